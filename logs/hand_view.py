@@ -1,11 +1,10 @@
-"""A hand moment by moment: what has happened, in values and words, and who sits where with how many chips and cards.
+"""Hands step by step: events in order, and views of the table after each of them.
 
     for view in views_of(record):
         print(view.words, view.pot)
 
-`hand_events` gives what has happened in order, at a table, in a replay, in a terminal. A view follows from the events
-up to it and from the betting; nothing is counted a second time. It holds only the cards that it is given: for a player
-who must not see a card, views are made without it.
+Tables, replays and terminals show them. A view follows from the betting and from the events before it. It has only the
+cards that the caller passes, so that a player's view is made without the cards that the player must not see.
 """
 
 from __future__ import annotations
@@ -23,16 +22,16 @@ from logs.formats.settlement import showdown_order
 from logs.pokerstars.names import name_hand
 from logs.record import HandRecord, Times
 
-_LEAST_CHIPS = 1e-6
+_MIN_CHIPS = 1e-6
 
 
 @dataclass(frozen=True, slots=True)
 class Moved:
-    """Chips of a player have moved without an action.
+    """Chips moved without an action.
 
     Attributes:
-        verb: ``post`` for a blind, ``get`` for what comes back uncalled, ``win`` for chips of the pot, its own among
-            them.
+        verb: ``post`` for a blind, ``get`` for uncalled chips that return, ``win`` for chips of the pot, the player's
+            own included.
     """
 
     verb: Literal["post", "get", "win"]
@@ -42,11 +41,11 @@ class Moved:
 
 @dataclass(frozen=True, slots=True)
 class Dealt:
-    """A betting round has begun.
+    """A betting round began.
 
     Attributes:
-        round: which one, 0-based.
-        cards: what it added to the board; none in most first rounds.
+        round: 0-based.
+        cards: cards added to the board; empty in most first rounds.
         pot: chips in the pot.
     """
 
@@ -57,7 +56,13 @@ class Dealt:
 
 @dataclass(frozen=True, slots=True)
 class Acted:
-    """An action: the chips added, the player's chips in this round after it, and whether they were its last."""
+    """A player acted.
+
+    Attributes:
+        added: chips added to the pot.
+        street_total: chips of the player in this round after the action.
+        is_all_in: whether the chips were its last.
+    """
 
     position: Position
     round: int
@@ -69,11 +74,11 @@ class Acted:
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """A player has shown its cards.
+    """A player showed its cards.
 
     Attributes:
-        cards: its hole cards; empty if unknown.
-        strength: what its best hand is called, such as ``a pair of Kings``; empty in games without such names.
+        cards: hole cards; empty if unknown.
+        strength: name of its best hand, such as ``a pair of Kings``; empty in games without such names.
     """
 
     position: Position
@@ -91,84 +96,90 @@ def hand_events(
     values: tuple[float, ...] | None,
     showing: Sequence[Position] | None = None,
 ) -> tuple[HandEvent, ...]:
-    """All that has happened in a hand: earlier events stay as they are when more has happened.
+    """Return the events of a hand; those of an unfinished hand are the first events of the finished one.
 
     Args:
-        all_hole_cards: by position, empty where they have not been shown.
-        values: net chips by position; None as long as the hand is not over.
-        showing: who shows at the showdown, in order; None is every player left, in the order of the positions.
+        all_hole_cards: by position, empty if they were not shown.
+        values: net chips by position; None before the hand is over.
+        showing: positions that show at the showdown, in order; None for all players left, by position.
     """
     game = betting.game
-    found: list[HandEvent] = [
-        Moved("post", Position(position), blind)
-        for blind, position in sorted((blind, position) for position, blind in enumerate(game.blinds) if blind)
-    ]
+    events: list[HandEvent] = []
+    blinds = [(blind, position) for position, blind in enumerate(game.blinds) if blind]
+    for blind, position in sorted(blinds):
+        events.append(Moved("post", Position(position), blind))
     pot = sum(game.blinds)
     dealt = 0
     steps = betting_steps(betting)
     for round_ in range(betting.round + 1):
-        until = game.board_cards_by_round[round_]
-        if round_ or until:
-            found.append(Dealt(round_, board[dealt:until], pot))
-        dealt = until
+        board_cards = game.board_cards_by_round[round_]
+        if round_ or board_cards:
+            events.append(Dealt(round_, board[dealt:board_cards], pot))
+        dealt = board_cards
         for step in steps:
             if step.round == round_:
                 pot += step.added
-                is_all_in = step.is_all_in
-                found.append(Acted(step.position, round_, step.move, step.added, step.street_total, is_all_in))
-    if values is None:
-        return tuple(found)
-    return (*found, *_ending(betting, all_hole_cards, board, values, showing))
+                events.append(Acted(step.position, round_, step.move, step.added, step.street_total, step.is_all_in))
+    if values is not None:
+        events += _final_events(betting, all_hole_cards, board, values, showing)
+    return tuple(events)
 
 
 def events_of(record: HandRecord) -> tuple[HandEvent, ...]:
-    """All that has happened in a finished hand; the player that has to show first does."""
+    """Return the events of a finished hand, in which players show in the order of the rules."""
     showing = showdown_order(record, betting_steps(record.betting))
     return hand_events(record.betting, record.deal.hole_cards, record.deal.board, record.values, showing)
 
 
-def _ending(
+def _final_events(
     betting: BettingState,
     all_hole_cards: tuple[tuple[Card, ...], ...],
     board: tuple[Card, ...],
     values: tuple[float, ...],
     showing: Sequence[Position] | None,
 ) -> list[HandEvent]:
-    found: list[HandEvent] = []
+    events: list[HandEvent] = []
     returned_to, returned = uncalled(betting.spent)
     if returned:
-        found.append(Moved("get", returned_to, returned))
+        events.append(Moved("get", returned_to, returned))
     if betting.is_showdown:
         for position in betting.in_pot if showing is None else showing:
             hole = all_hole_cards[position]
-            found.append(Shown(position, hole, strength_of(betting.game, hole + board) if hole else ""))
-    for place, value in enumerate(values):
-        won = value + betting.spent[place] - (returned if place == returned_to else 0)
-        if won > _LEAST_CHIPS:
-            found.append(Moved("win", Position(place), won))
-    return found
+            strength = strength_of(betting.game, hole + board) if hole else ""
+            events.append(Shown(position, hole, strength))
+    for index, value in enumerate(values):
+        won = value + betting.spent[index]
+        if index == returned_to:
+            won -= returned
+        # A rounded split pot can leave a trace of a chip.
+        if won > _MIN_CHIPS:
+            events.append(Moved("win", Position(index), won))
+    return events
 
 
 def strength_of(game: Game, cards: tuple[Card, ...]) -> str:
-    """What a hand is called; empty with too few cards, and in games without such names."""
+    """Return the name of a hand; empty with less than five cards, and in games without such names."""
     if is_holdem(game) and len(cards) > 4:
         return name_hand(cards, rank_hand(cards)).text
     return ""
 
 
 def action_words(event: Moved | Acted, game: Game, *, end: str = "s") -> str:
-    """What a player does, as the words behind its name: ``raises to 300, all-in``.
+    """Describe an event in the words that follow the player's name, such as ``raises to 300, all-in``.
 
     Args:
-        end: of the verb: empty behind ``You``.
+        end: ending of the verb; empty after ``You``.
     """
     match event:
         case Acted():
-            return _action(event, end) + (", all-in" if event.is_all_in else "")
+            words = _action(event, end)
+            return f"{words}, all-in" if event.is_all_in else words
         case Moved("post", position, chips):
             blinds = holdem_blinds(game)
-            kind = "" if blinds is None else "the small blind of " if position == blinds.small else "the big blind of "
-            return f"post{end} {kind}{chips:,}"
+            if blinds is None:
+                return f"post{end} {chips:,}"
+            kind = "small" if position == blinds.small else "big"
+            return f"post{end} the {kind} blind of {chips:,}"
         case Moved("get", _, chips):
             return f"get{end} {chips:,} back, uncalled"
         case Moved(_, _, chips):
@@ -191,19 +202,19 @@ def _action(action: Acted, end: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class PlayerView:
-    """A player at one moment.
+    """A player at one moment of a hand.
 
     Attributes:
-        name: the player, as it can be shown.
-        place: what the position is called, such as BB.
-        cards: its hole cards, as `Game.shown_cards` has them; empty if unknown or not to be seen.
+        name: name of the player, safe to show.
+        place: name of the position, such as BB.
+        cards: hole cards as in `Game.shown_cards`; empty if unknown or not to be seen.
         street_total: chips put in during this round.
-        stack_left: chips left to play with; None where the stack is deeper than any pot of the game.
+        stack_left: chips left to play with; None if the stack is deeper than any pot of the game.
         is_all_in: whether it has no chips left and has not folded.
-        last: what it has done last in this round, such as ``raises to 300``; empty before.
-        move: its last action of this round; None before.
-        value: net chips of the hand; None before it is over.
-        strength: what its best hand is called, once it is shown; empty in games without such names.
+        last: its last action in this round, such as ``raises to 300``; empty before it.
+        move: its last action in this round; None before it.
+        value: net chips of the hand; None before the hand is over.
+        strength: name of its best hand, once it is shown; empty in games without such names.
     """
 
     position: Position
@@ -224,17 +235,17 @@ class PlayerView:
 
 @dataclass(frozen=True, slots=True)
 class HandView:
-    """One moment of a hand.
+    """A hand at one moment.
 
     Attributes:
-        words: what has happened since the view before, such as ``Ann raises to 300``.
-        board: its cards, as `Game.shown_cards` has them.
-        pot: chips put in by every player so far, without those that went back.
-        pots: the main pot and the side pots where an all-in has divided it and all bets are called; empty otherwise.
-        to_call: chips that a call by the player in turn would add; 0 where no player is in turn.
-        seats: the players, in the order of their positions.
+        words: event since the view before, such as ``Ann raises to 300``.
+        board: board cards as in `Game.shown_cards`.
+        pot: chips put in by all players so far, without returned ones.
+        pots: main pot and side pots, if an all-in has divided the pot and all bets are called; empty otherwise.
+        to_call: chips that a call by the acting player would add; 0 without an acting player.
+        seats: players, by position.
         comments: names and texts of the players' comments before it.
-        time_ms: how long the answer took; None if unknown.
+        time_ms: time of the reply; None if unknown.
     """
 
     words: str
@@ -250,19 +261,19 @@ class HandView:
 
     @property
     def acting(self) -> PlayerView | None:
-        """Whose turn it is."""
+        """Player to act; None if there is none."""
         return next((seat for seat in self.seats if seat.is_acting), None)
 
     @property
     def pot_odds(self) -> float | None:
-        """The share of showdowns that a call has to win to pay for itself, 0 to 1; None where there is none to make."""
+        """Share of showdowns, 0 to 1, that a call must win to pay for itself; None if there is nothing to call."""
         if self.to_call:
             return self.to_call / (self.pot + self.to_call)
         return None
 
 
 def views_of(record: HandRecord) -> tuple[HandView, ...]:
-    """A finished hand from its blinds to its end; comments after the last action are with the last view."""
+    """Return the views of a finished hand; comments after the last action are in the last view."""
     return _views(
         record.betting,
         record.names,
@@ -281,95 +292,122 @@ def live_views(
     board: tuple[Card, ...],
     values: tuple[float, ...] | None = None,
 ) -> tuple[HandView, ...]:
-    """A hand up to now; what is by position has no cards where they are not to be seen.
+    """Return the views of a hand up to now; cards that must not be seen are empty in the arguments.
 
     Args:
-        values: net chips by position; None as long as the hand is not over.
+        values: net chips by position; None before the hand is over.
     """
     events = hand_events(betting, tuple(hole_cards), board, values)
     return _views(betting, names, hole_cards, events=events, values=values, comments_at={}, times=())
 
 
 def _has_deep_stack(game: Game, position: int) -> bool:
-    """Whether a stack is deeper than any bet of the game can become, so that it need not be checked."""
+    """Return whether a stack is deeper than any bet of the game, so that its size does not matter."""
     return game.is_limit and game.stacks[position] > largest_loss(game)
 
 
 def _comments_by_action(record: HandRecord) -> dict[int, list[tuple[str, str]]]:
-    found: dict[int, list[tuple[str, str]]] = {}
+    comments: dict[int, list[tuple[str, str]]] = {}
     for comment in record.comments:
-        words = shown(record.names_by_seat[comment.seat]), shown(comment.text.lstrip("#;").strip())
-        found.setdefault(comment.action_index, []).append(words)
-    return found
+        name = shown(record.names_by_seat[comment.seat])
+        text = shown(comment.text.lstrip("#;").strip())
+        comments.setdefault(comment.action_index, []).append((name, text))
+    return comments
 
 
 class _Table:
+    """A table to which the events of a hand are applied."""
+
     def __init__(self, betting: BettingState, names: Sequence[str], hole_cards: Sequence[tuple[Card, ...]]) -> None:
         game = self.game = betting.game
-        places = position_names(game)
-        blinds = holdem_blinds(game)
         self.spent = [0] * game.num_players
-        self.is_deep = [_has_deep_stack(game, at) for at in range(game.num_players)]
         self.state = betting_start(game)
         self.actions = [action for actions in betting.rounds for _, action in actions]
         self.acted = 0
         self.round = 0
         self.board: tuple[str, ...] = ()
-        self.seats = [
-            PlayerView(
-                position=Position(at),
-                name=shown(name),
-                place=places[at],
-                is_button=blinds is not None and at == blinds.button,
-                cards=game.shown_cards(hole_cards[at]),
-                street_total=0,
-                stack_left=None if self.is_deep[at] else game.stacks[at],
-            )
-            for at, name in enumerate(names)
-        ]
+        self.seats = [self._seat(position, name, hole_cards[position]) for position, name in enumerate(names)]
 
-    def put_in(self, at: Position, chips: int, street_total: int, words: str) -> None:
-        self.spent[at] += chips
-        seat = self.seats[at]
-        left = None if seat.stack_left is None else seat.stack_left - chips
-        all_in = not seat.has_folded and self.spent[at] == self.game.stacks[at]
-        self.seats[at] = replace(seat, street_total=street_total, stack_left=left, is_all_in=all_in, last=words)
+    def _seat(self, position: int, name: str, hole: tuple[Card, ...]) -> PlayerView:
+        game = self.game
+        blinds = holdem_blinds(game)
+        return PlayerView(
+            position=Position(position),
+            name=shown(name),
+            place=position_names(game)[position],
+            is_button=blinds is not None and position == blinds.button,
+            cards=game.shown_cards(hole),
+            street_total=0,
+            stack_left=None if _has_deep_stack(game, position) else game.stacks[position],
+        )
+
+    def _put_in(self, position: Position, chips: int, street_total: int, words: str) -> None:
+        self.spent[position] += chips
+        seat = self.seats[position]
+        stack_left = None if seat.stack_left is None else seat.stack_left - chips
+        is_all_in = not seat.has_folded and self.spent[position] == self.game.stacks[position]
+        self.seats[position] = replace(
+            seat, street_total=street_total, stack_left=stack_left, is_all_in=is_all_in, last=words
+        )
 
     def add(self, event: HandEvent) -> str:
+        """Apply an event; return its words."""
         if isinstance(event, Dealt):
-            self.round = event.round
-            cards = self.game.shown_cards(event.cards)
-            self.board += cards
-            if event.round:
-                self.seats = [replace(seat, street_total=0, last="", move=None) for seat in self.seats]
-            return round_names(self.game)[event.round] + (f": {' '.join(cards)}" if cards else "")
-        at = event.position
-        who = self.seats[at].name
+            return self._deal(event)
+        name = self.seats[event.position].name
         if isinstance(event, Shown):
-            words = f"shows {' '.join(self.game.shown_cards(event.cards))}" if event.cards else "does not show"
-            self.seats[at] = replace(self.seats[at], last=words, strength=event.strength)
-            return f"{who} {words}" + (f", {event.strength}" if event.strength else "")
+            words = self._show(event)
+        elif isinstance(event, Acted):
+            words = self._act(event)
+        else:
+            words = self._move_chips(event)
+        return f"{name} {words}"
+
+    def _deal(self, event: Dealt) -> str:
+        self.round = event.round
+        cards = self.game.shown_cards(event.cards)
+        self.board += cards
+        if event.round:
+            self.seats = [replace(seat, street_total=0, last="", move=None) for seat in self.seats]
+        street = round_names(self.game)[event.round]
+        return f"{street}: {' '.join(cards)}" if cards else street
+
+    def _show(self, event: Shown) -> str:
+        words = "does not show"
+        if event.cards:
+            words = f"shows {' '.join(self.game.shown_cards(event.cards))}"
+        self.seats[event.position] = replace(self.seats[event.position], last=words, strength=event.strength)
+        return f"{words}, {event.strength}" if event.strength else words
+
+    def _act(self, event: Acted) -> str:
         words = action_words(event, self.game)
-        match event:
-            case Acted(added=added, street_total=street_total):
-                self.state = self.state.after_played(self.actions[self.acted])
-                self.acted += 1
-                self.put_in(at, added, street_total, words)
-                has_folded = bool(self.state.folded >> at & 1)
-                self.seats[at] = replace(self.seats[at], has_folded=has_folded, move=event.move)
-            case Moved("win"):
-                self.seats[at] = replace(self.seats[at], last=words)
-            case Moved(verb, chips=chips):
-                chips = int(chips if verb == "post" else -chips)
-                self.put_in(at, chips, max(0, self.seats[at].street_total + chips), words)
-        return f"{who} {words}"
+        position = event.position
+        self.state = self.state.after_played(self.actions[self.acted])
+        self.acted += 1
+        self._put_in(position, event.added, event.street_total, words)
+        has_folded = bool(self.state.folded >> position & 1)
+        self.seats[position] = replace(self.seats[position], has_folded=has_folded, move=event.move)
+        return words
+
+    def _move_chips(self, event: Moved) -> str:
+        words = action_words(event, self.game)
+        position = event.position
+        if event.verb == "win":
+            # Chips won stay in the pot of the view.
+            self.seats[position] = replace(self.seats[position], last=words)
+            return words
+        chips = int(event.chips if event.verb == "post" else -event.chips)
+        # Uncalled chips may have been bet in an earlier round.
+        street_total = max(0, self.seats[position].street_total + chips)
+        self._put_in(position, chips, street_total, words)
+        return words
 
     def _pots(self) -> tuple[int, ...]:
-        is_called = all(
-            seat.has_folded or seat.is_all_in or spent == max(self.spent)
-            for seat, spent in zip(self.seats, self.spent, strict=True)
-        )
-        pots = side_pots(self.spent, self.state.folded) if is_called else []
+        highest = max(self.spent)
+        for seat, spent in zip(self.seats, self.spent, strict=True):
+            if not seat.has_folded and not seat.is_all_in and spent != highest:
+                return ()
+        pots = side_pots(self.spent, self.state.folded)
         if len(pots) > 1:
             return tuple([pot.amount for pot in pots])
         return ()
@@ -406,21 +444,26 @@ def _views(
     times: Sequence[Times],
 ) -> tuple[HandView, ...]:
     table = _Table(betting, names, hole_cards)
-    posted = sum(isinstance(event, Moved) and event.verb == "post" for event in events)
-    opening = ", ".join([table.add(blind) for blind in events[:posted]])
-    found = [table.view(opening or "the cards are dealt", (), None, begins_round=True)]
-    for event in events[posted:]:
+    num_posts = sum(isinstance(event, Moved) and event.verb == "post" for event in events)
+    # The blinds are one view.
+    opening = ", ".join([table.add(event) for event in events[:num_posts]])
+    views = [table.view(opening or "the cards are dealt", (), None, begins_round=True)]
+    for event in events[num_posts:]:
         number = table.acted
         words = table.add(event)
         comments: Sequence[tuple[str, str]] = ()
         time_ms = None
         if isinstance(event, Acted):
             comments = comments_at.get(number, ())
-            time_ms = (times[number].received_us - times[number].sent_us) / 1000 if number < len(times) else None
-        found.append(table.view(words, comments, time_ms, begins_round=isinstance(event, Dealt)))
+            if number < len(times):
+                time_ms = (times[number].received_us - times[number].sent_us) / 1000
+        views.append(table.view(words, comments, time_ms, begins_round=isinstance(event, Dealt)))
     if values is not None:
-        end = found[-1]
-        seats = tuple(replace(seat, value=value) for seat, value in zip(end.seats, values, strict=True))
-        last_words = [words for at, comments in sorted(comments_at.items()) if at >= table.acted for words in comments]
-        found[-1] = replace(end, seats=seats, comments=(*end.comments, *last_words))
-    return tuple(found)
+        last = views[-1]
+        seats = tuple(replace(seat, value=value) for seat, value in zip(last.seats, values, strict=True))
+        comments_after: list[tuple[str, str]] = []
+        for number in sorted(comments_at):
+            if number >= table.acted:
+                comments_after += comments_at[number]
+        views[-1] = replace(last, seats=seats, comments=(*last.comments, *comments_after))
+    return tuple(views)
