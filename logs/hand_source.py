@@ -1,19 +1,17 @@
-"""Hands from wherever they are: log files, the folder of a run, whole trees of them.
+"""Sources of hands: log files, hand histories, and folders of them.
 
     for record in find(["runs/x"], on_problem=print).hands():
         ...
 
-`find` makes a `HandSource` of paths: the one thing that whatever counts, compares, shows or converts hands takes.
-
-A file is recognised by its name (``.phh``, ``.phhs``), or by its first lines where names are ambiguous, as those of
-PokerStars histories are; any other file is read as an ACPC log. Any of them may be compressed (``.xz``, ``.gz``,
-``.bz2``). In a folder the files of all formats are read, except histories that were exported from others of its files.
-
-A hand counts once, however many files hold it (see `logs.hand_identity`).
+`find` makes a `HandSource` of paths, which everything that counts, compares, shows or converts hands takes. A file is
+recognised by its name (``.phh``, ``.phhs``), or by its first lines if its name is ambiguous, as with PokerStars
+histories. Any other file is read as an ACPC log. Files may be compressed (``.xz``, ``.gz``, ``.bz2``). A hand counts
+once, however many files have it (see `logs.hand_identity`).
 """
 
 from __future__ import annotations
 
+import contextlib
 import heapq
 import os
 import re
@@ -21,7 +19,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import lru_cache, partial
-from itertools import groupby
+from itertools import chain, groupby
 from operator import attrgetter
 from typing import Final, TypeAlias
 
@@ -42,10 +40,10 @@ from logs.rooms import room_of
 OnProblem: TypeAlias = Callable[[LogProblem], None]
 
 _COMPARED_LINES: Final = 8
-"""As many as show in a log, behind its header, who plays its first hands."""
+"""First lines of a file that are compared: the header of a log, and the players of its first hands."""
 _FILES_PER_LOG: Final = 3
-"""A log, its transaction log and its comments."""
-_OTHER_FILES: Final = 64
+"""Open files per log: the log, its transaction log and its comments."""
+_SPARE_FILES: Final = 64
 _SNIFFED_CHARACTERS: Final = 4096
 _HAND_NUMBER: Final = re.compile(r"^\W{0,2}(?:PokerStars|Poker)[^#\n]{1,30} #[A-Z]{0,4}([0-9]{1,19}):", re.MULTILINE)
 _UNRECOGNISED: Final = "not recognised: it is neither an ACPC log nor a hand history that is read"
@@ -53,12 +51,17 @@ _PHH_NUMBER: Final = re.compile(r"^hand *= *([0-9]{1,18}) *$", re.MULTILINE)
 _READABLE: Final = sorted(
     [format_ for format_ in FORMATS.values() if format_.read is not None], key=lambda format_: bool(format_.first_words)
 )
-"""Formats that are read besides the ACPC log: first those that a file's name is enough for."""
+"""Formats that are read besides the ACPC log, first those that are recognised by the name of a file."""
 
 
 @dataclass(frozen=True, slots=True)
 class HandFile:
-    """A file with hands in it; the format is None for an ACPC log, and `chip_value` is in the file's money."""
+    """A file of hands.
+
+    Attributes:
+        format: None for an ACPC log.
+        chip_value: value of a chip in the file's money.
+    """
 
     path: str
     format: ExportFormat | None = None
@@ -67,21 +70,21 @@ class HandFile:
 
 @dataclass(frozen=True, slots=True)
 class HandSource:
-    """Files of hands, and how they are read; nothing is read before hands are asked for.
+    """Files of hands, and the way to read them; nothing is read before hands are requested.
 
-    Where there are several files, one that cannot be read at all is a problem like any other, as long as problems are
-    reported and reading is not strict. All that read raise `LogError` for a file that cannot be read at all,
-    `DamagedLogError` for the first problem while reading strictly, and `OSError`.
+    Reading raises `LogError` for a file that cannot be read at all, `DamagedLogError` for the first problem while
+    reading strictly, and `OSError`. If there are several files, problems are reported and reading is not strict, a file
+    that cannot be read at all is reported as a problem instead.
 
     Attributes:
         files: in the order in which they are read.
-        game: of ACPC logs that do not name one.
-        strict: stop at the first problem, except for a half-written last line.
-        times: take the times of actions from the transaction logs that go with ACPC logs.
-        transcript: the dealer's transcript; for a single log.
-        on_problem: takes every problem as it is met.
-        has_others: whether the files are among several.
-        repeats: by path of a log, the lines whose hands are in an earlier log; None before copies are looked for.
+        game: game of ACPC logs that do not name one.
+        strict: whether to stop at the first problem, except for a half-written last line.
+        times: whether to read the times of actions from the transaction logs of ACPC logs.
+        transcript: the dealer's transcript, for a single log.
+        on_problem: called with every problem.
+        has_others: whether there are several files.
+        repeats: by path of a log, the lines whose hands are in an earlier log; None before copies are searched.
     """
 
     files: tuple[HandFile, ...]
@@ -94,12 +97,12 @@ class HandSource:
     repeats: Mapping[str, frozenset[int]] | None = None
 
     def hands(self) -> Iterator[HandRecord]:
-        """All hands, each once."""
+        """Yield all hands, each once."""
         for _, hands in self.by_file():
             yield from hands
 
     def by_file(self) -> Iterator[tuple[HandFile, Iterator[HandRecord]]]:
-        """The files with their hands, which are to be read before the next file; each hand once."""
+        """Yield the files with their hands, to be read before the next file; each hand occurs once."""
         source = self.without_copies()
         seen = SeenHands()
         for file in source.files:
@@ -107,7 +110,7 @@ class HandSource:
         source.report_repeats(seen)
 
     def by_deal(self) -> Iterator[HandRecord]:
-        """The hands, those of a deal one after the other where files name their seed; each hand once."""
+        """Yield all hands, each once; hands of a deal are consecutive if the files name their seed."""
         source = self.without_copies()
         seen = SeenHands()
         for group in source.groups():
@@ -115,7 +118,7 @@ class HandSource:
         source.report_repeats(seen)
 
     def deals(self) -> Iterator[list[tuple[str, HandRecord]]]:
-        """The hands of each deal as in `by_deal`, each with the path of its file."""
+        """Yield the hands of each deal as in `by_deal`, each with the path of its file."""
         source = self.without_copies()
         seen = SeenHands()
         for group in source.groups():
@@ -127,61 +130,64 @@ class HandSource:
         source.report_repeats(seen)
 
     def groups(self) -> list[HandSource]:
-        """The files in groups of the same seed, in the order of their first files: only ACPC logs name their seed."""
+        """Return the files in groups of the same seed, in the order of their first files."""
         groups: dict[object, list[HandFile]] = {}
         for file in self.files:
+            # Only ACPC logs name their seed. Any other file is a group of its own.
             header = read_log_header(file.path) if file.format is None else None
-            groups.setdefault(file.path if header is None else header.seed, []).append(file)
+            key = file.path if header is None else header.seed
+            groups.setdefault(key, []).append(file)
         return [replace(self, files=tuple(files)) for files in groups.values()]
 
     def without_copies(self) -> HandSource:
-        """The files without those that hold the hands of others once more; these are reported as problems.
+        """Return the source without files that repeat the hands of others; these are reported as problems.
 
-        These are files given twice, files that begin as another one does, to their end, and histories that were
-        exported from another file. Of two copies the longer one stays, of equal ones the first. Of the logs that
-        remain, the lines are noted that repeat hands of another.
+        Such are files given twice, files that another one begins with, and histories exported from another file. Of two
+        copies the longer one stays, of equal ones the first. Lines of the remaining logs that repeat hands of another
+        log are noted in `repeats`.
         """
         if self.repeats is not None:
             return self
-        copied = _copies(self.files)
-        self.report(
-            [LogProblem(self.files[at].path, 1, None, copied[at], ProblemKind.SKIPPED) for at in sorted(copied)]
-        )
-        files = [file for at, file in enumerate(self.files) if at not in copied]
-        exported = _exports(files)
-        self.report(_left_out(exported))
-        kept = tuple([file for file in files if file.path not in exported])
-        repeats = repeated_lines([file.path for file in kept if file.format is None], self.game)
-        return replace(self, files=kept, has_others=len(self.files) > 1, repeats=repeats)
+        copies = _find_copies(self.files)
+        for index in sorted(copies):
+            self.report([LogProblem(self.files[index].path, 1, None, copies[index], ProblemKind.SKIPPED)])
+        files = [file for index, file in enumerate(self.files) if index not in copies]
+        exports = _find_exports(files)
+        self.report(_export_problems(exports))
+        kept_files = tuple([file for file in files if file.path not in exports])
+        log_paths = [file.path for file in kept_files if file.format is None]
+        repeats = repeated_lines(log_paths, self.game)
+        return replace(self, files=kept_files, has_others=len(self.files) > 1, repeats=repeats)
 
     def report_repeats(self, seen: SeenHands) -> None:
-        """Report how many hands were read more than once, after the last hand."""
+        """Report the number of hands that were read more than once, after the last hand."""
         problem = self.repeats_problem(seen)
-        self.report([] if problem is None else [problem])
+        if problem is not None:
+            self.report([problem])
 
     def repeats_problem(self, seen: SeenHands) -> LogProblem | None:
-        """How many hands are in the files more than once; None if each is in them once."""
+        """Describe the hands that the files have more than once; None without such hands."""
         repeats = {path: lines for path, lines in (self.repeats or {}).items() if lines}
         count = seen.repeated + sum(map(len, repeats.values()))
         if not count:
             return None
         if repeats:
             path = next(iter(repeats))
-            where = f"the first is in line {min(repeats[path])}"
+            first = f"the first is in line {min(repeats[path])}"
         else:
             path, number = seen.first or ("", 0)
-            where = f"the first is hand {number}"
+            first = f"the first is hand {number}"
         verb = "is" if count == 1 else "are"
-        problem = f"{count_of(count, 'hand')} {verb} in the files twice, {where}"
+        problem = f"{count_of(count, 'hand')} {verb} in the files twice, {first}"
         if seen.conflicting:
             problem += f"; {seen.conflicting:,} of them with other content, and the first to be read stays"
         return LogProblem(path, None, None, problem, ProblemKind.COUNTED_ONCE)
 
     def report(self, problems: Iterable[LogProblem]) -> None:
-        """Report what was found wrong.
+        """Report problems.
 
         Raises:
-            DamagedLogError: there was a problem while reading strictly.
+            DamagedLogError: a problem is damage, and reading is strict.
         """
         for problem in problems:
             if self.on_problem is not None:
@@ -192,7 +198,11 @@ class HandSource:
     def read(
         self, file: HandFile, part: LogPart | None = None, *, seen: SeenHands | None = None
     ) -> Iterator[HandRecord]:
-        """The hands of one of the files, or of a part of an ACPC log; without those in `seen`, which grows."""
+        """Yield the hands of one of the files, or of a part of an ACPC log.
+
+        Args:
+            seen: hands read before, which are left out; those of this file are added.
+        """
         try:
             if not self.has_others and not os.path.getsize(file.path):
                 raise LogError(file.path, "the file is empty")
@@ -238,51 +248,51 @@ def find(
     transcript: str | os.PathLike[str] | None = None,
     on_problem: OnProblem | None = None,
 ) -> HandSource:
-    """The files with hands at paths of files and folders, in the order given; within a folder ordered by name.
+    """Find the files of hands at some paths, in this order; within a folder by name.
 
-    The other arguments are those of a `HandSource`.
+    In a folder, the files of all formats are found, except histories exported from other files of the folder.
 
     Args:
-        paths: of files and folders.
-        chip_value: the value of a chip in the money of all files but ACPC logs; None for its value in the
-            format, or in those of its files that are read together: the smallest unit of them all.
+        paths: paths of files and folders.
+        chip_value: value of a chip in the money of all files except ACPC logs; None for its value in the format, or for
+            the smallest unit of all files of a format that are read together.
+        game: see `HandSource`, as for all other arguments.
 
     Raises:
-        LogError: there is nothing at a path, or no file with hands in a folder.
+        LogError: there is nothing at a path, or no file of hands in a folder.
         OSError: a file cannot be read.
     """
-    found: list[HandFile] = []
-    for given in paths:
-        path = os.fspath(given)
+    files: list[HandFile] = []
+    for given_path in paths:
+        path = os.fspath(given_path)
         if os.path.isdir(path):
-            files_in, unlike = _files_in(path)
-            found += files_in
-            if unlike and on_problem is not None:
-                on_problem(_unrecognised(path, unlike))
+            folder_files, unrecognised = _files_in(path)
+            files += folder_files
+            if unrecognised and on_problem is not None:
+                on_problem(_unrecognised_problem(path, unrecognised))
         elif os.path.isfile(path):
-            is_format = (format_ for format_ in _READABLE if _is_of(format_, path, any_ending=True))
-            found.append(HandFile(path, next(is_format, None)))
+            formats = (format_ for format_ in _READABLE if _has_format(format_, path, any_ending=True))
+            files.append(HandFile(path, next(formats, None)))
         elif os.path.exists(path):
             raise LogError(path, "this is not a regular file")
         else:
             raise LogError(path, "there is no such file or folder")
-    files = tuple(_with_chips(found, None if chip_value is None else Decimal(str(chip_value))))
-    return HandSource(files, game, strict, times, transcript, on_problem, has_others=len(files) > 1)
+    given_value = None if chip_value is None else Decimal(str(chip_value))
+    hand_files = tuple(_with_chip_values(files, given_value))
+    return HandSource(hand_files, game, strict, times, transcript, on_problem, has_others=len(hand_files) > 1)
 
 
-def _unrecognised(folder: str, paths: Sequence[str]) -> LogProblem:
-    reason = _likeness(_first_lines(paths[0]))
-    name = os.path.relpath(paths[0], folder)
+def _unrecognised_problem(folder: str, paths: Sequence[str]) -> LogProblem:
+    reason = _likeness(_first_lines(paths[0])) or _UNRECOGNISED
     if len(paths) == 1:
-        return LogProblem(paths[0], None, None, reason or _UNRECOGNISED, ProblemKind.LEFT_OUT)
-    problem = f"{count_of(len(paths), 'text file')} are not read; of {name}: {reason or _UNRECOGNISED}"
+        return LogProblem(paths[0], None, None, reason, ProblemKind.LEFT_OUT)
+    name = os.path.relpath(paths[0], folder)
+    problem = f"{count_of(len(paths), 'text file')} are not read; of {name}: {reason}"
     return LogProblem(folder, None, None, problem, ProblemKind.LEFT_OUT)
 
 
 def side_by_side(hands: Sequence[Iterator[HandRecord]]) -> Iterator[HandRecord]:
-    """The hands of files that hold the same cards, each file's by rising numbers: all hands of a deal one after the
-    other.
-    """
+    """Merge the hands of files with the same cards by number, so that the hands of a deal are consecutive."""
     _allow_open_files(_FILES_PER_LOG * len(hands))
     if len(hands) == 1:
         return hands[0]
@@ -299,201 +309,228 @@ def _hand_number(hand: tuple[str, HandRecord]) -> int:
 
 
 @lru_cache(maxsize=1 << 14)
-def _chip_value_in(read: HandReader, path: str, _: float) -> Decimal:
+def _chip_value_in(read: HandReader, path: str, modified_s: float) -> Decimal:
+    # The time of the last change is a part of the cache's key only.
     return read.chip_value_in(path)
 
 
-def _with_chips(files: list[HandFile], given: Decimal | None) -> list[HandFile]:
-    """The files, those with money in it with what a chip is worth there, which is the same for a whole format."""
+def _with_chip_values(files: list[HandFile], given: Decimal | None) -> list[HandFile]:
+    """Set the value of a chip in files with money; it is the same for all files of a format."""
     for format_ in _READABLE:
-        if (read := format_.read) is not None:
-            values = [
-                given or _chip_value_in(read, file.path, os.path.getmtime(file.path))
-                for file in files
-                if file.format is format_
-            ]
-            if values:
-                chip = min(values)
-                files = [replace(file, chip_value=chip) if file.format is format_ else file for file in files]
+        if format_.read is None:
+            continue
+        values = []
+        for file in files:
+            if file.format is format_:
+                modified_s = os.path.getmtime(file.path)
+                values.append(given or _chip_value_in(format_.read, file.path, modified_s))
+        if values:
+            chip_value = min(values)
+            files = [replace(file, chip_value=chip_value) if file.format is format_ else file for file in files]
     return files
 
 
-def _copies(files: Sequence[HandFile]) -> dict[int, str]:
-    real = [os.path.realpath(file.path) for file in files]
-    alike: dict[object, list[int]] = {}
-    copied: dict[int, str] = {}
-    for at, file in enumerate(files):
-        first_lines = tuple(_first_lines(real[at])[:_COMPARED_LINES])
-        same = alike.setdefault((file.format and file.format.name, first_lines), [])
-        for other in same:
+def _find_copies(files: Sequence[HandFile]) -> dict[int, str]:
+    """Return the problem of each file that is a copy of another or its beginning, by index."""
+    real_paths = [os.path.realpath(file.path) for file in files]
+    # Files that begin alike. Of each copy only the longer file remains here.
+    candidates: dict[object, list[int]] = {}
+    copies: dict[int, str] = {}
+    for index, file in enumerate(files):
+        first_lines = tuple(_first_lines(real_paths[index])[:_COMPARED_LINES])
+        format_name = None if file.format is None else file.format.name
+        similar = candidates.setdefault((format_name, first_lines), [])
+        for other in similar:
             shorter = _shorter_copy(file, files[other])
-            if shorter is not None:
-                copy, kept = (at, other) if shorter is file else (other, at)
-                is_same = real[at] == real[other]
-                words = "it is given twice" if is_same else f"its hands are those of {files[kept].path}"
-                copied[copy] = f"{words}, and count{'s' * is_same} once"
-        same[:] = [one for one in [*same, at] if one not in copied]
-    return copied
+            if shorter is None:
+                continue
+            copy, kept = (index, other) if shorter is file else (other, index)
+            if real_paths[index] == real_paths[other]:
+                copies[copy] = "it is given twice, and counts once"
+            else:
+                copies[copy] = f"its hands are those of {files[kept].path}, and count once"
+        similar.append(index)
+        similar[:] = [number for number in similar if number not in copies]
+    return copies
 
 
-def _exports(files: Sequence[HandFile]) -> dict[str, str]:
-    """By the path of each history that was exported from one of the files, the path of that file."""
+def _find_exports(files: Sequence[HandFile]) -> dict[str, str]:
+    """Return the path of the original of each history that was exported from one of the files, by its path."""
     # An export may come from any format before its own.
     order = [None, *_READABLE]
     ranks = {file.path: order.index(file.format) for file in files}
     if len(set(ranks.values())) < 2:
         return {}
     originals = Originals()
-    exported: dict[str, str] = {}
+    exports: dict[str, str] = {}
     for file in sorted(files, key=lambda file: ranks[file.path]):
         source = HandSource((file,))
-        if file.format is not None and (original := originals.source_of(partial(source.read, file))):
-            exported[file.path] = original
-        elif file.format is not None or _looks_like_a_log(file.path):
-            originals.add(file.path, source.read(file))
-    return exported
+        if file.format is not None:
+            original = originals.source_of(partial(source.read, file))
+            if original:
+                exports[file.path] = original
+                continue
+        elif not _looks_like_a_log(file.path):
+            continue
+        originals.add(file.path, source.read(file))
+    return exports
 
 
-def _left_out(exported: Mapping[str, str]) -> list[LogProblem]:
-    if not exported:
+def _export_problems(exports: Mapping[str, str]) -> list[LogProblem]:
+    if not exports:
         return []
-    path, original = next(iter(exported.items()))
-    if len(exported) == 1:
-        problem = f"it was exported from {original}"
-    else:
-        problem = f"{count_of(len(exported), 'file')} were exported from others, this one from {original}"
+    path, original = next(iter(exports.items()))
+    problem = f"it was exported from {original}"
+    if len(exports) > 1:
+        problem = f"{count_of(len(exports), 'file')} were exported from others, this one from {original}"
     return [LogProblem(path, None, None, problem, ProblemKind.COUNTED_ONCE)]
 
 
 def _shorter_copy(file: HandFile, other: HandFile) -> HandFile | None:
-    """Which of two files is the beginning of the other, or its copy; None where they differ."""
+    """Return the file that is the beginning of the other one, or its copy; None if they differ."""
     if os.path.realpath(file.path) == os.path.realpath(other.path):
         return file
-    with opened(file.path) as one, opened(other.path) as two:
+    with opened(file.path) as text, opened(other.path) as other_text:
         while True:
-            here = one.read(1 << 16)
-            there = two.read(1 << 16)
-            length = min(len(here), len(there))
-            if here[:length] != there[:length]:
+            chunk = text.read(1 << 16)
+            other_chunk = other_text.read(1 << 16)
+            length = min(len(chunk), len(other_chunk))
+            if chunk[:length] != other_chunk[:length]:
                 return None
-            if not here or len(here) < len(there):
+            if not chunk or len(chunk) < len(other_chunk):
                 return file
-            if len(there) < len(here):
+            if len(other_chunk) < len(chunk):
                 return other
 
 
-def _allow_open_files(wanted: int) -> None:
-    """Raise the number of files that this process may have open, as far as its system lets it."""
+def _allow_open_files(count: int) -> None:
+    """Raise the number of files that this process may have open, as far as the system allows it."""
     try:
         import resource
     except ImportError:
         return
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    if resource.RLIM_INFINITY != soft < wanted + _OTHER_FILES:
-        most = wanted + _OTHER_FILES if hard == resource.RLIM_INFINITY else min(wanted + _OTHER_FILES, hard)
-        resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
+    needed = count + _SPARE_FILES
+    if resource.RLIM_INFINITY != soft < needed:
+        limit = needed if hard == resource.RLIM_INFINITY else min(needed, hard)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (limit, hard))
 
 
 def _room_of(file: HandFile) -> str | None:
-    """The word that the hands of a card room begin with; None for formats that rooms do not write."""
-    words = () if file.format is None else file.format.first_words
-    lines = [line.lstrip(" \ufeff") for line in _first_lines(file.path)] if words else []
-    return next((line.partition(" ")[0] for line in lines if line.startswith(words)), None)
+    """Return the word with which the hands of a card room begin; None for formats that rooms do not write."""
+    if file.format is None or not file.format.first_words:
+        return None
+    for line in _first_lines(file.path):
+        line = line.lstrip(" \ufeff")
+        if line.startswith(file.format.first_words):
+            return line.partition(" ")[0]
+    return None
 
 
 def _files_in(folder: str) -> tuple[list[HandFile], list[str]]:
-    """The files with hands in a folder, format by format, and the texts in which none are recognised.
+    """Return the files of hands in a folder, by format, and the text files that are not recognised.
 
     Raises:
         LogError: there are no hands.
     """
-    logs: list[HandFile] = []
-    unlike: list[str] = []
-    others: dict[str, list[HandFile]] = {format_.name: [] for format_ in _READABLE}
-    for place, folders, names in os.walk(folder):
+    # Logs first, then the formats that are read.
+    by_format: dict[str | None, list[HandFile]] = {None: []}
+    for format_ in _READABLE:
+        by_format[format_.name] = []
+    unrecognised: list[str] = []
+    for parent, folders, names in os.walk(folder):
         folders.sort(key=_natural)
         for name in sorted(names, key=_natural):
-            path = os.path.join(place, name)
+            path = os.path.join(parent, name)
             if not os.path.isfile(path):
                 continue
-            if without_compression(name).lower().endswith(".log"):
+            file_name = without_compression(name).lower()
+            if file_name.endswith(".log"):
                 if _looks_like_a_log(path):
-                    logs.append(HandFile(path))
+                    by_format[None].append(HandFile(path))
                 continue
-            for format_ in _READABLE:
-                if _is_of(format_, path):
-                    others[format_.name].append(HandFile(path, format_))
-                    break
-            else:
-                if without_compression(name).lower().endswith(".txt"):
-                    unlike.append(path)
-    every = [*logs, *(file for of_format in others.values() for file in of_format)]
-    found = [file for file in every if not _is_own_export(file, every)]
-    if not found:
-        problem = "there is no ACPC log, PHH file or PokerStars hand history in this folder"
-        likeness = _likeness(_first_lines(unlike[0])) if unlike else None
-        name = os.path.basename(unlike[0]) if unlike else ""
-        raise LogError(folder, problem if likeness is None else f"{problem}; of {name}: {likeness}")
-    return found, unlike
+            format_of_file = next((format_ for format_ in _READABLE if _has_format(format_, path)), None)
+            if format_of_file is not None:
+                by_format[format_of_file.name].append(HandFile(path, format_of_file))
+            elif file_name.endswith(".txt"):
+                unrecognised.append(path)
+    all_files = list(chain.from_iterable(by_format.values()))
+    files = [file for file in all_files if not _is_own_export(file, all_files)]
+    if files:
+        return files, unrecognised
+    problem = "there is no ACPC log, PHH file or PokerStars hand history in this folder"
+    if unrecognised:
+        likeness = _likeness(_first_lines(unrecognised[0]))
+        if likeness is not None:
+            problem += f"; of {os.path.basename(unrecognised[0])}: {likeness}"
+    raise LogError(folder, problem)
 
 
 def _is_own_export(file: HandFile, files: Sequence[HandFile]) -> bool:
-    """Whether a history lies where it is exported to, in a folder of its format's name, beside files with its hands."""
+    """Return whether a history is in a folder of its format's name, beside files with its hands, as an export is."""
     folder, name = os.path.split(file.path)
     parent, format_name = os.path.split(folder)
     if file.format is None or format_name != file.format.name:
         return False
-    beside = [other for other in files if os.path.dirname(other.path) == parent]
+    siblings = [other for other in files if os.path.dirname(other.path) == parent]
     first_lines = "\n".join(_first_lines(file.path))
     if file.format.first_words:
         number = _HAND_NUMBER.search(first_lines)
-        return bool(beside) and number is not None and is_exported_number(int(number[1]))
-    if any(stem(other.path) == os.path.join(parent, stem(name)) for other in beside if other.format is None):
+        return bool(siblings) and number is not None and is_exported_number(int(number[1]))
+    # A PHH file has the name of its log, or a number of a hand of a card room.
+    log_stem = os.path.join(parent, stem(name))
+    if any(other.format is None and stem(other.path) == log_stem for other in siblings):
         return True
     number = _PHH_NUMBER.search(first_lines)
-    rooms = [other for other in beside if other.format is not None and other.format.first_words]
-    return number is not None and any(int(number[1]) in _numbers_in(other.path) for other in rooms)
+    if number is None:
+        return False
+    room_files = [other for other in siblings if other.format is not None and other.format.first_words]
+    return any(int(number[1]) in _numbers_in(other.path) for other in room_files)
 
 
 def _numbers_in(path: str) -> frozenset[int]:
-    """The numbers of the hands of a card room in a file."""
-    return _known_numbers(path, os.path.getmtime(path))
+    """Return the numbers of the hands of a card room in a file."""
+    return _cached_numbers(path, os.path.getmtime(path))
 
 
 @lru_cache(maxsize=1 << 10)
-def _known_numbers(path: str, _: float) -> frozenset[int]:
-    found = set[int]()
-    try:
-        with opened(path, errors="replace") as file:
-            for line in iter(lambda: file.readline(_SNIFFED_CHARACTERS), ""):
-                if " #" in line and (number := _HAND_NUMBER.match(line)):
-                    found.add(int(number[1]))
-    except (LogError, OSError):
-        pass  # Reading the file reports it.
-    return frozenset(found)
+def _cached_numbers(path: str, modified_s: float) -> frozenset[int]:
+    numbers: set[int] = set()
+    # Reading the file reports errors.
+    with contextlib.suppress(LogError, OSError), opened(path, errors="replace") as file:
+        while line := file.readline(_SNIFFED_CHARACTERS):
+            match = _HAND_NUMBER.match(line) if " #" in line else None
+            if match:
+                numbers.add(int(match[1]))
+    return frozenset(numbers)
 
 
 def _natural(name: str) -> list[tuple[int, str]]:
-    """A key that orders numbers in names by their size: ``match.2.log`` before ``match.10.log``."""
+    """Return a key that sorts numbers in names by value: ``match.2.log`` before ``match.10.log``."""
     parts = re.split(r"([0-9]+)", name)
     return [(int(part) if i % 2 else 0, part) for i, part in enumerate(parts)]
 
 
-def _is_of(format_: ExportFormat, path: str, *, any_ending: bool = False) -> bool:
-    """Whether a file is of a format, by the end of its name and, where that is ambiguous, by its first lines."""
+def _has_format(format_: ExportFormat, path: str, *, any_ending: bool = False) -> bool:
+    """Return whether a file has a format, by its name and, if that is ambiguous, by its first lines.
+
+    Args:
+        any_ending: whether a file with another ending can be recognised by its first lines.
+    """
+    words = format_.first_words
     if without_compression(path).lower().endswith(format_.endings):
-        return not format_.first_words or any(
-            line.lstrip(" ").startswith(format_.first_words) for line in _first_lines(path)
-        )
-    is_file = any_ending and bool(format_.first_words) and os.path.isfile(path)
-    return is_file and any(line.lstrip(" ").startswith(format_.first_words) for line in _first_lines(path))
+        if not words:
+            return True
+    elif not any_ending or not words or not os.path.isfile(path):
+        return False
+    return any(line.lstrip(" ").startswith(words) for line in _first_lines(path))
 
 
 def _looks_like_a_log(path: str) -> bool:
-    """Whether an ACPC log begins in a file; an empty one is what a match leaves that is stopped at once."""
+    """Return whether a file begins like an ACPC log; so does an empty one, which a match leaves if stopped at once."""
     lines = _first_lines(path)
-    is_header = len(lines) == 1 and HEADER_START.startswith(lines[0])
-    return is_header or any(line.startswith((HEADER_START, "STATE:")) for line in lines)
+    is_cut_header = len(lines) == 1 and HEADER_START.startswith(lines[0])
+    return is_cut_header or any(line.startswith((HEADER_START, "STATE:")) for line in lines)
 
 
 _LIKENESSES: Final = (
@@ -505,12 +542,13 @@ _LIKENESSES: Final = (
     (r"variant *=", "it looks like PHH: give its name the ending .phh, or .phhs if it has many hands"),
     (r"<(\?xml|session|html|!doctype)", "it is XML or HTML, and only ACPC logs, PHH and PokerStars texts are read"),
 )
-"""What a file that is not read may look like, by the beginning of one of its first lines."""
+"""Patterns of first lines of files that are not read, each with a sentence."""
 
 
 def _likeness(lines: Sequence[str]) -> str | None:
-    """What an unsupported file looks like, as a sentence without its stop; None if it is not recognised."""
-    if (room := room_of(lines)) is not None:
+    """Describe a file that is not read by its first lines, as a sentence without a full stop; None if unknown."""
+    room = room_of(lines)
+    if room is not None:
         return room
     if not all(map(is_text, lines)):
         return "it is not text, and only ACPC logs, PHH and PokerStars texts are read"
@@ -521,7 +559,7 @@ def _likeness(lines: Sequence[str]) -> str | None:
 
 
 def _first_lines(path: str) -> list[str]:
-    """The first lines of a file without a byte order mark; none where it cannot be read."""
+    """Return the first lines of a file without a byte order mark; none if it cannot be read."""
     try:
         with opened(path, errors="replace") as file:
             return file.read(_SNIFFED_CHARACTERS).split("\n")
