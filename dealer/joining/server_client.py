@@ -287,11 +287,11 @@ class PlayedSeat:
             received: number of texts that the server has received.
         """
         try:
-            lacking = self.stream.texts_after(received)
+            missing_texts = self.stream.texts_after(received)
         except RemoteProtocolError as error:
             self._fail(f"the seat cannot be resumed: {error}")
             return
-        for text in lacking:
+        for text in missing_texts:
             self._send(SeatText(self.offer.seat, text))
         self.listen()
 
@@ -341,13 +341,17 @@ class Joining:
         self._problem = ""
         """Reason that the server has rejected the client."""
         self._seats: dict[int, PlayedSeat] = {}
-        self._playing: set[asyncio.Task[None]] = set()
+        self._seat_tasks: set[asyncio.Task[None]] = set()
         self._games: dict[str, Path] = {}
         self._challenges = {challenge.tag: challenge for challenge in settings.challenges}
-        self._open = set(self._challenges)
-        self._asked: set[str] = set()
+        self._open_tags = set(self._challenges)
+        """Tags of challenges that have not ended."""
+        self._requested_tags: set[str] = set()
+        """Tags of challenges that were sent to the server."""
         self._reported: set[tuple[str, int]] = set()
+        """Ended runs of challenges, by match and number."""
         self._runs: set[str] = set()
+        """Matches of runs in progress."""
         self._is_leaving = False
 
     async def run(self) -> JoinEnding:
@@ -365,6 +369,7 @@ class Joining:
                     if not self._user:
                         raise JoinError(str(error)) from None
                     if self._is_joined:
+                        # The connection worked, so start again with the shortest delay.
                         self._is_joined = False
                         retry_s = self._settings.retry_s
                     self._on_news(ConnectionLost(str(error), retry_s))
@@ -396,7 +401,8 @@ class Joining:
         for seat in self._seats.values():
             seat.pause()
         connection.transport.abort()
-        if problem := self._problem or connection.problem:
+        problem = self._problem or connection.problem
+        if problem:
             raise JoinError(f"{settings.address}: {problem}")
         if is_answered:
             raise ServerLostError("the connection to the server is lost")
@@ -408,16 +414,16 @@ class Joining:
         if connection is not None:
             # A seat that is offered from here on would be played without an end.
             connection.on_message = lambda message: None
-        played_tags = {self._tag_of(seat.offer.match) for seat in self._seats.values()}
-        for task in self._playing:
+        played_tags = {self._challenge_tag(seat.offer.match) for seat in self._seats.values()}
+        for task in self._seat_tasks:
             task.cancel()
         if connection is not None:
             # Cancel waiting challenges. Those being played end like any match whose bot leaves.
-            for tag in sorted((self._open & self._asked) - played_tags):
+            for tag in sorted((self._open_tags & self._requested_tags) - played_tags):
                 connection.send_request(Cancel(tag))
             await asyncio.shield(connection.close())
-        if self._playing:
-            await asyncio.wait(self._playing)
+        if self._seat_tasks:
+            await asyncio.wait(self._seat_tasks)
 
     def _send(self, request: JoiningRequest) -> bool:
         # `PlayedSeat.resume` sends all texts that the server lacks, once the server has reported which it has. A text
@@ -451,7 +457,7 @@ class Joining:
             settings.is_on_ladder and not self._is_leaving,
             tuple(games),
             seats=seats,
-            challenges=tuple(sorted(self._open & self._asked)),
+            challenges=tuple(sorted(self._open_tags & self._requested_tags)),
         )
 
     def _on_joined(self, joined: Joined) -> None:
@@ -473,7 +479,7 @@ class Joining:
         # Runs may have ended while the connection was down.
         self._runs &= {seat.offer.match for seat in self._seats.values() if not seat.is_over}
         self._update_offer()
-        for tag in sorted(self._open - self._asked):
+        for tag in sorted(self._open_tags - self._requested_tags):
             self._challenge(tag)
 
     def _update_offer(self) -> None:
@@ -485,7 +491,7 @@ class Joining:
             self._send(self._join())
 
     def _challenge(self, tag: str) -> None:
-        self._asked.add(tag)
+        self._requested_tags.add(tag)
         self._send(self._challenges[tag])
 
     # ---- what the server sends
@@ -497,7 +503,7 @@ class Joining:
             return False
         if settings.max_runs is not None and self._ending.runs.total() >= settings.max_runs and not self._runs:
             return True
-        return bool(settings.challenges) and not self._open
+        return bool(settings.challenges) and not self._open_tags
 
     def _on_message(self, message: ServerMessage) -> None:
         try:
@@ -527,23 +533,23 @@ class Joining:
                 self._on_news(message)
             case RunOver():
                 self._end_run(message)
-            case ChallengeState(tag, "unknown") if tag in self._open:
+            case ChallengeState(tag, "unknown") if tag in self._open_tags:
                 # The connection broke before the server received the challenge.
                 self._challenge(tag)
-            case ChallengeState(tag, "done" | "cancelled" | "refused") if tag in self._open:
-                self._open.discard(tag)
+            case ChallengeState(tag, "done" | "cancelled" | "refused") if tag in self._open_tags:
+                self._open_tags.discard(tag)
                 if message.state != "done":
                     self._ending.refused += 1
                     self._on_news(message)
         self._changes.notify()
 
-    def _tag_of(self, match: str) -> str:
+    def _challenge_tag(self, match: str) -> str:
         """Tag of this user's challenge, from the label of its runs, ``user.tag``."""
         # Not split at a dot: names of users may contain dots.
         return match.removeprefix(f"{self._user}.")
 
     def _end_run(self, run: RunOver) -> None:
-        if self._tag_of(run.match) in self._challenges:
+        if self._challenge_tag(run.match) in self._challenges:
             # After a break, the server repeats the ends of runs.
             if (run.match, run.run) in self._reported:
                 return
@@ -562,10 +568,10 @@ class Joining:
         )
         self._seats[offer.seat] = seat
         task = asyncio.create_task(seat.play())
-        self._playing.add(task)
+        self._seat_tasks.add(task)
 
         def on_played(task: asyncio.Task[None]) -> None:
-            self._playing.discard(task)
+            self._seat_tasks.discard(task)
             if self._seats.get(offer.seat) is seat:
                 del self._seats[offer.seat]
 

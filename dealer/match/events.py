@@ -242,7 +242,7 @@ Event: TypeAlias = (
     | MatchEnded
 )
 
-Notice: TypeAlias = Callable[[Event], None]
+_Notice: TypeAlias = Callable[[Event], None]
 
 
 class Watcher:
@@ -271,7 +271,7 @@ class Audience:
 
     def __init__(self, watchers: Sequence[Watcher]) -> None:
         # Bound methods by type of event, so that publishing is one look-up and the calls.
-        self._notices: dict[type, tuple[Notice, ...]] = {}
+        self._notices: dict[type, tuple[_Notice, ...]] = {}
         for kind in Event.__args__:
             self._notices[kind] = tuple([watcher.notice for watcher in watchers if kind in watcher.wants])
 

@@ -72,14 +72,13 @@ class _Output:
         is_open: the stream accepts bytes.
     """
 
-    # Written with `os.write`: Python would complain at exit about buffered bytes that it cannot flush.
-
     def __init__(self, stream: TextIO | None) -> None:
         self.is_open = stream is not None
         self._fd = -1 if stream is None else stream.fileno()
 
     def write(self, data: bytes) -> None:
         try:
+            # With os.write, because Python would complain at exit about buffered bytes that it cannot flush.
             while data and self.is_open:
                 data = data[os.write(self._fd, data) :]
         except OSError:
@@ -95,7 +94,7 @@ def _run(arguments: Sequence[str]) -> int:
     if options.help:
         _Output(sys.stdout).print(USAGE + EXTENSIONS)
         return 0
-    setup = _setup_of(options)
+    setup = _match_setup(options)
     if options.core is not None:
         _bind(options.core)
     limits = setup.limits
@@ -135,14 +134,14 @@ def _bind(core: int) -> None:
 
     cores = usable_cores()
     if core not in cores:
-        problem = "this system binds to no core"
+        problem = "this system cannot bind a process to a core"
         if cores:
             problem = f"core {core} is none of {', '.join(map(str, cores))}"
         raise UsageError(f"ERROR: {problem}\n")
     bind_thread((core,))
 
 
-def _setup_of(options: Options) -> MatchSetup:
+def _match_setup(options: Options) -> MatchSetup:
     if len(options.positionals) < 4:
         raise UsageError(USAGE, to_stdout=True)
     name, game_file, hands, seed, *names = options.positionals
