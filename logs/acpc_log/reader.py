@@ -161,7 +161,7 @@ class _LogReader:
         self._is_log = False
         self._foreign_lines = 0
         self._held: list[tuple[int, int | None, str, ProblemKind]] = []
-        # Of a part that begins in the middle of a match: that it does, and the number of its first hand.
+        # Of a part that begins in the middle of a match, the lines before it and the number of its first hand.
         self._lines_before = 0
         self._is_torn = False
         self._next_hand: int | None = None

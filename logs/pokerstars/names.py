@@ -80,15 +80,15 @@ def _digested(name: str, allowed: str) -> str:
     return f"{allowed[: _MAX_NAME_LENGTH - 1 - _DIGEST_LENGTH]}-{ending}"
 
 
-def _numbered(name: str, seat: int, table: Sequence[str]) -> str:
-    taken = {other.casefold() for other in table}
+def _numbered(name: str, seat: int, names: Sequence[str]) -> str:
+    taken = {other.casefold() for other in names}
     number = seat + 1
     while True:
         ending = f"-{number}"
         numbered = name[: _MAX_NAME_LENGTH - len(ending)] + ending
         if numbered.casefold() not in taken:
             return numbered
-        number += len(table)
+        number += len(names)
 
 
 _SINGULAR: Final = (

@@ -1,46 +1,49 @@
-// Steps through hands without loading them again: the page holds every step, and without this script its links do the same.
+// Step through a hand without loading the page again. It contains every step, and its links work without this script.
 "use strict";
 function replay(place) {
-  const scenes = [...place.querySelectorAll(".scene")], links = [...place.querySelectorAll(".steps [data-step]")];
-  const part = what => place.querySelector(`[data-go="${what}"]`);
-  let step = Number(place.dataset.step), playing = 0;
+  const scenes = [...place.querySelectorAll(".scene")];
+  const links = [...place.querySelectorAll(".steps [data-step]")];
+  const control = name => place.querySelector(`[data-go="${name}"]`);
+  let step = Number(place.dataset.step);
+  let playing = 0;
 
-  const show = to => {
+  const show = target => {
     const before = scenes[step];
-    step = Math.max(0, Math.min(scenes.length - 1, to));
-    scenes.forEach((scene, at) => { scene.hidden = at !== step; });
+    step = Math.max(0, Math.min(scenes.length - 1, target));
+    scenes.forEach((scene, index) => { scene.hidden = index !== step; });
     markNew(before, scenes[step]);
-    links.forEach((link, at) => at === step ? link.setAttribute("aria-current", "step") : link.removeAttribute("aria-current"));
+    links.forEach((link, index) => index === step ? link.setAttribute("aria-current", "step") : link.removeAttribute("aria-current"));
     place.querySelector(".progress .number").textContent = step;
     place.querySelector(".progress .unseen").textContent = links[step].textContent;
-    part("scrub").value = step;
-    const list = links[step].closest(".steps"), line = links[step].closest("li");
+    control("scrub").value = step;
+    const list = links[step].closest(".steps");
+    const line = links[step].closest("li");
     list.scrollTop = line.offsetTop - list.offsetTop - list.clientHeight / 2;
     if (place.dataset.address !== "no") history.replaceState(null, "", `?step=${step}`);
   };
-  const stop = () => { clearInterval(playing); playing = 0; part("play").textContent = "Play"; };
+  const stop = () => { clearInterval(playing); playing = 0; control("play").textContent = "Play"; };
   const play = () => {
     if (step === scenes.length - 1) show(0);
-    part("play").textContent = "Pause";
-    playing = setInterval(() => { show(step + 1); if (step === scenes.length - 1) stop(); }, Number(part("speed").value));
+    control("play").textContent = "Pause";
+    playing = setInterval(() => { show(step + 1); if (step === scenes.length - 1) stop(); }, Number(control("speed").value));
   };
-  const ways = {
+  const actions = {
     first: () => show(0),
     back: () => show(step - 1),
     on: () => show(step + 1),
     last: () => show(scenes.length - 1),
     play: () => playing ? stop() : play(),
   };
-  for (const [what, go] of Object.entries(ways)) {
-    part(what).addEventListener("click", event => { event.preventDefault(); if (what !== "play") stop(); go(); });
+  for (const [name, act] of Object.entries(actions)) {
+    control(name).addEventListener("click", event => { event.preventDefault(); if (name !== "play") stop(); act(); });
   }
   for (const link of place.querySelectorAll("[data-step]")) {
     link.addEventListener("click", event => { event.preventDefault(); stop(); show(Number(link.dataset.step)); });
   }
-  part("scrub").addEventListener("input", event => { stop(); show(Number(event.target.value)); });
-  part("speed").addEventListener("change", () => { if (playing) { stop(); play(); } });
-  place.querySelectorAll(".scripted").forEach(one => { one.hidden = false; });
-  return ways;
+  control("scrub").addEventListener("input", event => { stop(); show(Number(event.target.value)); });
+  control("speed").addEventListener("change", () => { if (playing) { stop(); play(); } });
+  place.querySelectorAll(".scripted").forEach(element => { element.hidden = false; });
+  return actions;
 }
 {
   const [first] = [...document.querySelectorAll(".replay")].map(replay);
