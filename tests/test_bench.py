@@ -44,7 +44,7 @@ def test_start_up_times(rows_of: Any) -> None:
     [
         ("evaluator --repeats 0", "evaluator: at least one repeat is needed, not 0"),
         ("match --rounds 0", "match: at least one round of one match of more than 100 hands is needed"),
-        ("server --game limit3", "server: --game limit3: a game of two players is measured, not one of 3"),
+        ("server --game limit3", "server: --game limit3: the game must have two players, not 3"),
         ("server --bots 7", "server: --bots 7: two bots play a match, so their number must be even"),
         ("match --reference nowhere", "match: nowhere has not the reference's programs, dealer and example_player"),
         ("replies --game limit3", "replies: at least one hand of a game of two players is needed, not 50 of limit3"),

@@ -1,4 +1,4 @@
-"""``arena bench``: the speed of the dealer and of a bot."""
+"""``arena bench``: measure the speed of the dealer or of a bot."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def dealer(
     *,
     output: DocumentOptions,
 ) -> None:
-    """Hands per second and processor time per hand: ours and the reference dealer's, with the same clients."""
+    """Measure hands per second and processor time per hand: of ours and the reference dealer, with the same clients."""
     from dealer.bench import measure_dealer, speed_document
     from protocol import find_game
 
@@ -44,7 +44,7 @@ def dealer(
             abort(f"{quoted(path)} is not a program that can be started")
     players = find_game(game)[1].num_players
     if players != 2:
-        abort(f"--game {game}: a game of two players is measured, not one of {players}")
+        abort(f"--game {game}: the game must have two players, not {players}")
     rows: list[Row] = []
     try:
         for count in _counts(matches):
@@ -57,17 +57,21 @@ def dealer(
                 rounds=rounds,
             )
     except OSError as error:
-        abort(f"{error.filename}: {error.strerror}" if error.filename else str(error), EXIT_FAILED)
+        problem = f"{error.filename}: {error.strerror}" if error.filename else str(error)
+        abort(problem, EXIT_FAILED)
     except RuntimeError as error:
         abort(str(error), EXIT_FAILED)
     output.show(terminal, speed_document("Speed of the dealer", rows))
 
 
 def _counts(text: str) -> list[int]:
-    words = text.split(",")
-    if not all(word.strip().isdecimal() and len(word) < 10 and int(word) for word in words):
-        abort(f"--matches: must be whole numbers above 0, separated by commas, not {quoted(text)}")
-    return [int(word) for word in words]
+    counts = []
+    for word in text.split(","):
+        is_number = word.strip().isdecimal() and len(word) < 10
+        if not is_number or int(word) == 0:
+            abort(f"--matches: must be whole numbers above 0, separated by commas, not {quoted(text)}")
+        counts.append(int(word))
+    return counts
 
 
 @app.command()
@@ -84,9 +88,9 @@ def bot(
     *,
     output: DocumentOptions,
 ) -> None:
-    """Time of a bot's decisions, by round: the median, and what 99 of 100 stay within.
+    """Measure the time of a bot's decisions by round: the median and the 99th percentile.
 
-    Of a Python bot, processor time in this process; of a command, the time from a question to its reply.
+    For a Python bot it is processor time in this process, for a command the time from a question to its reply.
     """
     from dealer.bench import measure_bot, speed_document
     from protocol import find_game

@@ -21,14 +21,16 @@ def bot(
             autocompletion=complete_bot,
         ),
     ],
-    host: Annotated[str, typer.Argument(help="The dealer's address.")],
-    port: Annotated[int, typer.Argument(help="The port of a seat.")],
+    host: Annotated[str, typer.Argument(help="Host name or address of the dealer.")],
+    port: Annotated[int, typer.Argument(help="Port of a seat.")],
     game: Annotated[str | None, "Name or file of the game.", Wording(otherwise="$ARENA_GAME or limit")] = None,
     seed: Annotated[int | None, "Seed of the bot's random decisions."] = None,
 ) -> None:
     """Connect a Python bot to any dealer that speaks the protocol."""
-    # `dealer.cli.main` starts a bot without this application, unless `--` stands before the command.
+    # `dealer.cli.main` starts a bot without this application, except if `--` precedes the command.
     arguments = [name, host, str(port)]
-    arguments += [] if game is None else ["--game", game]
-    arguments += [] if seed is None else ["--seed", str(seed)]
+    if game is not None:
+        arguments += ["--game", game]
+    if seed is not None:
+        arguments += ["--seed", str(seed)]
     sys.exit(play_bot(arguments))

@@ -1,4 +1,4 @@
-"""``arena bots``: the bots with their games, and the options of one bot."""
+"""``arena bots``: list the bots with their games, or the options of one bot."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from protocol.game_definition import short_name
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BotOption:
-    """An option of a bot, as in ``bot?name=value``."""
+    """Option of a bot, as in ``bot?name=value``, for JSON."""
 
     name: str
     default: OptionValue
@@ -33,11 +33,11 @@ class BotOption:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BotData:
-    """A bot, as JSON has it.
+    """Bot, for JSON.
 
     Attributes:
-        origin: the package that brings it; empty for a built-in bot.
-        games: the shipped games that it plays, by their short names.
+        origin: the package that declares it; empty for a built-in bot.
+        games: short names of the shipped games that it plays.
     """
 
     name: str
@@ -49,7 +49,7 @@ class BotData:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BotsData:
-    """Bots, as ``arena bots --json`` prints them."""
+    """Result of ``arena bots --json``."""
 
     schema_version: int = 1
     bots: tuple[BotData, ...]
@@ -69,27 +69,35 @@ def bots(
     as_json: Json = False,
 ) -> None:
     """List the bots, built in or from installed packages, with their games; or the options of one bot."""
-    document = bots_document(describe_all()) if name is None else bot_document(describe(name))
+    if name is None:
+        document = _bots_document(describe_all())
+    else:
+        document = _bot_document(describe(name))
     show_document(terminal, document, as_json=as_json)
 
 
-def bots_document(found: Sequence[BotDescription]) -> Document:
+def _bots_document(bots: Sequence[BotDescription]) -> Document:
     columns = ("bot", Column("games", TEXT, rank=2), Column("description", TEXT))
-    table = Table.of("", columns, ((bot.name, _games(bot.name), _summary(bot)) for bot in found))
-    return Document("Bots", sections=(Section("", (table,)),), data=BotsData(bots=tuple(map(_data, found))))
-
-
-def bot_document(bot: BotDescription) -> Document:
-    columns = ("option", Column("default", NAME, rank=1), Column("type", NAME, rank=2), Column("meaning", TEXT))
-    rows = ((one.name, _shown(one.default), one.type_name, one.meaning) for one in bot.options)
+    rows = [(bot.name, _games_text(bot.name), _summary(bot)) for bot in bots]
     section = Section("", (Table.of("", columns, rows),))
-    facts = (Fact("games", _games(bot.name), TEXT),)
-    return Document(
-        bot.name, (f"{_summary(bot)}.",), facts, (section,) if bot.options else (), data=BotsData(bots=(_data(bot),))
-    )
+    data = BotsData(bots=tuple([_bot_data(bot) for bot in bots]))
+    return Document("Bots", sections=(section,), data=data)
 
 
-def _shown(default: OptionValue) -> str:
+def _bot_document(bot: BotDescription) -> Document:
+    columns = ("option", Column("default", NAME, rank=1), Column("type", NAME, rank=2), Column("meaning", TEXT))
+    rows = []
+    for option in bot.options:
+        rows.append((option.name, _default_text(option.default), option.type_name, option.meaning))
+    sections = []
+    if rows:
+        sections.append(Section("", (Table.of("", columns, rows),)))
+    facts = (Fact("games", _games_text(bot.name), TEXT),)
+    data = BotsData(bots=(_bot_data(bot),))
+    return Document(bot.name, (f"{_summary(bot)}.",), facts, tuple(sections), data=data)
+
+
+def _default_text(default: OptionValue) -> str:
     if default is None:
         return ""
     if isinstance(default, bool):
@@ -98,40 +106,44 @@ def _shown(default: OptionValue) -> str:
 
 
 def _summary(bot: BotDescription) -> str:
-    return f"{bot.summary} ({bot.origin})" if bot.origin else bot.summary
+    if bot.origin:
+        return f"{bot.summary} ({bot.origin})"
+    return bot.summary
 
 
 _FAMILIES: Final = {"all": "", "hold'em": "holdem.", "limit hold'em": "holdem.limit."}
-"""Names of many games, by the beginning of their full names."""
+"""Names of groups of games, with the beginning of the full names of their games."""
 
 
-def _data(bot: BotDescription) -> BotData:
-    options = [
-        BotOption(name=option.name, default=option.default, type=option.type_name, meaning=option.meaning)
-        for option in bot.options
-    ]
-    games = tuple(_played(bot.name).values())
+def _bot_data(bot: BotDescription) -> BotData:
+    options = []
+    for option in bot.options:
+        options.append(
+            BotOption(name=option.name, default=option.default, type=option.type_name, meaning=option.meaning)
+        )
+    games = tuple(_find_games(bot.name).values())
     return BotData(name=bot.name, summary=bot.summary, origin=bot.origin, games=games, options=tuple(options))
 
 
 @cache
-def _played(name: str) -> dict[str, str]:
-    """The short names of the shipped games that a bot plays, by their full names."""
+def _find_games(name: str) -> dict[str, str]:
+    """Return the short names of the shipped games that a bot plays, by their full names."""
     shipped = shipped_games()
+    games = [find_game(game)[1] for game in shipped]
     try:
-        refusals = parse_player(name, None, [find_game(game)[1] for game in shipped], in_process=True).refusals
+        refusals = parse_player(name, None, games, in_process=True).refusals
     except PlayerError:
         return {}
     return {game: short_name(game) for game, refusal in zip(shipped, refusals, strict=True) if refusal is None}
 
 
-def _games(name: str) -> str:
-    """The shipped games that a bot plays, by their short names or as families."""
-    left = _played(name)
+def _games_text(name: str) -> str:
+    """Name the shipped games that a bot plays, by their groups if it plays all of a group."""
+    remaining = _find_games(name)
     words = []
     for family, beginning in _FAMILIES.items():
         members = [game for game in shipped_games() if game.startswith(beginning)]
-        if left.keys() >= set(members):
+        if remaining.keys() >= set(members):
             words.append(family)
-            left = {game: short for game, short in left.items() if game not in members}
-    return ", ".join([*words, *left.values()])
+            remaining = {game: short for game, short in remaining.items() if game not in members}
+    return ", ".join([*words, *remaining.values()])

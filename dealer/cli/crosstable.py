@@ -1,4 +1,4 @@
-"""``arena crosstable``: the tables of a tournament for papers, pages and programs."""
+"""``arena crosstable``: print the tables of a tournament for papers, pages and programs."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ def crosstable(
     terminal: Terminal,
     run: Annotated[
         Path,
-        run_argument(metavar="RUN", help="The folder of a tournament, or its result.json."),
+        run_argument(metavar="RUN", help="Folder of a tournament, or its result.json."),
     ],
     form: Annotated[
         Literal["csv", "markdown", "latex"] | None,
-        "How the tables are written.",
-        Wording(flags="--format -f", otherwise="as tables in a terminal, otherwise markdown"),
+        "Format of the tables.",
+        Wording(flags="--format -f", otherwise="tables in a terminal, otherwise markdown"),
     ] = None,
 ) -> None:
     """Print the crosstable of a tournament: in mbb/g with 95 % intervals, and both rankings.
 
-    CSV has a line per bot and opponent, and one without an opponent for the mean; it has no rankings.
+    CSV has a row per bot and opponent, and one without an opponent for the mean, but no rankings.
     """
     result = read_result(run)
     if not isinstance(result, TournamentResult):
@@ -41,9 +41,14 @@ def crosstable(
         return
     ranked = [standings for standings in result.standings if standings.total_bankroll]
     if form is None and terminal.out.is_terminal:
-        sections = [Section(short_name(one.game), (crosstable_of(one), rankings(one))) for one in ranked]
+        sections = []
+        for standings in ranked:
+            sections.append(Section(short_name(standings.game), (crosstable_of(standings), rankings(standings))))
         show_document(terminal, Document("", sections=tuple(sections)))
         return
-    write = latex_table if form == "latex" else markdown_table
-    tables = [table for standings in ranked for table in (crosstable_of(standings), rankings(standings))]
-    terminal.print("\n".join(map(write, tables)).rstrip("\n"))
+    format_table = latex_table if form == "latex" else markdown_table
+    texts = []
+    for standings in ranked:
+        texts.append(format_table(crosstable_of(standings)))
+        texts.append(format_table(rankings(standings)))
+    terminal.print("\n".join(texts).rstrip("\n"))

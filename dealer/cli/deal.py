@@ -1,4 +1,4 @@
-"""``arena deal``: the dealer for clients that connect by themselves."""
+"""``arena deal``: deal a match to clients that connect by themselves."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from dealer.run.choices import Command, Seating
 from dealer.run.run_settings import RunSettings
 from protocol import find_game
 
+# People need time to connect, and a client that was started by hand plays one seat of one match.
 _DEFAULTS: Final[dict[str, Any]] = {"start_timeout_s": 300.0, "deals": 1000, "seating": Seating.SINGLE, "workers": 1}
-"""People need time to connect, and their bots do not play every seat."""
-_SHOWN: Final = {
+_HELP_DEFAULTS: Final = {
     "deals": "1000; with a stop rule 1000000",
     "start_timeout_s": "300",
     "workers": "1",
 }
-"""The same in the help."""
+"""Defaults as the help shows them."""
 
 
 def deal(
@@ -38,10 +38,10 @@ def deal(
         ),
     ] = None,
     *,
-    settings: Annotated[TypedOptions, RunSettings, _SHOWN],
+    settings: Annotated[TypedOptions, RunSettings, _HELP_DEFAULTS],
     options: Annotated[RunOptions, {"duplicate": "off"}],
 ) -> None:
     """Deal a match to clients that connect to its ports, one per seat."""
     players = find_game(game)[1].num_players
-    own = {"games": [game], "bots": seats or ["tcp"] * players}
-    run_new(terminal, Command.PLAY, options.seating | settings | own, options, defaults=_DEFAULTS)
+    arguments = {"games": [game], "bots": seats or ["tcp"] * players}
+    run_new(terminal, Command.PLAY, options.seating | settings | arguments, options, defaults=_DEFAULTS)

@@ -1,4 +1,4 @@
-"""``arena doctor``: plays scripted situations with a bot and reports what is wrong, where, and what to do."""
+"""``arena doctor``: play scripted situations with a bot and report its faults."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ from dealer.table.players import PlayerKind, parse_player
 from engine.text import escaped_bytes
 from protocol import find_game
 
-_MOST_SHOWN = 2000
-"""Bytes of a line that --verbose shows."""
+_MAX_SHOWN_BYTES = 2000
+"""Bytes of a line that --verbose prints."""
 
 
 def doctor(
@@ -50,9 +50,9 @@ def doctor(
     as_json: JsonOutput = False,
     junit: Junit = None,
 ) -> None:
-    """Play scripted situations with a bot and report its faults: which byte of which line is wrong, and what to do.
+    """Play scripted situations with a bot and report its faults: each with its line and byte, and with advice.
 
-    Exit code 0 if nothing is wrong, 1 if something is, 2 if the bot cannot be started.
+    The exit code is 0 without errors, 1 with errors, and 2 if the bot cannot be started.
     """
     from dealer.doctor.examination import ExaminedBot, examine
     from dealer.doctor.findings import Examination, doctor_document, junit_of, situations_document
@@ -63,7 +63,7 @@ def doctor(
     check_new_file(out, force)
     check_writable(junit)
     if bot is None:
-        abort("name a bot to examine: a bot (see 'arena bots'), a command, or 'tcp'; see 'arena doctor --help'")
+        abort("BOT is missing; name a bot of 'arena bots', a command, or 'tcp'")
     try:
         player = parse_player(bot)
         game_name, game = find_game(settings.game)
@@ -91,12 +91,13 @@ def _show(
     terminal: Terminal, line: LiveLine, event: Situation | LineSent | LineReceived | str, *, is_verbose: bool
 ) -> None:
     match event:
-        case Situation(name, what):
-            line(f"{name}: {what}")
+        case Situation(name, description):
+            line(f"{name}: {description}")
         case str(note):
             terminal.note(note)
         case LineSent(line=data) | LineReceived(line=data) if is_verbose:
-            text = escaped_bytes(data[:_MOST_SHOWN]).removesuffix(r"\r\n")
-            more = "..." if len(data) > _MOST_SHOWN else ""
+            text = escaped_bytes(data[:_MAX_SHOWN_BYTES]).removesuffix(r"\r\n")
+            if len(data) > _MAX_SHOWN_BYTES:
+                text += "..."
             sender = "dealer" if isinstance(event, LineSent) else "bot"
-            terminal.trace(f"{sender:6}  {text}{more}")
+            terminal.trace(f"{sender:6}  {text}")

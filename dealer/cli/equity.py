@@ -1,4 +1,4 @@
-"""``arena equity``: the chances of every player at a showdown of hold'em."""
+"""``arena equity``: compute the chances of each player at a showdown of hold'em."""
 
 from __future__ import annotations
 
@@ -28,16 +28,16 @@ _CLASS = re.compile(f"([{RANKS}])([{RANKS}])([so]?)")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlayerChances:
-    """A player's chances, as JSON has them.
+    """Chances of a player, for JSON.
 
     Attributes:
         holding: cards, a class of starting hands, or ``random``.
-        holdings: how many pairs of cards it covers.
-        win: the chance of having the best hand alone.
-        tie: the chance of having it together with others.
-        equity: the share of the pot, on average.
+        holdings: number of pairs of cards that it covers.
+        win: probability of the best hand, 0 to 1.
+        tie: probability of sharing the best hand with others, 0 to 1.
+        equity: mean share of the pot, 0 to 1.
         half_width_95: half the 95 % interval of the equity; None if all showdowns are enumerated.
-        standard_error: of the equity.
+        standard_error: standard error of the equity; None if all showdowns are enumerated.
     """
 
     holding: str
@@ -51,11 +51,11 @@ class PlayerChances:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EquityData:
-    """The chances of all players, as ``arena equity --json`` prints them.
+    """Result of ``arena equity --json``.
 
     Attributes:
-        is_exact: whether the showdowns are all that are possible, otherwise a sample.
-        seed: of the sample.
+        is_exact: whether all possible showdowns are enumerated, or a sample is drawn.
+        seed: seed of the sample; None for an enumeration.
     """
 
     schema_version: int = 1
@@ -72,7 +72,7 @@ def equity(
         list[str],
         typer.Argument(
             metavar="CARDS...",
-            help="What each player holds: two cards (AhKd), a class (QQ, AKs, AKo, AK) or random. Three to five cards "
+            help="Cards of each player: two cards (AhKd), a class (QQ, AKs, AKo, AK) or random. Three to five cards "
             "are the board.",
         ),
     ],
@@ -86,63 +86,68 @@ def equity(
     trials: Annotated[
         int | None,
         "Draw this number of showdowns instead of counting all; by default "
-        f"{DEFAULT_SHOWDOWNS:,} are drawn where counting takes too long.",
+        f"{DEFAULT_SHOWDOWNS:,} are drawn if counting takes too long.",
         Wording("N"),
     ] = None,
     seed: Annotated[int, "Seed of the draws.", Interval(0)] = 0,
     *,
     output: DocumentOptions,
 ) -> None:
-    """Show each player's chances at a showdown of hold'em: to win, to tie, and its share of the pot.
+    """Compute each player's chances at a showdown of hold'em: to win, to tie, and the share of the pot.
 
-    All showdowns are counted where that takes seconds; else showdowns are drawn, and every share comes with its
-    interval.
+    All showdowns are counted if that takes seconds. Otherwise showdowns are drawn, and each share has an interval.
     """
-    fields, table = _parsed(words, _cards(board, "--board"), players)
-    holdings = [of_player for _, of_player in fields]
-    with showing_progress(terminal, "counting" if trials is None else "drawing") as progress:
-        found = chances(holdings, table, dead=_cards(dead, "--dead"), trials=trials, seed=seed, progress=progress)
-    output.show(terminal, equity_document(fields, table, found, seed))
+    hands, board_cards = _parse_arguments(words, _cards(board, "--board"), players)
+    holdings = [hand_holdings for _, hand_holdings in hands]
+    activity = "counting" if trials is None else "drawing"
+    with showing_progress(terminal, activity) as progress:
+        result = chances(
+            holdings, board_cards, dead=_cards(dead, "--dead"), trials=trials, seed=seed, progress=progress
+        )
+    output.show(terminal, _equity_document(hands, board_cards, result, seed))
 
 
-_Field = tuple[str, Sequence[Holding]]
-"""The name of a player's cards, and the holdings that it covers."""
+_Hand = tuple[str, Sequence[Holding]]
+"""Name of a player's cards, and the holdings that it covers."""
 
 
-def _parsed(words: Sequence[str], board: Sequence[Card], players: int | None) -> tuple[list[_Field], Sequence[Card]]:
-    """The players, filled up with random ones, and the board."""
-    fields: list[_Field] = []
+def _parse_arguments(
+    words: Sequence[str], board: Sequence[Card], players: int | None
+) -> tuple[list[_Hand], Sequence[Card]]:
+    """Parse the cards of the players, add players with random cards, and find the board."""
+    hands: list[_Hand] = []
     for word in words:
         if word.lower() in _UNKNOWN:
-            fields.append(("random", ANY_HOLDING))
+            hands.append(("random", ANY_HOLDING))
         elif (name := _CLASS.fullmatch(word)) is not None:
-            fields.append(_class_named(word, *name.groups()))
+            hands.append(_parse_class(word, *name.groups()))
         else:
             cards = _cards(word)
             if len(cards) < 2:
-                abort(f"{quoted(word)} is one card: a player holds two, and a board has three to five")
+                abort(f"{quoted(word)} is one card; a player holds two, and a board has three to five")
             if len(cards) == 2:
-                fields.append((word, [cards]))
+                hands.append((word, [cards]))
             elif board:
                 abort(f"{quoted(word)}: the board is given twice")
             else:
                 board = cards
-    if not fields:
-        abort("no player's cards are given: give at least one player's, such as AhKd")
-    number = max(2, len(fields)) if players is None else players
+    if not hands:
+        abort("no player has cards; name those of at least one player, such as AhKd")
+    number = max(2, len(hands)) if players is None else players
     if not 2 <= number <= MAX_PLAYERS:
         abort(f"a showdown has 2 to {MAX_PLAYERS} players, not {number}")
-    if len(fields) > number:
-        abort(f"--players {number}: {len(fields)} players are named")
-    return fields + [("random", ANY_HOLDING)] * (number - len(fields)), board
+    if len(hands) > number:
+        abort(f"--players {number}: {len(hands)} players are named")
+    hands += [("random", ANY_HOLDING)] * (number - len(hands))
+    return hands, board
 
 
-def _class_named(word: str, one: str, other: str, ending: str) -> _Field:
-    """A class of starting hands, or both of two ranks."""
-    high, low = sorted((one, other), key=RANKS.index, reverse=True)
+def _parse_class(word: str, first_rank: str, second_rank: str, ending: str) -> _Hand:
+    """Find the holdings of a class of starting hands; two ranks without an ending are suited or offsuit."""
+    high, low = sorted((first_rank, second_rank), key=RANKS.index, reverse=True)
     name = high + low
     if high == low and ending:
-        abort(f"{quoted(word)}: a pair is neither suited nor offsuit, write {name}")
+        abort(f"{quoted(word)}: a pair is neither suited nor offsuit; write {name}")
     if high == low or ending:
         classes = [name + ending]
     else:
@@ -162,7 +167,7 @@ def _cards(text: str, option: str = "") -> tuple[Card, ...]:
         abort(f"{error}; a class of starting hands is AKs, AKo, AK or AA, and any hand is random")
 
 
-def equity_document(fields: Sequence[_Field], board: Sequence[Card], found: Chances, seed: int) -> Document:
+def _equity_document(hands: Sequence[_Hand], board: Sequence[Card], result: Chances, seed: int) -> Document:
     columns = (
         Column("player"),
         Column("win", ".3%", meaning="the chance of having the best hand alone", rank=1),
@@ -171,11 +176,13 @@ def equity_document(fields: Sequence[_Field], board: Sequence[Card], found: Chan
     )
     rows = []
     players = []
-    for (name, holdings), player, error in zip(fields, found.players, found.standard_errors, strict=True):
+    for (name, holdings), player, error in zip(hands, result.players, result.standard_errors, strict=True):
         share = Estimate(player.equity)
-        if not found.is_exact:
+        if not result.is_exact:
             share = Estimate(player.equity, Z_95 * error, error)
-        holding = _in_words(holdings[0]) if len(holdings) == 1 else name
+        holding = name
+        if len(holdings) == 1:
+            holding = _cards_text(holdings[0])
         rows.append((holding, player.win, player.tie, share))
         players.append(
             PlayerChances(
@@ -188,21 +195,21 @@ def equity_document(fields: Sequence[_Field], board: Sequence[Card], found: Chan
                 standard_error=share.error,
             )
         )
-    showdowns = count_of(found.showdowns, "showdown")
+    showdowns = count_of(result.showdowns, "showdown")
     sentence = f"{showdowns}, enumerated."
-    if not found.is_exact:
+    if not result.is_exact:
         sentence = f"{showdowns}, drawn with seed {seed}. ± is half the 95 % interval."
-    facts = (Fact("board", _in_words(board), TEXT),) if board else ()
+    facts = (Fact("board", _cards_text(board), TEXT),) if board else ()
     table = Table("", columns, tuple(rows))
     data = EquityData(
-        board=tuple(CARD_TEXTS[card] for card in board),
-        showdowns=found.showdowns,
-        is_exact=found.is_exact,
-        seed=None if found.is_exact else seed,
+        board=tuple([CARD_TEXTS[card] for card in board]),
+        showdowns=result.showdowns,
+        is_exact=result.is_exact,
+        seed=None if result.is_exact else seed,
         players=tuple(players),
     )
     return Document("Chances at the showdown", (sentence,), facts, (Section("", (table,)),), data=data)
 
 
-def _in_words(cards: Sequence[Card]) -> str:
-    return " ".join(CARD_TEXTS[card] for card in cards)
+def _cards_text(cards: Sequence[Card]) -> str:
+    return " ".join([CARD_TEXTS[card] for card in cards])

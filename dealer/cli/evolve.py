@@ -1,4 +1,4 @@
-"""``arena evolve``: the evolution of agents."""
+"""``arena evolve``: evolve players by genetic algorithms."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from dealer.cli.shell.documents import DocumentOptions
 
 app = typer.Typer(
     cls=ArenaGroup,
-    help="Evolve players by genetic algorithms: of ten-handed limit hold'em and Kuhn poker, and the learner's "
+    help="Evolve players by genetic algorithms: for ten-handed limit hold'em and Kuhn poker, and the learner's "
     "constants.",
     no_args_is_help=True,
 )
@@ -31,7 +31,7 @@ app.command()(learner)
 _STOP: Final = "When to stop"
 
 _PLAYER_DEALS: Final = 520
-_KEPT: Final = "every finished generation"
+_FOLDER_CONTENT: Final = "every finished generation"
 _Generations = Annotated[int | None, "Breed at most this many generations.", Interval(1), Wording(group=_STOP)]
 
 
@@ -40,7 +40,7 @@ def trainers(
     terminal: Terminal,
     folder: RunFolder,
     settings: EvolvedSettings,
-    count: Annotated[int, "How many trainers.", Interval(1), Wording(group=TRAINING)] = OPPONENTS,
+    count: Annotated[int, "Number of trainers.", Interval(1), Wording(group=TRAINING)] = OPPONENTS,
     generations: _Generations = TRAINER.generations,
     patience: Annotated[
         int, "Stop after this many generations without a better trainer.", Interval(1), Wording(group=_STOP)
@@ -54,13 +54,13 @@ def trainers(
     checks: CheckSettings,
     output: DocumentOptions,
 ) -> None:
-    """Evolve the trainers of the evolved agent: each plays against nine others, which better ones replace.
+    """Evolve the trainers of the evolved player: each plays against nine others, which better ones replace.
 
     Unfinished runs in the folder are resumed.
     """
     rule = StopRule(generations=generations, patience=patience, opponents=renewals)
-    with computing(terminal, "evolving", folder, _KEPT, workers, scheduler) as (over, show):
-        runs = evolve_trainers(folder, settings, rule, count=count, checks=checks, workers=over, show=show)
+    with computing(terminal, "evolving", folder, _FOLDER_CONTENT, workers, scheduler) as (pool, show):
+        runs = evolve_trainers(folder, settings, rule, count=count, checks=checks, workers=pool, show=show)
     output.show(terminal, runs_document(runs))
 
 
@@ -76,13 +76,13 @@ def player(
     checks: CheckSettings,
     output: DocumentOptions,
 ) -> None:
-    """Evolve the player, against the nine trainers of a folder.
+    """Evolve the player against the nine trainers of a folder.
 
     An unfinished run is resumed. The final chromosome is a bot: `evolved?chromosome=FILE`.
     """
     settings.setdefault("deals", _PLAYER_DEALS)
     rule = StopRule(generations=generations)
-    asked = EvolvedSettings(**settings)
-    with computing(terminal, "evolving", folder, _KEPT, workers, scheduler) as (over, show):
-        run = evolve_player(folder, asked, rule, checks=checks, workers=over, show=show)
+    evolved_settings = EvolvedSettings(**settings)
+    with computing(terminal, "evolving", folder, _FOLDER_CONTENT, workers, scheduler) as (pool, show):
+        run = evolve_player(folder, evolved_settings, rule, checks=checks, workers=pool, show=show)
     output.show(terminal, runs_document([run]))

@@ -1,4 +1,4 @@
-"""``arena evolve kuhn``: strategies for Kuhn poker and three larger games, evolved."""
+"""``arena evolve kuhn``: evolve strategies for Kuhn poker and three larger games."""
 
 from __future__ import annotations
 
@@ -49,33 +49,40 @@ def kuhn(
     The defaults are those of the thesis. Figures measured over hands are shown next to exact ones. The same command
     resumes an unfinished run.
     """
-    configured = _settings(settings, opponent, mixed_model)
-    most = generations or (100 if configured.opposition == "model" else 1000)
-    over = computing(terminal, "evolving", folder, "every finished generation", workers if repeat > 1 else 1)
-    with over as (helpers, show):
-        results = evolve_seeds(folder, configured, most, repeat, workers=helpers, show=show)
-    genes = format_genes(results[0].record_genes or results[0].fittest, configured.rules)
+    kuhn_settings = _kuhn_settings(settings, opponent, mixed_model)
+    if generations is None:
+        generations = 100 if kuhn_settings.opposition == "model" else 1000
+    # Workers share out the runs, so a single run needs none.
+    if repeat == 1:
+        workers = 1
+    with computing(terminal, "evolving", folder, "every finished generation", workers) as (pool, show):
+        results = evolve_seeds(folder, kuhn_settings, generations, repeat, workers=pool, show=show)
+    genes = format_genes(results[0].record_genes or results[0].fittest, kuhn_settings.rules)
     write_file(folder / "fittest.genes", genes)
-    output.show(terminal, evolution_document(configured, results, folder))
+    output.show(terminal, evolution_document(kuhn_settings, results, folder))
 
 
-def _settings(given: TypedOptions, opponent: str, mixed_model: str) -> KuhnSettings:
-    kind: OppositionKind = next((kind for kind in _RIVALS if kind == opponent), "model")
-    plain = KuhnSettings(**given | {"opposition": "coevolution", "seat": 1})
+def _kuhn_settings(options: TypedOptions, opponent: str, mixed_model: str) -> KuhnSettings:
+    kind: OppositionKind = "model"
+    for rivals in _RIVALS:
+        if rivals == opponent:
+            kind = rivals
+    # Game and rules are needed to find the model that the settings contain.
+    without_model = KuhnSettings(**options | {"opposition": "coevolution", "seat": 1})
     genes: Genes = ()
     if kind == "model":
-        genes = _model(opponent, plain, f"--opponent {opponent}", _RIVALS)
+        genes = _find_model(opponent, without_model, f"--opponent {opponent}", _RIVALS)
     elif kind == "mixed":
-        genes = _model(mixed_model, plain, f"--model {mixed_model}", ())
-    return KuhnSettings(**given, opposition=kind, model=genes)
+        genes = _find_model(mixed_model, without_model, f"--model {mixed_model}", ())
+    return KuhnSettings(**options, opposition=kind, model=genes)
 
 
-def _model(name: str, settings: KuhnSettings, option: str, others: Sequence[str]) -> Genes:
-    """A model by its name, or a file of genes."""
+def _find_model(name: str, settings: KuhnSettings, option: str, kinds: Sequence[str]) -> Genes:
+    """Return the genes of a named model or a file; `kinds` are further values of the option, for the message."""
     if name in MODEL_NAMES:
         return model(name, settings.game)
     path = Path(name)
     if path.is_file():
         return read_genes(path, settings.rules)
-    names = ", ".join((*MODEL_NAMES, *others))
-    abort(f"{option}: there is no such model, and no such file of genes; there are: {names}")
+    names = ", ".join((*MODEL_NAMES, *kinds))
+    abort(f"{option}: there is no such model or file of genes; there are: {names}")

@@ -1,4 +1,4 @@
-"""``arena evolve learner``: the constants of the bot that learns, by evolution."""
+"""``arena evolve learner``: search the constants of the learning bot by evolution."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def learner(
     terminal: Terminal,
     folder: RunFolder,
     settings: TuningSettings,
-    seeds: Annotated[int, "Trainings and tests of the best at the end.", Interval(5), Wording(group=TRAINING)] = 20,
+    seeds: Annotated[int, "Trainings and tests of the best set at the end.", Interval(5), Wording(group=TRAINING)] = 20,
     workers: WorkerCount = 1,
     scheduler: Scheduler = None,
     *,
@@ -38,10 +38,11 @@ def learner(
 
     if not folder.exists():
         check_game_word(folder)
-    with computing(terminal, "evolving", folder, "every measurement", workers, scheduler) as (over, show):
-        measured = search(settings, folder, workers=over, show=show_within(show, 0, 2))
-        best = max(measured, key=lambda one: one.mbb).constants
-        others = [settings.seed + at for at in range(1, seeds + 1)]
-        sets = {"default": Constants(), "evolution": best}
-        checks = check(settings, sets, others, folder, workers=over, show=show_within(show, 1, 2))
+    with computing(terminal, "evolving", folder, "every measurement", workers, scheduler) as (pool, show):
+        measured = search(settings, folder, workers=pool, show=show_within(show, 0, 2))
+        best = max(measured, key=lambda measurement: measurement.mbb)
+        sets = {"default": Constants(), "evolution": best.constants}
+        # Seeds other than that of the search, so that the best set is measured anew.
+        check_seeds = [settings.seed + number for number in range(1, seeds + 1)]
+        checks = check(settings, sets, check_seeds, folder, workers=pool, show=show_within(show, 1, 2))
     output.show(terminal, tuning_document(settings, measured, checks))

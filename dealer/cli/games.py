@@ -1,4 +1,4 @@
-"""``arena games``: list the games that come with the arena."""
+"""``arena games``: list the games that come with the arena, or print a definition."""
 
 from __future__ import annotations
 
@@ -21,12 +21,13 @@ from protocol.game_definition import game_file, short_name
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GameData:
-    """A game, as JSON has it.
+    """Game, for JSON. Amounts are in chips.
 
     Attributes:
-        raise_sizes: by betting round; empty without limits.
-        stacks: by seat; None if there is no limit to what a player can lose.
-        definition: the text of the ``.game`` file, of a game named on the command line.
+        blinds: blind of each position.
+        raise_sizes: raise size of each betting round; empty in no-limit games.
+        stacks: stack of each seat; None if stacks are unlimited.
+        definition: text of the ``.game`` file, for a game named on the command line.
     """
 
     name: str
@@ -41,7 +42,7 @@ class GameData:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GamesData:
-    """Games, as ``arena games --json`` prints them."""
+    """Result of ``arena games --json``."""
 
     schema_version: int = 1
     games: tuple[GameData, ...]
@@ -62,28 +63,32 @@ def games(
 ) -> None:
     """List the games that come with the arena; or print the .game file of one. Any .game file can be played, too."""
     if name is not None:
-        full, game = find_game(name)
+        full_name, game = find_game(name)
         definition = Path(game_file(name)).read_text("utf-8", errors="replace")
         if as_json:
-            data = GamesData(games=(_data(full, game, definition),))
-            show_document(terminal, Document(short_name(full), data=data), as_json=True)
+            data = GamesData(games=(_game_data(full_name, game, definition),))
+            show_document(terminal, Document(short_name(full_name), data=data), as_json=True)
         else:
             terminal.print(definition.rstrip())
         return
-    found = {name: find_game(name)[1] for name in shipped_games()}
-    rows = [(short_name(name), game.num_players, _betting(game), name) for name, game in found.items()]
+    rows = []
+    games_data = []
+    for full_name in shipped_games():
+        game = find_game(full_name)[1]
+        rows.append((short_name(full_name), game.num_players, _betting_text(game), full_name))
+        games_data.append(_game_data(full_name, game))
     columns = (
         "game",
         Column("players", ",", rank=1),
         Column("betting", format=TEXT),
         Column("full name", format=NAME, rank=2),
     )
-    data = GamesData(games=tuple(_data(name, game) for name, game in found.items()))
-    document = Document("Games", sections=(Section("", (Table.of("", columns, rows),)),), data=data)
+    section = Section("", (Table.of("", columns, rows),))
+    document = Document("Games", sections=(section,), data=GamesData(games=tuple(games_data)))
     show_document(terminal, document, as_json=as_json)
 
 
-def _data(name: str, game: Game, definition: str | None = None) -> GameData:
+def _game_data(name: str, game: Game, definition: str | None = None) -> GameData:
     return GameData(
         name=short_name(name),
         full_name=name,
@@ -96,8 +101,14 @@ def _data(name: str, game: Game, definition: str | None = None) -> GameData:
     )
 
 
-def _betting(game: Game) -> str:
-    blinds = "/".join(str(blind) for blind in sorted(game.blinds) if blind)
-    bets = f"limit {'/'.join(map(str, dict.fromkeys(game.raise_sizes)))}" if game.is_limit else "no-limit"
-    stack = "" if game.stacks[0] >= DEFAULT_STACK else f", stacks {game.stacks[0]}"
-    return f"{bets}, blinds {blinds}{stack}"
+def _betting_text(game: Game) -> str:
+    """Describe betting, blinds and stacks, such as "no-limit, blinds 50/100, stacks 20000"."""
+    betting = "no-limit"
+    if game.is_limit:
+        sizes = dict.fromkeys(game.raise_sizes)
+        betting = f"limit {'/'.join(map(str, sizes))}"
+    blinds = [str(blind) for blind in sorted(game.blinds) if blind]
+    text = f"{betting}, blinds {'/'.join(blinds)}"
+    if game.stacks[0] < DEFAULT_STACK:
+        text += f", stacks {game.stacks[0]}"
+    return text

@@ -1,4 +1,4 @@
-"""``arena gate``: whether a player wins enough, as an exit code for builds."""
+"""``arena gate``: check a player's win rate, with an exit code for build servers."""
 
 from __future__ import annotations
 
@@ -25,26 +25,27 @@ def gate(
     terminal: Terminal,
     run: Annotated[
         Path,
-        run_argument(metavar="RUN", help="The folder of a run, or its result.json."),
+        run_argument(metavar="RUN", help="Folder of a run, or its result.json."),
     ],
-    min_mbb: Annotated[float, "The least win rate, in mbb/g."],
-    player: Annotated[str | None, "The player's name.", Wording(otherwise="the first")] = None,
+    min_mbb: Annotated[float, "Lowest win rate, in mbb/g."],
+    player: Annotated[str | None, "Name of the player.", Wording(otherwise="the first")] = None,
     as_json: JsonOutput = False,
     junit: Junit = None,
 ) -> None:
     """Check whether a player wins at least --min-mbb: exit code 0 if so, 1 if not, 3 if more deals are needed.
 
-    The whole 95 % interval has to lie on one side of the bound. A run that ended early is judged by its hands so far.
+    The whole 95 % interval must lie on one side of the bound. A run that ended early is judged by its finished hands.
     """
     if not math.isfinite(min_mbb):
-        abort(f"--min-mbb {min_mbb}: give a finite number of mbb/g")
+        abort(f"--min-mbb must be a finite number of mbb/g, not {min_mbb}")
     check_writable(junit)
     result = read_contest(run)
     name = result.players[0].name if player is None else player
     try:
         judgement = judge(result, name, min_mbb)
     except KeyError:
-        abort(f"there is no player {quoted(name)}; there are: {', '.join(one.name for one in result.players)}")
+        names = ", ".join(player.name for player in result.players)
+        abort(f"there is no player {quoted(name)}; there are: {names}")
     if junit is not None:
         write_file(junit, junit_report(result, [gate_case(judgement)]))
     show_document(terminal, judgement, as_json=as_json, quiet=True)

@@ -1,4 +1,4 @@
-"""``arena hands``: the hands a bot lost most on, or one by its number, as text."""
+"""``arena hands``: print the hands a bot lost most on, or one by its number."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from logs.record import HandRecord
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CommentData:
-    """A comment of a player."""
+    """Comment of a player, for JSON."""
 
     name: str
     text: str
@@ -28,12 +28,12 @@ class CommentData:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HandData:
-    """A hand as the HTTP interface has it, with its match and comments.
+    """Hand with its match and comments, for JSON.
 
     Attributes:
-        names: the players by position.
-        state: the match state at the end, with all cards.
-        values: net chips by position.
+        names: name of each position's player.
+        state: match state at the end, with all cards.
+        values: net chips of each position.
     """
 
     match: str
@@ -46,7 +46,7 @@ class HandData:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HandsData:
-    """Hands of a number, as ``arena hands --hand N --json`` prints them."""
+    """Result of ``arena hands --hand N --json``."""
 
     schema_version: int = 1
     hands: tuple[HandData, ...]
@@ -54,7 +54,7 @@ class HandsData:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LossData:
-    """A hand that a player lost, and the same deal in the other seatings.
+    """Hand that a player lost, and the same deal in the other seatings, for JSON.
 
     Attributes:
         chips: net chips of the player, below 0.
@@ -68,7 +68,7 @@ class LossData:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LossesData:
-    """The largest losses, as ``arena hands --json`` prints them."""
+    """Result of ``arena hands --json``."""
 
     schema_version: int = 1
     losses: tuple[LossData, ...]
@@ -77,8 +77,8 @@ class LossesData:
 def hands(
     terminal: Terminal,
     sources: Sources,
-    worst: Annotated[int, "How many hands to show.", Interval(1)] = 10,
-    player: Annotated[str | None, "Whose losses.", Wording(otherwise="the first player")] = None,
+    worst: Annotated[int, "Number of hands to show.", Interval(1)] = 10,
+    player: Annotated[str | None, "Player whose losses are shown.", Wording(otherwise="the first player")] = None,
     number: Annotated[
         int | None, "Show the hands of this number instead.", Interval(0), Wording(flags="--hand")
     ] = None,
@@ -100,46 +100,56 @@ def hands(
 
 
 def _numbered(hands: Iterable[HandRecord], number: int) -> Document:
-    found: list[HandRecord] = []
-    count = lowest = highest = 0
+    records: list[HandRecord] = []
+    count = 0
+    lowest = 0
+    highest = 0
     for record in hands:
         lowest = min(lowest, record.hand_number) if count else record.hand_number
         highest = max(highest, record.hand_number)
         count += 1
         if record.hand_number == number:
-            found.append(record)
-    if not found:
+            records.append(record)
+    if not records:
         abort(no_such_hand(number, count, lowest, highest))
-    section = Section(f"Hand {number}", tuple(map(_replay, found)))
-    return Document(f"Hand {number}", sections=(section,), data=HandsData(hands=tuple(map(_data, found))))
+    title = f"Hand {number}"
+    section = Section(title, tuple([_replay(record) for record in records]))
+    data = HandsData(hands=tuple([_hand_data(record) for record in records]))
+    return Document(title, sections=(section,), data=data)
 
 
 def _lost(losses: Sequence[Loss]) -> Document:
     sections = []
-    for place, lost in enumerate(losses, 1):
-        worst, *others = lost.hands
-        parts: list[Part] = [_replay(worst)]
-        for other in others:
-            value = other.values[other.names.index(lost.player)] if lost.player in other.names else 0.0
-            parts += [f"The same deal in another seating: {shown(lost.player)} {value:+,.10g}", _replay(other)]
-        sections.append(Section(f"{place}. {shown(lost.player)} {lost.chips:+,.10g}", tuple(parts)))
-    data = tuple(
-        LossData(player=player, chips=chips, hand=_data(worst), others=tuple(map(_data, others)))
-        for chips, player, (worst, *others) in losses
-    )
-    return Document("Hands with the largest losses", sections=tuple(sections), data=LossesData(losses=data))
+    losses_data = []
+    for place, loss in enumerate(losses, 1):
+        lost_hand, *other_hands = loss.hands
+        parts: list[Part] = [_replay(lost_hand)]
+        for other in other_hands:
+            value = 0.0
+            if loss.player in other.names:
+                value = other.values[other.names.index(loss.player)]
+            parts.append(f"The same deal in another seating: {shown(loss.player)} {value:+,.10g}")
+            parts.append(_replay(other))
+        sections.append(Section(f"{place}. {shown(loss.player)} {loss.chips:+,.10g}", tuple(parts)))
+        others = tuple([_hand_data(other) for other in other_hands])
+        losses_data.append(LossData(player=loss.player, chips=loss.chips, hand=_hand_data(lost_hand), others=others))
+    data = LossesData(losses=tuple(losses_data))
+    return Document("Hands with the largest losses", sections=tuple(sections), data=data)
 
 
 def _replay(record: HandRecord) -> Replay:
     return Replay(f"{shown(record.match_name)}, hand {record.hand_number}", record)
 
 
-def _data(record: HandRecord) -> HandData:
+def _hand_data(record: HandRecord) -> HandData:
+    comments = []
+    for comment in record.comments:
+        comments.append(CommentData(name=record.names_by_seat[comment.seat], text=comment.text))
     return HandData(
         match=record.match_name,
         number=record.hand_number,
         names=record.names,
         state=state_text(record),
         values=record.values,
-        comments=tuple(CommentData(name=record.names_by_seat[one.seat], text=one.text) for one in record.comments),
+        comments=tuple(comments),
     )

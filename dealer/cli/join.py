@@ -1,4 +1,4 @@
-"""``arena join``: connects a bot to a server, from a machine that accepts no connections."""
+"""``arena join``: connect a bot to a server, from a machine that need not accept connections."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ _TOKEN_VARIABLE = "ARENA_TOKEN"
 class _Challenges:
     challenge: Annotated[
         list[str] | None,
-        "Play against this bot, then leave; several names, with commas, where a game has more seats. Repeat "
+        "Play against this bot, then leave; for a game with more seats, several names with commas. Repeat "
         "the option for more contests.",
         Wording("NAME", group="Challenges"),
     ] = None
@@ -52,11 +52,11 @@ class _Challenges:
     ] = None
     deals: Annotated[
         int | None,
-        "Deals of each challenge, at most.",
+        "Largest number of deals of each challenge.",
         Interval(1),
-        Wording(flags="-n", group="Challenges", otherwise="as the server has set"),
+        Wording(flags="-n", group="Challenges", otherwise="that of the server"),
     ] = None
-    stop: Annotated[str | None, "When to stop, as for 'arena play'.", Wording("RULE", group="Challenges")] = None
+    stop: Annotated[str | None, "Stop rule, as for 'arena play'.", Wording("RULE", group="Challenges")] = None
     seating: Annotated[
         Seating | None, "Seatings of each deal.", Wording(group="Challenges", otherwise=DEFAULT_TERMS.seating)
     ] = None
@@ -72,15 +72,15 @@ class _Challenges:
         Wording(group="Challenges"),
     ] = DEFAULT_TERMS.practice
     on_fault: Annotated[
-        FaultPolicy | None, "As for 'arena play'.", Wording(group="Challenges", otherwise=DEFAULT_TERMS.on_fault)
+        FaultPolicy | None,
+        "Fault policy, as for 'arena play'.",
+        Wording(group="Challenges", otherwise=DEFAULT_TERMS.on_fault),
     ] = None
 
 
 def join(
     terminal: Terminal,
-    server: Annotated[
-        str, typer.Argument(metavar="SERVER", help="The address of the server's pages, or its HOST:PORT.")
-    ],
+    server: Annotated[str, typer.Argument(metavar="SERVER", help="Address of the server's pages, or its HOST:PORT.")],
     bot: Annotated[
         list[str],
         typer.Argument(
@@ -97,22 +97,22 @@ def join(
         Wording(group="Login"),
     ] = None,
     token_file: Annotated[
-        Path | None, "File with the token, or with the line that shows it.", Wording("FILE", group="Login")
+        Path | None, "File with the token, or with the server's line NAME TOKEN.", Wording("FILE", group="Login")
     ] = None,
     about: Annotated[TypedOptions, JoinSettings],
     out: Annotated[
         Path | None,
-        "New or empty folder for what the bot prints.",
+        "New or empty folder for the bot's output.",
         Wording(group="Options", otherwise="a new one in runs/"),
     ] = None,
     challenges: Annotated[TypedOptions, _Challenges],
     quiet: Quiet = False,
     verbose: Verbose = False,
 ) -> None:
-    """Connect a bot to a server: it plays against the server's bots and those of others.
+    """Connect a bot to a server: it plays against the server's bots and those of other users.
 
-    The client only makes an outgoing connection, a WebSocket; it starts the bot for each match and reconnects after a
-    break. Ctrl-C leaves; with --challenge or --contests it leaves by itself.
+    The client only makes an outgoing connection, a WebSocket. It starts the bot for each match, and reconnects if the
+    connection breaks. Ctrl-C leaves; with --challenge or --contests it leaves by itself.
     """
     if verbose:
         terminal.show_log()
@@ -124,8 +124,8 @@ def join(
     games = tuple(word for word in about.pop("games", "limit").split(",") if word)
     if not games:
         abort(f"--games: name at least one game, or '{ALL_GAMES}'")
-    wanted = _wanted(challenges, games, player.name)
-    is_there = out is not None and out.is_dir()
+    joined_challenges = _make_challenges(challenges, games, player.name)
+    has_folder = out is not None and out.is_dir()
     has_runs = Path("runs").is_dir()
     folder = new_folder(out, (f"{player.name}-joined",))
     settings = JoinSettings(
@@ -134,7 +134,7 @@ def join(
         player=player,
         folder=folder,
         games=games,
-        challenges=wanted,
+        challenges=joined_challenges,
         **about,
     )
     try:
@@ -143,8 +143,8 @@ def join(
             ending = runner.run(until_stopped(Joining(settings, on_news).run()))
     finally:
         if not (folder / OUTPUT_FOLDER).exists():
-            # Nothing was played.
-            empty_folder(folder, is_removed=not is_there)
+            # Nothing was played, so leave no new folder behind.
+            empty_folder(folder, is_removed=not has_folder)
             if out is None and not has_runs:
                 with contextlib.suppress(OSError):
                     folder.parent.rmdir()
@@ -155,21 +155,31 @@ def join(
 
 
 def _address(text: str) -> str:
-    """The address of a server's pages, without a slash at its end."""
-    address = text if "://" in text else f"http://{text}"
-    try:
-        parts = urlsplit(address)
-        is_good = bool(parts.hostname) and (parts.port is not None or "://" in text)
-    except ValueError:
-        is_good = False
-    if not is_good or parts.scheme not in ("http", "https") or parts.query or parts.fragment or parts.username:
-        abort(f"{quoted(text, 100)} is no address of a server, such as http://127.0.0.1:8080 or 127.0.0.1:8080")
+    """Return the address of a server's pages without a slash at its end; abort the command if it is none."""
+    has_scheme = "://" in text
+    address = text if has_scheme else f"http://{text}"
+    if not _is_page_address(address, needs_port=not has_scheme):
+        abort(f"{quoted(text, 100)} is not the address of a server, such as http://127.0.0.1:8080 or 127.0.0.1:8080")
     return address.rstrip("/")
 
 
+def _is_page_address(address: str, *, needs_port: bool) -> bool:
+    try:
+        parts = urlsplit(address)
+        has_port = parts.port is not None
+    except ValueError:
+        return False
+    if not parts.hostname or parts.scheme not in ("http", "https"):
+        return False
+    if needs_port and not has_port:
+        return False
+    return not (parts.query or parts.fragment or parts.username)
+
+
 def _token(text: str | None, path: Path | None) -> str:
+    """Return the token of an option, a file or the environment; abort the command if there is none."""
     if text is not None and path is not None:
-        abort("--token and --token-file: give one of them")
+        abort("--token and --token-file contradict each other; leave one out")
     if path is not None:
         try:
             text = path.read_text("utf-8").strip()
@@ -177,24 +187,26 @@ def _token(text: str | None, path: Path | None) -> str:
             abort(f"--token-file: cannot read {path}: {getattr(error, 'strerror', None) or error}")
     elif text is None:
         text = os.environ.get(_TOKEN_VARIABLE, "").strip()
-    # As the server prints it, behind the name of its user.
+    # The server prints it after the name of its user.
     words = (text or "").replace(":", " ", 1).split()
     if not words:
-        abort(
-            f"a token is needed: --token, --token-file or the variable {_TOKEN_VARIABLE}; the server's owner issues it"
-        )
+        sources = f"--token, --token-file or the variable {_TOKEN_VARIABLE}"
+        abort(f"the token is missing; name the one that the server's owner issued with {sources}")
     if len(words) > 2 or not words[-1].isascii() or not words[-1].isprintable():
         abort("the token is one word, or NAME:TOKEN")
     return words[-1]
 
 
 def _player(words: list[str], name: str | None) -> Player:
-    text = words[0]
-    if len(words) > 1:
-        text = subprocess.list2cmdline(words) if os.name == "nt" else shlex.join(words)
+    if len(words) == 1:
+        text = words[0]
+    elif os.name == "nt":
+        text = subprocess.list2cmdline(words)
+    else:
+        text = shlex.join(words)
     player = parse_player(text)
     if player.kind is PlayerKind.TCP:
-        abort("'tcp' names no bot that this command could start; give a bot or a command")
+        abort("'tcp' names no bot that this command could start; name a bot or a command")
     if name is not None:
         if not is_name(name):
             abort(f"--name: {quoted(name, 100)} cannot be a name: {NAME_RULE}")
@@ -202,22 +214,30 @@ def _player(words: list[str], name: str | None) -> Player:
     return player
 
 
-def _wanted(given: TypedOptions, games: tuple[str, ...], name: str) -> tuple[Challenge, ...]:
-    opponents = given.pop("challenge", [])
-    if given and not opponents:
-        abort(f"--{next(iter(given)).replace('_', '-')} needs an opponent: name one with --challenge")
-    if "stop" in given:
+def _make_challenges(options: TypedOptions, games: tuple[str, ...], name: str) -> tuple[Challenge, ...]:
+    """Make a challenge for each --challenge, with the terms of the other options."""
+    opponents = options.pop("challenge", [])
+    if options and not opponents:
+        option = next(iter(options)).replace("_", "-")
+        abort(f"--{option} needs an opponent; name one with --challenge")
+    if "stop" in options:
         try:
-            parse_stop_rule(given["stop"])
+            parse_stop_rule(options["stop"])
         except StopRuleError as error:
             abort(f"--stop: {error}")
-    game = given.pop("game", None) or next((one for one in games if one != ALL_GAMES), "limit")
-    names: dict[str, Any] = {name: getattr(value, "value", value) for name, value in given.items()}
-    terms = ContestTerms(seed=names.pop("card_seed", DEFAULT_TERMS.seed), **names)
-    return tuple(
-        Challenge(f"{name[:40]}-{secrets.token_hex(4)}", game, (name, *one.split(",")), terms=terms)
-        for one in opponents
-    )
+    game = options.pop("game", None)
+    if game is None:
+        named_games = [word for word in games if word != ALL_GAMES]
+        game = named_games[0] if named_games else "limit"
+    seed = options.pop("card_seed", DEFAULT_TERMS.seed)
+    # The terms are sent as JSON, so an enumeration as its value.
+    values: dict[str, Any] = {option: getattr(value, "value", value) for option, value in options.items()}
+    terms = ContestTerms(seed=seed, **values)
+    challenges = []
+    for opponent in opponents:
+        tag = f"{name[:40]}-{secrets.token_hex(4)}"
+        challenges.append(Challenge(tag, game, (name, *opponent.split(",")), terms=terms))
+    return tuple(challenges)
 
 
 def _show_news(
@@ -245,14 +265,18 @@ def _show_news(
             terminal.note(f"{news.bot} is at {settings.address} again.")
         case JoinedServer() if not is_quiet:
             games = ", ".join(map(short_name, news.games)) or "all its games"
-            kind = "" if settings.address.startswith("https") else " The connection is not encrypted."
-            terminal.note(f"{news.bot} has joined {settings.address} and plays {games}.{kind} Ctrl-C leaves.")
+            message = f"{news.bot} has joined {settings.address} and plays {games}."
+            if not settings.address.startswith("https"):
+                message += " The connection is not encrypted."
+            terminal.note(f"{message} Ctrl-C leaves.")
         case SeatOffer() if not is_quiet:
             terminal.note(f"{news.match}: a seat is offered in {short_name(news.game)}.")
 
 
 def _result(run: RunOver) -> str:
-    label = run.match if run.runs == 1 else f"{run.match}, run {run.run} of {run.runs}"
+    label = run.match
+    if run.runs > 1:
+        label = f"{run.match}, run {run.run} of {run.runs}"
     if run.state != "finished" or run.player is None or run.mbb_per_game is None:
         return f"{label}: {run.state}. {run.reason}"
     won = Estimate(run.mbb_per_game, run.half_width_95).text()

@@ -1,4 +1,4 @@
-"""``arena leaks``: where a player loses."""
+"""``arena leaks``: find the decisions in which a player loses."""
 
 from __future__ import annotations
 
@@ -19,40 +19,46 @@ from logs.document import Document
 def leaks(
     terminal: Terminal,
     sources: Sources,
-    player: Annotated[str | None, "Whose leaks.", Wording(otherwise="the first player")] = None,
+    player: Annotated[str | None, "Player whose leaks are found.", Wording(otherwise="the first player")] = None,
     compare: Annotated[str | None, "Compare with the policy of this bot, such as cfr.", Wording("BOT")] = None,
-    worst: Annotated[int, "How many deals to name.", Interval(0)] = 10,
+    worst: Annotated[int, "Number of deals to name.", Interval(0)] = 10,
     *,
     output: DocumentOptions,
     reading: StrictHandOptions,
 ) -> None:
     """Find where a player loses: decisions in which another player with the same cards did better.
 
-    Works for duplicate matches of hold'em, and for any hands of Kuhn and Leduc poker, whose equilibrium is known: there
-    each decision is shown with the chips it gives away. With --compare it is shown with the cost of departing from a
-    bot's policy. The intervals of all leaks hold together, at 95 %.
+    It reads duplicate matches of hold'em, or any hands of Kuhn and Leduc poker, whose equilibrium is known: there each
+    decision is shown with the chips it gives away. With --compare it is shown with the cost of departing from a bot's
+    policy. The intervals of all leaks hold together, at 95 %.
     """
     from logs.leaks import deals_in, leaks_of
 
     page: Document | None = None
     with Problems(terminal) as problems, showing_progress(terminal, "reading hands") as show:
+
+        def show_hands(hands: int) -> None:
+            show(None, count_of(hands, "hand"))
+
         source = reading.finder(strict=reading.strict)(sources, on_problem=problems)
-        deals = deals_in(source, lambda hands: show(None, count_of(hands, "hand")))
-        first = next(deals, None)
-        everything = deals if first is None else chain([first], deals)
-        if compare is None and first is not None and not is_holdem(first[0][1].game):
+        deals = deals_in(source, show_hands)
+        first_deal = next(deals, None)
+        game = None
+        if first_deal is not None:
+            deals = chain([first_deal], deals)
+            game = first_deal[0][1].game
+        if compare is None and game is not None and not is_holdem(game):
             from bots.equilibrium.deviations import deviations_document, deviations_of
 
-            document = deviations_document(deviations_of(everything, player))
+            document = deviations_document(deviations_of(deals, player))
         else:
-            if compare is not None and first is not None:
+            if compare is not None and game is not None:
                 from bots.evaluation.policies import leaks_against_policy, open_policy
 
-                with open_policy(compare, first[0][1].game) as policy:
-                    found = leaks_against_policy(everything, player, policy, compare)
+                with open_policy(compare, game) as policy:
+                    player_leaks = leaks_against_policy(deals, player, policy, compare)
             else:
-                found = leaks_of(everything, player, worst=worst)
-            document, page = (
-                leaks_document(found, sources, policy=compare or "", is_whole=is_whole) for is_whole in (False, True)
-            )
+                player_leaks = leaks_of(deals, player, worst=worst)
+            document = leaks_document(player_leaks, sources, policy=compare or "")
+            page = leaks_document(player_leaks, sources, policy=compare or "", is_whole=True)
     output.show(terminal, document, page)

@@ -1,4 +1,4 @@
-"""``arena luck``: win rates by estimators that take luck off."""
+"""``arena luck``: estimate win rates with less variance."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ from engine import Game
 from engine.text import count_of
 
 if TYPE_CHECKING:
+    from bots.evaluation.hypothetical_hands import HypotheticalHands
     from bots.evaluation.policies import Policy
     from logs.hand_source import HandSource
     from logs.variance.estimates import Estimates
@@ -33,28 +34,32 @@ def luck(
     known: Annotated[
         list[str] | None,
         "A player whose strategy is known: NAME=BOT, NAME=file:PATH or NAME=ask:COMMAND; the name alone takes the bot "
-        "from the run's result. The luck of the player's own choices is taken off, too.",
+        "from the run's result. The estimates then correct for the player's own choices, too.",
         Wording("NAME[=BOT]"),
     ] = None,
     ranges: Annotated[
         bool,
-        "With --known, also AIVAT over possible cards: the mean over all that a known player might have held; slow.",
+        "With --known, also AIVAT over possible cards: the mean over all cards of a known player; slow.",
     ] = False,
     save: Annotated[bool, "Also write the win rates to the run's result.json."] = False,
     as_json: Json = False,
     *,
     reading: StrictHandOptions,
 ) -> None:
-    """Estimate win rates with less luck: of the cards, and of the choices of players whose strategy is known.
+    """Estimate win rates with less luck: corrected for the cards, and for choices of players with known strategies.
 
     Each estimator has the same expectation as the chips and a smaller variance.
     """
     if ranges and not known:
-        abort("--ranges goes with --known: it needs a player whose strategy is known")
+        abort("--ranges goes with --known; it needs a player whose strategy is known")
     find = reading.finder(strict=reading.strict)
     contest = _contest_to_save_in(sources) if save else None
-    players = _players_of(sources) if known else {}
-    estimates = _estimates(terminal, sources, find, players, _policies(known or [], players), over_ranges=ranges)
+    players: Mapping[str, PlayerResult] = {}
+    policies: Mapping[str, str] = {}
+    if known:
+        players = _players_of(sources)
+        policies = _parse_known(known, players)
+    estimates = _estimates(terminal, sources, find, players, policies, over_ranges=ranges)
     if contest is not None:
         written = contest.model_copy(update={"estimates": estimates.games[0]})
         write_file(sources[0] / RESULT_NAME, written.model_dump_json(indent=2) + "\n")
@@ -69,32 +74,32 @@ def _contest_to_save_in(sources: Sequence[Path]) -> ContestResult:
     return read_contest(sources[0])
 
 
-def _policies(known: Sequence[str], players: Mapping[str, PlayerResult]) -> dict[str, str]:
-    """The texts of policies by player."""
-    found: dict[str, str] = {}
+def _parse_known(known: Sequence[str], players: Mapping[str, PlayerResult]) -> dict[str, str]:
+    """Return the text of each known player's policy, by the player's name."""
+    policies: dict[str, str] = {}
     for text in known:
         name, equals, policy = text.partition("=")
         if not equals:
             if name not in players:
-                abort(f"--known {text}: no result of a run names the bot of {name}; give --known {name}=BOT")
+                abort(f"--known {text}: no result of a run names the bot of {name}; write --known {name}=BOT")
             policy = players[name].player
-        if name in found:
+        if name in policies:
             abort(f"--known {name} is given twice")
-        found[name] = policy
-    return found
+        policies[name] = policy
+    return policies
 
 
 def _players_of(sources: Sequence[Path]) -> dict[str, PlayerResult]:
-    """By name, the players of the runs given; of one that has several results, one with faults."""
-    found: dict[str, PlayerResult] = {}
+    """Return the results of the runs' players by name; if a player has several, one with faults."""
+    players: dict[str, PlayerResult] = {}
     for source in sources:
         with contextlib.suppress(ResultError):
             result = read_result(source)
             for contest in result.contests:
                 for player in contest.players:
-                    if player.name not in found or player.faults:
-                        found[player.name] = player
-    return found
+                    if player.name not in players or player.faults:
+                        players[player.name] = player
+    return players
 
 
 def _estimates(
@@ -117,40 +122,45 @@ def _estimates(
             doubts[name] = f"{name} had {faults}: actions played for it are not its policy's"
     with contextlib.ExitStack() as stack:
 
-        def policy_of(name: str, text: str, game: Game) -> Policy:
+        def open_policy_of(name: str, text: str, game: Game) -> Policy:
             try:
                 return stack.enter_context(open_policy(text, game))
             except PolicyError as error:
                 raise PolicyError(f"{name}: {error}") from error
 
-        def corrections(of: Game) -> HandCorrections:
-            from bots.evaluation.hypothetical_hands import (
-                MOST_HOLDINGS,
-                ActionTerms,
-                HypotheticalHands,
-                number_of_holdings,
-            )
+        def corrections(game: Game) -> HandCorrections:
+            from bots.evaluation.hypothetical_hands import ActionTerms
 
-            known = {name: policy_of(name, text, of) for name, text in policies.items()}
-            hypothetical = []
-            if over_ranges:
-                for number in range(1, len(known) + 1):
-                    if number_of_holdings(of, number) > MOST_HOLDINGS:
-                        continue
-                    for names in combinations(known, number):
-                        hypothetical.append(HypotheticalHands(of, {name: known[name] for name in names}))
-            return ActionTerms(of, known, doubts, imagined=hypothetical)
+            known = {name: open_policy_of(name, text, game) for name, text in policies.items()}
+            hypothetical = _hypothetical_hands(game, known) if over_ranges else []
+            return ActionTerms(game, known, doubts, imagined=hypothetical)
 
         reduction = Reduction(corrections if policies else None)
         try:
             with Problems(terminal) as problems, showing_progress(terminal, "hands counted") as on_progress:
                 hands = reduce_hands(find(sources, on_problem=problems), reduction, on_progress=on_progress)
-        except (PolicyError, SpecError) as error:
-            abort(f"--known {error}" if isinstance(error, SpecError) else str(error))
+        except PolicyError as error:
+            abort(str(error))
+        except SpecError as error:
+            abort(f"--known {error}")
         if not hands:
             abort_without_hands(sources)
-        found = reduction.estimates()
+        estimates = reduction.estimates()
     for name in policies:
         if name not in reduction.players:
             abort(f"--known {name}: there is no such player in these hands, only {', '.join(reduction.players)}")
-    return found
+    return estimates
+
+
+def _hypothetical_hands(game: Game, known: Mapping[str, Policy]) -> list[HypotheticalHands]:
+    """Imagine other cards for every group of known players whose holdings are few enough to enumerate."""
+    from bots.evaluation.hypothetical_hands import MOST_HOLDINGS, HypotheticalHands, number_of_holdings
+
+    hypothetical = []
+    for size in range(1, len(known) + 1):
+        if number_of_holdings(game, size) > MOST_HOLDINGS:
+            continue
+        for names in combinations(known, size):
+            policies = {name: known[name] for name in names}
+            hypothetical.append(HypotheticalHands(game, policies))
+    return hypothetical

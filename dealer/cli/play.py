@@ -1,4 +1,4 @@
-"""``arena play``: who is better, and how sure that is."""
+"""``arena play``: play a match and report the winner with a confidence interval."""
 
 from __future__ import annotations
 
@@ -34,18 +34,19 @@ def play(
     no_browser: Annotated[bool, "With --watch, print the address only, and open no browser."] = False,
     plan: Annotated[
         bool,
-        "Print how many deals --stop is likely to need: and how long that takes, from a pilot of 1,000 deals "
-        "or 30 seconds whose files are not kept.",
+        "Print how many deals --stop is likely to need: and how long they take, estimated from a pilot of 1,000 deals "
+        "or 30 seconds, whose files are not kept.",
     ] = False,
     settings: Annotated[TypedOptions, RunSettings],
     options: RunOptions,
 ) -> None:
-    """Play a match between bots: which one won, and how sure that is.
+    """Play a match and report the winner with a confidence interval.
 
     Every bot is a process of its own, connected over TCP. The same cards are played again with the seats rotated.
     Without arguments, two built-in bots play limit hold'em.
     """
-    observer = preview = None
+    observer = None
+    preview = None
     if plan:
         from dealer.cli.shell.pilot import show_plan
 
@@ -55,5 +56,5 @@ def play(
 
         require_web()
         observer = partial(pages_during, terminal, opens_browser=not no_browser)
-    asked = options.seating | settings | split_words(words or [])
-    run_new(terminal, Command.PLAY, asked, options, observer=observer, preview=preview)
+    run_settings = options.seating | settings | split_words(words or [])
+    run_new(terminal, Command.PLAY, run_settings, options, observer=observer, preview=preview)

@@ -1,4 +1,4 @@
-"""``arena replay``: hands in the browser, step by step."""
+"""``arena replay``: show hands in the browser, step by step."""
 
 from __future__ import annotations
 
@@ -14,7 +14,10 @@ def replay(
     terminal: Terminal,
     sources: Sources,
     number: Annotated[
-        int | None, "The hand to begin with.", Interval(0), Wording(flags="--hand", otherwise="the list of hands")
+        int | None,
+        "Number of the hand to show first.",
+        Interval(0),
+        Wording(flags="--hand", otherwise="the list of hands"),
     ] = None,
     port: PagePort = 0,
     no_browser: NoBrowser = False,
@@ -23,6 +26,6 @@ def replay(
 ) -> None:
     """Show the hands of runs and logs in the browser, step by step: biggest pots, worst deals, any hand by its number.
 
-    The pages are for this machine only. Ctrl-C ends them.
+    The pages can be opened on this machine only. Ctrl-C ends them.
     """
     show_pages(terminal, sources, reading.finder(), port=port, opens_browser=not no_browser, number=number)

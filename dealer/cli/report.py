@@ -1,4 +1,4 @@
-"""``arena report``: a page about runs and logs."""
+"""``arena report``: write a page about runs and logs."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def report(
         Wording(
             "FILE",
             flags="--out -o",
-            otherwise=f"{_PAGE} in the folder, or in the present one for other hands than those of one folder",
+            otherwise=f"{_PAGE} in the folder; in the current one if there are several sources",
         ),
     ] = None,
     title: Annotated[str | None, "Title of the page.", Wording(otherwise="the names of the bots")] = None,
@@ -44,16 +44,22 @@ def report(
     *,
     reading: StrictHandOptions,
 ) -> None:
-    """Write one page about runs or logs: win rates over time, how each bot plays and where it loses, faults, big pots.
+    """Write one page about runs or logs: win rates over time, statistics and leaks of each bot, faults, big pots.
 
     The page needs neither a network nor other files.
     """
     if out_file is None:
-        out_file = sources[0] / _PAGE if len(sources) == 1 and sources[0].is_dir() else Path(_PAGE)
+        out_file = Path(_PAGE)
+        if len(sources) == 1 and sources[0].is_dir():
+            out_file = sources[0] / _PAGE
     check_new_file(out_file, force)
     counts = read_counts(terminal, sources, reading.finder(strict=reading.strict), transcript=transcript, times=True)
-    results = [result for source in sources if (result := _result(terminal, source)) is not None]
-    leaks, no_leaks, worst_deals = _compared(terminal, sources, reading.finder())
+    results = []
+    for source in sources:
+        result = _read_result(terminal, source)
+        if result is not None:
+            results.append(result)
+    leaks, no_leaks, worst_deals = _compare_deals(terminal, sources, reading.finder())
     document = report_document(
         counts, results, title, leaks=leaks, sources=sources, no_leaks=no_leaks, worst_deals=worst_deals
     )
@@ -61,15 +67,19 @@ def report(
     terminal.sentence(f"{out_file}: {count_of(counts.hands, 'hand')}")
 
 
-def _compared(
+def _compare_deals(
     terminal: Terminal, sources: list[Path], find: Callable[..., HandSource]
 ) -> tuple[Sequence[Leaks], str, Sequence[Loss]]:
-    """The leaks of all players, or the reason why there are none, and the worst deals."""
+    """Compare the hands of each deal.
+
+    Returns:
+        the leaks of all players, the reason if there are none, and the worst deals.
+    """
     from logs.leaks import LeaksRefused, all_leaks_of, deals_in
 
     worst = WorstDeals()
 
-    def noted(deals: Iterable[Sequence[tuple[str, HandRecord]]]) -> Iterator[Sequence[tuple[str, HandRecord]]]:
+    def keep_worst(deals: Iterable[Sequence[tuple[str, HandRecord]]]) -> Iterator[Sequence[tuple[str, HandRecord]]]:
         for deal in deals:
             worst.add(deal)
             yield deal
@@ -77,23 +87,28 @@ def _compared(
     leaks: Sequence[Leaks] = ()
     no_leaks = ""
     with showing_progress(terminal, "comparing hands of the same cards") as show:
-        # Problems were reported while the hands were counted.
+
+        def show_hands(hands: int) -> None:
+            show(None, count_of(hands, "hand"))
+
+        # Problems were reported when the hands were counted.
         source = find(sources, on_problem=lambda problem: None)
-        deals = noted(deals_in(source, lambda hands: show(None, count_of(hands, "hand"))))
+        deals = keep_worst(deals_in(source, show_hands))
         try:
             leaks = all_leaks_of(deals)
         except LeaksRefused as error:
             no_leaks = str(error)
+            # Read the remaining deals, too, for the worst ones.
             for _ in deals:
                 pass
     return leaks, no_leaks, worst.losses
 
 
-def _result(terminal: Terminal, source: Path) -> AnyResult | None:
+def _read_result(terminal: Terminal, source: Path) -> AnyResult | None:
     if not (source / RESULT_NAME).is_file():
         return None
     try:
         return read_result(source)
     except ResultError as error:
-        terminal.note(f"{error}: the page uses only the logs")
+        terminal.note(f"{error}; the page uses only the logs")
         return None

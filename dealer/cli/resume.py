@@ -1,4 +1,4 @@
-"""``arena resume``: continue a run that was interrupted, killed, or ended by a fault that has been fixed."""
+"""``arena resume``: continue a run that was interrupted, killed, or ended by a fault."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def resume(
     terminal: Terminal,
     run: Annotated[
         Path | None,
-        run_argument(metavar="RUN", help="The folder of the run.", show_default="list the unfinished ones in runs/"),
+        run_argument(metavar="RUN", help="Folder of the run.", show_default="list the unfinished ones in runs/"),
     ] = None,
     deals: Annotated[
         int | None,
@@ -36,10 +36,10 @@ def resume(
     junit: Junit = None,
     verbose: Verbose = False,
 ) -> None:
-    """Resume an interrupted run: same cards, same logs, same result as without the interruption.
+    """Resume an interrupted run: its cards, logs and result are those of an uninterrupted one.
 
-    Every match continues after its last complete hand, with newly started bots. A finished run is left as it is, unless
-    --deals asks for more. Logs that differ from what the seed and the rules give are refused, with file and line.
+    Every match continues after its last complete hand, with newly started bots. A finished run stays unchanged, unless
+    --deals asks for more. Logs that disagree with the seed and the rules are refused, with file and line.
     """
     if run is None:
         if deals is not None or junit is not None or scheduler is not None:
@@ -50,16 +50,14 @@ def resume(
     reopened: Run[Any] = reopen(run, deals)
     if reopened.is_table:
         if quiet or as_json or junit is not None or verbose or scheduler is not None:
-            abort(
-                "a match at a table is played in the terminal; leave out --scheduler, --quiet, --json, --junit and "
-                "--verbose"
-            )
+            options_text = "--scheduler, --quiet, --json, --junit and --verbose"
+            abort(f"a match at a table is played in the terminal; leave out {options_text}")
         play_seat(terminal, reopened)
     if reopened.finished is not None:
         check_logs(terminal, reopened)
-        terminal.note(f"{run} has finished, nothing is changed; 'arena resume {run} -n DEALS' asks for more.")
+        terminal.note(f"{run} has finished and stays unchanged; 'arena resume {run} -n DEALS' plays more deals.")
     options = RunOptions(quiet=quiet, as_json=as_json, junit=junit, verbose=verbose)
     if scheduler is not None and reopened.plan.command is not Command.TOURNAMENT:
-        abort(f"a cluster plays the contests of a tournament; {run} holds one contest: leave --scheduler out")
+        abort(f"--scheduler is for tournaments, and {run} holds one contest; leave it out")
     with workers_from(1, scheduler) as cluster:
         play_and_show(terminal, reopened, options, cluster)

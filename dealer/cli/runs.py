@@ -1,4 +1,4 @@
-"""``arena runs``: the runs in a folder."""
+"""``arena runs``: list the runs in a folder."""
 
 from __future__ import annotations
 
@@ -13,19 +13,20 @@ from dealer.cli.shell.console import Terminal, abort
 from dealer.cli.shell.documents import show_document
 from dealer.reports.run_lists import FOLDER, runs_document
 
-_SHOWN: Final = 20
+_MAX_SHOWN: Final = 20
 
 
 def runs(
     terminal: Terminal,
-    folder: Annotated[Path, typer.Argument(metavar="[DIR]", help="A folder that holds runs.")] = FOLDER,
-    every: Annotated[bool, f"List every run, not only the newest {_SHOWN}.", Wording(flags="--all -a")] = False,
+    folder: Annotated[Path, typer.Argument(metavar="[DIR]", help="Folder that holds runs.")] = FOLDER,
+    every: Annotated[bool, f"List every run, not only the newest {_MAX_SHOWN}.", Wording(flags="--all -a")] = False,
     as_json: Json = False,
 ) -> None:
-    """List the runs in a folder, the newest first: when each began, who played, and its result.
+    """List the runs in a folder, newest first: start, players and result.
 
-    The players of a run with a result are in the order of their winnings, and 'lead' is what the first one won.
+    The players of a run with a result are in the order of their winnings; 'lead' is the win rate of the first.
     """
     if folder != FOLDER and not folder.is_dir():
         abort(f"{folder}: there is no such folder")
-    show_document(terminal, runs_document(folder, None if every else _SHOWN), as_json=as_json)
+    max_runs = None if every else _MAX_SHOWN
+    show_document(terminal, runs_document(folder, max_runs), as_json=as_json)

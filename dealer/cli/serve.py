@@ -1,4 +1,4 @@
-"""``arena serve``: a persistent match server for bots and programs."""
+"""``arena serve``: run and maintain a persistent match server."""
 
 from __future__ import annotations
 
@@ -42,18 +42,21 @@ _CONFIG_NAME = "arena-server.toml"
 
 
 class _ServeGroup(ArenaGroup):
-    """`arena serve CONFIG` is short for `arena serve start CONFIG`."""
+    """Group that reads `arena serve CONFIG` as `arena serve start CONFIG`."""
 
     default_command = "start"
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        word = args[0] if args else "-"
-        is_unknown = re.fullmatch("[A-Za-z]+", word) and word not in self.commands and not Path(word).exists()
-        if is_unknown and not ctx.resilient_parsing:
-            near = closest_word(word, self.commands)
-            hint = f"its commands are {', '.join(self.commands)}" if near is None else f"did you mean {near!r}?"
-            abort(f"'arena serve' has no command '{word}', and there is no configuration of this name; {hint}")
-        return super().parse_args(ctx, args if word in self.commands else [self.default_command, *args])
+        if args and args[0] in self.commands:
+            return super().parse_args(ctx, args)
+        if args and not ctx.resilient_parsing:
+            word = args[0]
+            # A word of letters that is no file is rather a misspelt command than a configuration.
+            if re.fullmatch("[A-Za-z]+", word) and not Path(word).exists():
+                near = closest_word(word, self.commands)
+                hint = f"did you mean {near!r}?" if near else f"its commands are {', '.join(self.commands)}"
+                abort(f"'arena serve' has no command '{word}', and there is no configuration of this name; {hint}")
+        return super().parse_args(ctx, [self.default_command, *args])
 
 
 app = typer.Typer(
@@ -63,8 +66,8 @@ app.add_typer(event_app, name="event")
 
 
 @app.command(
-    epilog="Each command has --help, such as 'arena serve user --help'. A configuration with the name of a command is "
-    "given as ./NAME."
+    epilog="Each command has --help, such as 'arena serve user --help'. Write ./NAME for a configuration that has the "
+    "name of a command."
 )
 def start(
     terminal: Terminal,
@@ -84,13 +87,13 @@ def start(
     ] = None,
     port: Annotated[
         int | None,
-        "Port of the text protocol; 0 means any.",
+        "Port of the text protocol; 0 means any free port.",
         Interval(0, 65535),
         Wording(otherwise=f"as configured; {DEFAULT_PORT}"),
     ] = None,
     web_port: Annotated[
         int | None,
-        "Port of the pages; 0 means any.",
+        "Port of the pages; 0 means any free port.",
         Interval(0, 65535),
         Wording(otherwise="as configured; 8080"),
     ] = None,
@@ -104,7 +107,7 @@ def start(
     stops it; unfinished matches continue at the next start.
     """
     if init and config is not None:
-        abort("--init writes a configuration of its own; give it alone")
+        abort("--init writes a configuration of its own; leave out CONFIG")
     if init:
         _write_example(terminal)
         return
@@ -133,25 +136,26 @@ def doctor(
     data: ServerData = SERVER_DATA,
     as_json: Json = False,
 ) -> None:
-    """Check a configuration and its environment, and say what to do; nothing is changed, also while the server runs.
+    """Check a configuration and its environment, and give advice: changes nothing, also while the server runs.
 
-    Bots of the configuration play a hand each against themselves. Exit code 1 if something is a fault.
+    Each bot of the configuration plays a hand against itself. The exit code is 1 if a check fails.
     """
     try:
         settings = _settings(config)
     except ConfigError as error:
         checks = [Check("settings", Tone.BAD, str(error), "correct the file; arena serve --init writes an example")]
     else:
-        found = "the defaults" if config is None else f"{config} can be read"
-        checks = [Check("settings", Tone.GOOD, found), *examine(settings, data, has_pages=has_web())]
+        source = "the defaults" if config is None else f"{config} can be read"
+        checks = [Check("settings", Tone.GOOD, source), *examine(settings, data, has_pages=has_web())]
     show_document(terminal, checkup_document(checks), as_json=as_json)
-    raise typer.Exit(EXIT_FAILED if any(check.tone is Tone.BAD for check in checks) else 0)
+    is_bad = any(check.tone is Tone.BAD for check in checks)
+    raise typer.Exit(EXIT_FAILED if is_bad else 0)
 
 
 @app.command()
 def backup(
     terminal: Terminal,
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="A new file.")],
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="New file.")],
     data: ServerData = SERVER_DATA,
 ) -> None:
     """Copy the database to a new file, also while the server runs."""
@@ -169,19 +173,19 @@ def reset(
 ) -> None:
     """Remove the results of a server that is not running."""
     if not results:
-        abort("nothing is removed without --results, for requests, runs, ratings and logs")
+        abort("--results is missing; it removes requests, runs, ratings and logs")
     open_store(data).close()
 
-    def is_wanted(runs: int) -> bool:
+    def confirm(runs: int) -> bool:
         if yes:
             return True
         terminal.note(
             f"{count_of(runs, 'run')} in {data} will be removed, with all requests, ratings and logs; "
-            "'arena serve backup' can copy the database before. Type yes to continue:"
+            "'arena serve backup' copies the database first. Type yes to continue:"
         )
         return sys.stdin.readline().strip().lower() == "yes"
 
-    if not reset_results(data, is_wanted):
+    if not reset_results(data, confirm):
         abort("nothing was removed")
     terminal.sentence(f"The results in {data} are removed; users, tokens and bots are kept.")
 
@@ -189,7 +193,9 @@ def reset(
 def _settings(path: Path | None) -> ServerSettings:
     if path is None:
         return default_settings()
-    return read_toml_settings(path) if path.suffix == ".toml" else read_reference_settings(path)
+    if path.suffix == ".toml":
+        return read_toml_settings(path)
+    return read_reference_settings(path)
 
 
 def _write_example(terminal: Terminal) -> None:
@@ -198,26 +204,31 @@ def _write_example(terminal: Terminal) -> None:
         with path.open("x", encoding="utf-8") as file:
             file.write(example())
     except FileExistsError:
-        abort(f"{path} exists already, and nothing is ever overwritten")
+        abort(f"{path} exists already; move it, or edit it")
     terminal.sentence(f"Written: {path}. Start the server with: arena serve {path}")
 
 
 def _page_addresses(settings: ServerSettings, page: str) -> list[str]:
-    """The addresses of the pages for other machines, given the one for this machine."""
+    """Return the addresses of the pages for other machines.
+
+    Args:
+        page: their address for this machine.
+    """
     from dealer.web.serving import page_address
 
     hosts = reachable_at(settings.host)
     if hosts != (settings.host,) and settings.web.names:
-        # Nothing is answered under another name.
+        # The server answers requests for these host names only.
         hosts = settings.web.names
     port = urlsplit(page).port or 0
-    return [page_address(host, port, is_secure=bool(settings.web.certificate)) for host in hosts]
+    is_secure = bool(settings.web.certificate)
+    return [page_address(host, port, is_secure=is_secure) for host in hosts]
 
 
 def _serve(terminal: Terminal, settings: ServerSettings, data: Path, *, is_verbose: bool) -> None:
     terminal.show_log(logging.INFO if is_verbose else logging.ERROR)
     if not is_verbose:
-        # Warnings of matches are faults of bots, which may be many.
+        # Not those of matches: their warnings are faults of bots, which may be many.
         for package in ("dealer.server", "dealer.web"):
             logging.getLogger(package).setLevel(logging.WARNING)
 
@@ -227,7 +238,7 @@ def _serve(terminal: Terminal, settings: ServerSettings, data: Path, *, is_verbo
         if started.page is not None:
             terminal.sentence(f"The pages are at {', '.join(_page_addresses(settings, started.page))}")
         else:
-            terminal.sentence(f"There are no pages, and no bots can join; for both: {WEB_INSTALL}")
+            terminal.sentence(f"There are no pages, and no bots can join. Both need more packages: {WEB_INSTALL}")
         if started.waiting:
             terminal.sentence(f"Resuming {count_of(started.waiting, 'request')} of the last start.")
         if started.token is not None:

@@ -1,4 +1,4 @@
-"""``arena serve event``: round robins of a server's bots."""
+"""``arena serve event``: announce round robins of a server's bots, and publish their results."""
 
 from __future__ import annotations
 
@@ -30,19 +30,19 @@ from engine.text import count_of
 
 app = typer.Typer(
     cls=ArenaGroup,
-    help="Announce events: round robins between frozen versions of a server's bots; and publish their results.",
+    help="Announce events: round robins between frozen versions of a server's bots. Publish their results.",
     no_args_is_help=True,
 )
-_Name = Annotated[str, typer.Argument(metavar="NAME", help="The event's name.")]
+_Name = Annotated[str, typer.Argument(metavar="NAME", help="Name of the event.")]
 
 
 @app.command()
 def new(
     terminal: Terminal,
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="A TOML file that describes the event.")],
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="TOML file that describes the event.")],
     data: ServerData = SERVER_DATA,
 ) -> None:
-    """Announce an event, also while the server runs: it opens and closes at its times, and is then played."""
+    """Announce an event, also while the server runs: entries open and close at its times, then it is played."""
     try:
         settings = EventSettings.model_validate(read_toml(file))
     except ValidationError as error:
@@ -67,7 +67,7 @@ def show(terminal: Terminal, name: _Name, data: ServerData = SERVER_DATA, as_jso
 def publish(
     terminal: Terminal,
     name: _Name,
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="A new or an empty folder.")],
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="New or empty folder.")],
     data: ServerData = SERVER_DATA,
 ) -> None:
     """Write a finished event to a folder that any web server can host: pages, JSON, logs and hand histories."""
@@ -77,7 +77,7 @@ def publish(
 
 
 def _event(store: Store, name: str) -> ScheduledEvent:
-    found = event_records.event(store, name)
-    if found is None:
+    event = event_records.event(store, name)
+    if event is None:
         raise RefusedError(f"there is no event {quoted(name)}")
-    return found
+    return event

@@ -1,4 +1,4 @@
-"""The users of a server, for ``arena serve``: created, invited, listed, disabled, removed; tokens and passwords."""
+"""Commands of ``arena serve`` for users: create, invite, list, disable and remove them; set tokens and passwords."""
 
 from __future__ import annotations
 
@@ -41,11 +41,11 @@ from engine.errors import quoted
 from engine.text import count_of
 from logs.document import DATE, Column, Document, Section, Table
 
-_Name: TypeAlias = Annotated[str, typer.Argument(metavar="NAME", help="The user's name.")]
+_Name: TypeAlias = Annotated[str, typer.Argument(metavar="NAME", help="Name of the user.")]
 _Names: TypeAlias = Annotated[list[str], typer.Argument(metavar="NAME...", help="Names of users.")]
 _Days: TypeAlias = Annotated[float, "Days until the links expire.", Interval(0.01, 3650)]
-_Address: TypeAlias = Annotated[str, "Address of the server's pages, with which the links begin.", Wording("URL")]
-_Out: TypeAlias = Annotated[Path | None, "Write the links to a new CSV file; they are not printed.", Wording("FILE")]
+_Address: TypeAlias = Annotated[str, "Address of the server's pages, with which links begin.", Wording("URL")]
+_Out: TypeAlias = Annotated[Path | None, "Write the links to a new CSV file instead of printing them.", Wording("FILE")]
 _ADDRESS = "http://127.0.0.1:8080"
 
 
@@ -54,25 +54,30 @@ def user(
     names: Annotated[list[str] | None, typer.Argument(metavar="[NAME]...", help="Names of users.")] = None,
     data: ServerData = SERVER_DATA,
     csv_file: Annotated[
-        Path | None, "A CSV file of users: its column 'name', or its first column.", Wording("FILE", flags="--csv")
+        Path | None, "CSV file of users: its column 'name', or its first column.", Wording("FILE", flags="--csv")
     ] = None,
     scopes: Annotated[
         str, "Scopes of the token: read, play, admin (sees and cancels everything).", Wording("LIST")
     ] = "read,play",
 ) -> None:
     """Create users and print their tokens, also before the first start; an existing user gets another token."""
-    wanted = _scopes(scopes)
-    every = [*(names or ()), *(() if csv_file is None else _names_in(csv_file))]
-    if not every:
-        abort("give the name of a user, or a file of names with --csv")
-    _check_names(every)
-    with contextlib.closing(_new_store(data)) as store:
-        what = f"gave a token for {' '.join(sorted(wanted))} to {', '.join(every)}"
-        change = with_audit(operator(), what, lambda db: [add_token(db, add_user(db, name), wanted) for name in every])
-        tokens = store.write_now(change)
-    for name, token in zip(every, tokens, strict=True):
+    token_scopes = _parse_scopes(scopes)
+    all_names = list(names or ())
+    if csv_file is not None:
+        all_names += _read_names(csv_file)
+    if not all_names:
+        abort("NAME is missing; name users, or a file of names with --csv")
+    _check_names(all_names)
+
+    def add_tokens(db: sqlite3.Connection) -> list[str]:
+        return [add_token(db, add_user(db, name), token_scopes) for name in all_names]
+
+    with contextlib.closing(_create_store(data)) as store:
+        note = f"gave a token for {' '.join(sorted(token_scopes))} to {', '.join(all_names)}"
+        tokens = store.write_now(with_audit(operator(), note, add_tokens))
+    for name, token in zip(all_names, tokens, strict=True):
         terminal.print(f"{name} {token}")
-    if len(every) == 1:
+    if len(all_names) == 1:
         terminal.note("This is the login. The token is not stored and cannot be shown again.")
     else:
         terminal.note("These are the logins. The tokens are not stored and cannot be shown again.")
@@ -84,7 +89,7 @@ def users(
         Path | None,
         typer.Argument(
             metavar="[FILE]",
-            help="A CSV file of users: its column 'name', or its first column. Without one, all users are listed.",
+            help="CSV file of users: its column 'name', or its first column. Without one, all users are listed.",
             show_default=False,
         ),
     ] = None,
@@ -96,22 +101,23 @@ def users(
 ) -> None:
     """Create the users of a file, each with a link to choose a password; or list all users.
 
-    A link works once. Who has a password already gets no link; 'arena serve invite' makes one in any case.
+    A link works once. Users with a password get no link; 'arena serve invite' makes one for any user.
     """
     if csv_file is None:
         with contextlib.closing(open_store(data)) as store:
-            show_document(terminal, _listed(store), as_json=as_json)
+            show_document(terminal, _users_document(store), as_json=as_json)
         return
-    every = _names_in(csv_file)
-    if not every:
+    all_names = _read_names(csv_file)
+    if not all_names:
         abort(f"{csv_file} names no user")
-    _check_names(every)
-    with contextlib.closing(_new_store(data)) as store:
-        known = {account["name"] for account in read_accounts(store) if account["has_password"]}
-        wanted = [name for name in every if name not in known]
-        _invite(terminal, store, wanted, days=days, address=address, out=out)
-    if len(wanted) < len(every):
-        terminal.note(f"{count_of(len(every) - len(wanted), 'user')} of the file had a password already.")
+    _check_names(all_names)
+    with contextlib.closing(_create_store(data)) as store:
+        with_password = {account["name"] for account in read_accounts(store) if account["has_password"]}
+        new_names = [name for name in all_names if name not in with_password]
+        _invite(terminal, store, new_names, days=days, address=address, out=out)
+    skipped = len(all_names) - len(new_names)
+    if skipped:
+        terminal.note(f"{count_of(skipped, 'user')} of the file had a password already.")
 
 
 def invite(
@@ -124,31 +130,36 @@ def invite(
 ) -> None:
     """Print a link at which a user, new or known, chooses a password: also for one that was forgotten.
 
-    A link works once, and a newer one replaces it. The password in use stays until the link is used.
+    A link works once, and a newer one replaces it. The old password stays valid until the link is used.
     """
     _check_names(names)
-    with contextlib.closing(_new_store(data)) as store:
+    with contextlib.closing(_create_store(data)) as store:
         _invite(terminal, store, names, days=days, address=address, out=out)
 
 
 def password(terminal: Terminal, name: _Name, data: ServerData = SERVER_DATA) -> None:
-    """Give a user a password for the pages, typed or from standard input."""
+    """Set a user's password for the pages, typed or from standard input."""
     _check_names([name])
     with contextlib.closing(open_store(data)) as store:
-        if not _is_known(store, name):
+        if not _has_user(store, name):
             abort(f"there is no user {name}; create one with 'arena serve user {name}'")
-        given = getpass.getpass("Password: ") if sys.stdin.isatty() else sys.stdin.readline().rstrip("\r\n")
-        if not MIN_PASSWORD_LENGTH <= len(given) <= MAX_PASSWORD_LENGTH:
-            abort(f"a password has {MIN_PASSWORD_LENGTH} to {MAX_PASSWORD_LENGTH} letters")
-        store.write_now(
-            with_audit(operator(), f"gave {name} a password", lambda db: set_password(db, add_user(db, name), given))
-        )
+        if sys.stdin.isatty():
+            new_password = getpass.getpass("Password: ")
+        else:
+            new_password = sys.stdin.readline().rstrip("\r\n")
+        if not MIN_PASSWORD_LENGTH <= len(new_password) <= MAX_PASSWORD_LENGTH:
+            abort(f"a password has {MIN_PASSWORD_LENGTH} to {MAX_PASSWORD_LENGTH} characters")
+
+        def change_password(db: sqlite3.Connection) -> None:
+            set_password(db, add_user(db, name), new_password)
+
+        store.write_now(with_audit(operator(), f"gave {name} a password", change_password))
     terminal.sentence(f"{name} has a new password, and is logged out everywhere.")
 
 
 def revoke(terminal: Terminal, name: _Name, data: ServerData = SERVER_DATA) -> None:
-    """End all tokens of a user."""
-    count = _changed(data, name, f"revoked all tokens of {name}", lambda db: revoke_tokens(db, name))
+    """Revoke all tokens of a user."""
+    count = _change_user(data, name, f"revoked all tokens of {name}", lambda db: revoke_tokens(db, name))
     terminal.sentence(f"{count_of(count, 'token')} of {name} revoked.")
 
 
@@ -158,23 +169,27 @@ def disable(
     data: ServerData = SERVER_DATA,
     undo: Annotated[bool, "Let the user in again, with the same password and tokens."] = False,
 ) -> None:
-    """Let a user log in no more; bots and results stay. A bot that is connected stays until its connection ends."""
-    what = f"let {name} in again" if undo else f"disabled {name}"
-    _changed(data, name, what, lambda db: disable_user(db, name, is_disabled=not undo))
-    terminal.sentence(f"{name} can log in again." if undo else f"{name} cannot log in any more.")
+    """Refuse a user's logins; bots and results stay. A connected bot stays until its connection ends."""
+    note = f"let {name} in again" if undo else f"disabled {name}"
+    _change_user(data, name, note, lambda db: disable_user(db, name, is_disabled=not undo))
+    if undo:
+        terminal.sentence(f"{name} can log in again.")
+    else:
+        terminal.sentence(f"{name} can no longer log in.")
 
 
 def remove(terminal: Terminal, name: _Name, data: ServerData = SERVER_DATA) -> None:
-    """Remove a user: the name, the password and all tokens; bots and results stay, of a removed user."""
-    _changed(data, name, f"removed {name}", lambda db: remove_user(db, name))
+    """Remove a user: the name, the password and all tokens. Bots and results stay, as those of a removed user."""
+    _change_user(data, name, f"removed {name}", lambda db: remove_user(db, name))
     terminal.sentence(f"{name} is removed.")
 
 
-def _changed(data: Path, name: str, what: str, change: Callable[[sqlite3.Connection], int]) -> int:
+def _change_user(data: Path, name: str, note: str, change: Callable[[sqlite3.Connection], int]) -> int:
+    """Apply a change to an existing user and record the note in the audit; return the result of the change."""
     with contextlib.closing(open_store(data)) as store:
-        if not _is_known(store, name):
+        if not _has_user(store, name):
             abort(f"there is no user {name} in {data}")
-        return store.write_now(with_audit(operator(), what, change))
+        return store.write_now(with_audit(operator(), note, change))
 
 
 def _invite(
@@ -186,16 +201,17 @@ def _invite(
     file = None
     if out is not None:
         try:
-            # The links are logins.
+            # Readable by this user only, since the links are logins.
             number = os.open(out, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
             file = os.fdopen(number, "w", newline="", encoding="utf-8")
         except FileExistsError:
-            abort(f"{out} exists already, and nothing is ever overwritten")
-    what = f"invited {', '.join(names) or 'nobody'}"
-    change = with_audit(
-        operator(), what, lambda db: [add_invitation(db, add_user(db, name), 86_400 * days) for name in names]
-    )
-    secrets = store.write_now(change)
+            abort(f"{out} exists already; choose another name")
+
+    def add_invitations(db: sqlite3.Connection) -> list[str]:
+        return [add_invitation(db, add_user(db, name), 86_400 * days) for name in names]
+
+    note = f"invited {', '.join(names) or 'nobody'}"
+    secrets = store.write_now(with_audit(operator(), note, add_invitations))
     links = [f"{address.rstrip('/')}/invitation/{secret}" for secret in secrets]
     if file is None:
         for name, link in zip(names, links, strict=True):
@@ -207,7 +223,7 @@ def _invite(
     terminal.note(f"Each link works once, within {count_of(days, 'day')}, and cannot be shown again.")
 
 
-def _listed(store: Store) -> Document:
+def _users_document(store: Store) -> Document:
     columns = (
         Column("name"),
         Column("created", DATE, "UTC"),
@@ -220,11 +236,12 @@ def _listed(store: Store) -> Document:
         name = account["name"]
         if not is_reserved(name):
             rows.append((name, account["created_s"], _logins(account), account["tokens"], account["bots"] or ""))
-    return Document("Users", (), (), (Section("Users", (Table.of("Users", columns, rows),)),))
+    section = Section("Users", (Table.of("Users", columns, rows),))
+    return Document("Users", sections=(section,))
 
 
 def _logins(account: sqlite3.Row) -> str:
-    """The means by which a user can log in."""
+    """List the means by which a user can log in."""
     if account["is_disabled"]:
         return "nothing: disabled"
     means = []
@@ -237,15 +254,15 @@ def _logins(account: sqlite3.Row) -> str:
     return ", ".join(means)
 
 
-def _new_store(data: Path) -> Store:
+def _create_store(data: Path) -> Store:
     try:
         data.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        abort(f"cannot make the folder {data}: {error.strerror}")
+        abort(f"cannot create the folder {data}: {error.strerror}")
     return Store(data / DATABASE_NAME)
 
 
-def _scopes(text: str) -> frozenset[Scope]:
+def _parse_scopes(text: str) -> frozenset[Scope]:
     try:
         return frozenset(Scope(word.strip()) for word in text.split(","))
     except ValueError:
@@ -258,15 +275,19 @@ def _check_names(names: Sequence[str]) -> None:
             abort(f"no user can be called {quoted(name, 100)}: {NAME_RULE}")
         if is_reserved(name):
             abort(f"no user can be called {name}: the server uses this name itself; choose another")
-    if repeated := [name for name in dict.fromkeys(names) if names.count(name) > 1]:
-        abort(f"{repeated[0]} is named more than once; no user was created")
+    for name in names:
+        if names.count(name) > 1:
+            abort(f"{name} is named more than once; no user was created")
 
 
-def _names_in(path: Path) -> list[str]:
-    """The names in a CSV file, with or without a header."""
+def _read_names(path: Path) -> list[str]:
+    """Read the names of users from a CSV file, with or without a header."""
+    rows = []
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
-            rows = [row for row in csv.reader(file) if any(cell.strip() for cell in row)]
+            for row in csv.reader(file):
+                if any(cell.strip() for cell in row):
+                    rows.append(row)
     except UnicodeDecodeError as error:
         abort(f"{path}: byte {error.start + 1} is not UTF-8 text")
     except (OSError, csv.Error) as error:
@@ -275,8 +296,8 @@ def _names_in(path: Path) -> list[str]:
     has_header = False
     if rows:
         head = [cell.strip().lower() for cell in rows[0]]
-        has_header = "name" in head
-        if has_header:
+        if "name" in head:
+            has_header = True
             column = head.index("name")
     names = []
     for number, row in enumerate(rows, 1):
@@ -286,7 +307,7 @@ def _names_in(path: Path) -> list[str]:
     return names[1:] if has_header else names
 
 
-def _is_known(store: Store, name: str) -> bool:
+def _has_user(store: Store, name: str) -> bool:
     return bool(store.read("SELECT 1 FROM users WHERE name = ?", name))
 
 

@@ -1,4 +1,4 @@
-"""``arena show``: the result of a run, printed again."""
+"""``arena show``: print the result of a run again."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ def show(
     terminal: Terminal,
     run: Annotated[
         Path,
-        run_argument(metavar="[RUN]", help="The folder of a run; 'last-2' is the second before the last."),
+        run_argument(metavar="[RUN]", help="Folder of a run; 'last-1' is the one before the last."),
     ] = "last",  # type: ignore[assignment]
     quiet: Quiet = False,
     as_json: JsonOutput = False,
 ) -> None:
     """Print the result of a run again.
 
-    Logs that differ from what the seed and the rules give are refused, with file and line.
+    Logs that disagree with the seed and the rules are refused, with file and line.
     """
     if (run / CONFIG_NAME).exists() and not (run / RESULT_NAME).exists():
         if is_busy(run):
-            abort(f"{run} is being played: 'arena watch {run}' shows its scores")
+            abort(f"{run} is being played; 'arena watch {run}' shows its scores")
         abort(f"{run} has no result; 'arena resume {run}' continues a run that was interrupted")
     result = read_result(run)
     if (run / CONFIG_NAME).exists():

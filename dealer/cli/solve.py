@@ -1,4 +1,4 @@
-"""``arena solve``: the long computations behind what the bots play by."""
+"""``arena solve``: solve small games, and recompute the tables that bots use."""
 
 from __future__ import annotations
 
@@ -24,11 +24,13 @@ from logs.document import Document
 
 
 class _SolveGroup(ArenaGroup):
-    """A game in the place of a command is solved as by ``arena solve game``."""
+    """Group that reads ``arena solve GAME`` as ``arena solve game GAME``."""
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        is_game = args[0] not in self.commands and (args[0].endswith(".game") or is_game_word(args[0]))
-        return super().resolve_command(ctx, ["game", *args] if is_game else args)
+        word = args[0]
+        if word not in self.commands and (word.endswith(".game") or is_game_word(word)):
+            return super().resolve_command(ctx, ["game", *args])
+        return super().resolve_command(ctx, args)
 
     def shell_complete(self, ctx: Any, incomplete: str) -> Any:
         commands = super().shell_complete(ctx, incomplete)
@@ -46,19 +48,19 @@ app = typer.Typer(
 def equities(
     terminal: Terminal,
     threads: Annotated[
-        int | None, "Count in so many threads.", Interval(1, 1024), Wording(otherwise="one per processor")
+        int | None, "Number of threads.", Interval(1, 1024), Wording(otherwise="one per processor")
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Count all matchups of starting hands: every class against every other over all boards, and compare the table.
+    """Count all matchups of starting hands: over all boards, and compare them with the shipped table.
 
-    Exit code 1: they differ.
+    The exit code is 1 if they differ.
     """
     from engine.kernels.matchups import boards_from, compile_matchups, count_wins
     from engine.matchups import counts, counts_of_wins
 
     shipped = counts()
-    began_s = time.perf_counter()
+    start_s = time.perf_counter()
     with showing_progress(terminal, "compiling"):
         compile_matchups()
     compiled_s = time.perf_counter()
@@ -69,20 +71,19 @@ def equities(
     wall_s = time.perf_counter() - compiled_s
     used_s = time.process_time() - used_before_s
     sentence = (
-        f"{counted.sum():,} showdowns on {boards.times.sum():,} boards ({len(boards.times):,} but for the names of "
-        f"suits) counted in {wall_s:.1f} s, {used_s:.1f} s of processor time; compiled in {compiled_s - began_s:.1f} s."
+        f"{counted.sum():,} showdowns on {boards.times.sum():,} boards ({len(boards.times):,} up to the names of "
+        f"suits) counted in {wall_s:.1f} s, {used_s:.1f} s of processor time; compiled in {compiled_s - start_s:.1f} s."
     )
     differing = (counted != shipped).any(axis=2)
-    numbers = "other numbers" if differing.any() else "the same numbers"
-    document = Document("Matchups of starting hands", (sentence, f"The table that comes with the arena has {numbers}."))
-    show_document(terminal, document, as_json=as_json)
+    comparison = "The shipped table has the same numbers."
     if differing.any():
-        one, other = (STARTING_HANDS[at] for at in divmod(int(differing.argmax()), len(STARTING_HANDS)))
-        abort(
-            f"{differing.sum():,} of {differing.size:,} matchups differ from the table that comes with the arena, the "
-            f"first of them {one} against {other}",
-            EXIT_FAILED,
-        )
+        comparison = "The shipped table has other numbers."
+    show_document(terminal, Document("Matchups of starting hands", (sentence, comparison)), as_json=as_json)
+    if differing.any():
+        row, column = divmod(int(differing.argmax()), len(STARTING_HANDS))
+        first = f"{STARTING_HANDS[row]} against {STARTING_HANDS[column]}"
+        differences = f"{differing.sum():,} of {differing.size:,} matchups"
+        abort(f"{differences} differ from the shipped table, the first of them {first}", EXIT_FAILED)
 
 
 for command in (preflop, kuhn, kuhn3, leduc, game):

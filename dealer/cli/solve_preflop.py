@@ -1,4 +1,4 @@
-"""``arena solve preflop``: limit hold'em before the flop, in equilibrium."""
+"""``arena solve preflop``: solve limit hold'em before the flop."""
 
 from __future__ import annotations
 
@@ -19,33 +19,33 @@ if TYPE_CHECKING:
     from bots.solving.sequence_form import SequenceForm
 
 _CHECK_EVERY: Final = 50
-"""Iterations of CFR+ between two looks at the exploitability."""
-_FALL: Final = 1.6
-"""The exploitability falls about as this power of the iterations."""
+"""Iterations of regret matching between computations of the exploitability."""
+_CONVERGENCE_POWER: Final = 1.6
+"""Power of the iterations with which the exploitability falls, measured."""
 
 
 def preflop(
     terminal: Terminal,
-    cap: Annotated[int, "How many bets there may be, the big blind included."] = 4,
-    blinds: Annotated[str, "The blinds, in chips.", Wording("SMALL/BIG")] = "1/2",
-    bet: Annotated[int, "The size of a raise, in chips."] = 2,
-    algorithm: Annotated[Algorithm, "How to solve it: a linear program is exact, regret matching comes close."] = "lp",
+    cap: Annotated[int, "Largest number of bets, the big blind included."] = 4,
+    blinds: Annotated[str, "Blinds, in chips.", Wording("SMALL/BIG")] = "1/2",
+    bet: Annotated[int, "Size of a raise, in chips."] = 2,
+    algorithm: Annotated[Algorithm, "Algorithm: a linear program is exact, regret matching approximates."] = "lp",
     until: Annotated[float, "Stop at this exploitability, for cfr and cfr+: in chips per hand.", Interval(1e-9)] = 1e-5,
-    as_published: Annotated[bool, "Make the mistake of the work; compare with what it printed."] = False,
+    as_published: Annotated[bool, "Make the mistake of the published work; compare with its figures."] = False,
     mps: Annotated[Path | None, "Write the small blind's linear program: for other solvers."] = None,
     *,
     output: DocumentOptions,
 ) -> None:
     """Solve limit hold'em of two players that ends before the flop: value, charts of all hands, simple opponents.
 
-    After the betting before the flop all boards are dealt and the better hand wins. --as-published solves it as
-    Vytrísal (2013) did, who overwrote payoffs that had to be summed.
+    After the betting before the flop, the better hand wins, over all boards. --as-published solves it as Vytrísal
+    (2013) did, who overwrote payoffs that had to be summed.
     """
     from bots.lp_mc.preflop import PreflopRules, preflop_document, preflop_form, preflop_solution
 
     rules = PreflopRules(_two_numbers(blinds), bet, cap)
     if as_published and algorithm != "lp":
-        abort(f"--as-published is a mistake in a linear program: give it without --algorithm {algorithm}")
+        abort(f"--as-published is a mistake in a linear program; leave out --algorithm {algorithm}")
     check_writable(mps)
     form = preflop_form(rules)
     if mps is not None:
@@ -57,7 +57,7 @@ def preflop(
 def _two_numbers(blinds: str) -> tuple[int, int]:
     small, _, big = blinds.partition("/")
     if not (small.strip().isdecimal() and big.strip().isdecimal() and len(blinds) < 20):
-        abort("--blinds: give two numbers of chips, the small blind first, such as 1/2")
+        abort("--blinds: must be two numbers of chips, the small blind first, such as 1/2")
     return int(small), int(big)
 
 
@@ -75,7 +75,7 @@ def _write_mps(form: SequenceForm, path: Path, *, as_published: bool) -> None:
 def _solutions(
     terminal: Terminal, form: SequenceForm, algorithm: Algorithm, until: float, *, as_published: bool
 ) -> dict[str, Equilibrium]:
-    """What is asked for, first, by name; with the solution as published comes the correct one."""
+    """Solve the game, and return the solution by its name; the published solution precedes the correct one."""
     from bots.errors import SolvingError
     from bots.lp_mc.preflop import solve, solve_as_published
 
@@ -83,13 +83,13 @@ def _solutions(
         if algorithm != "lp":
             with showing_progress(terminal, "matching regrets") as show:
                 return {algorithm: _by_regret(form, algorithm, until, show)}
-        found = {}
+        solutions = {}
         if as_published:
             with showing_progress(terminal, "solving with the mistake") as show:
-                found["as published"] = solve_as_published(form, lambda: show(None))
+                solutions["as published"] = solve_as_published(form, lambda: show(None))
         with showing_progress(terminal, "solving the linear program") as show:
-            found["equilibrium"] = solve(form, lambda: show(None))
-        return found
+            solutions["equilibrium"] = solve(form, lambda: show(None))
+        return solutions
     except SolvingError as error:
         abort(str(error), EXIT_FAILED)
 
@@ -103,8 +103,8 @@ def _by_regret(form: SequenceForm, algorithm: Algorithm, until: float, show: Cal
     averages = islice(steps, _CHECK_EVERY - 1, None, _CHECK_EVERY)
     while True:
         small_blind, big_blind = next(averages)
-        plans = small_blind, without_free_folds(form, big_blind)
+        plans = (small_blind, without_free_folds(form, big_blind))
         reached = exploitability(form, plans)
         if reached <= until:
             return Equilibrium(expected_value(form, plans), plans)
-        show((until / reached) ** (1 / _FALL))
+        show((until / reached) ** (1 / _CONVERGENCE_POWER))

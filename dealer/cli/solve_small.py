@@ -1,4 +1,4 @@
-"""``arena solve kuhn``, ``leduc``, ``kuhn3`` and ``game``: small games, solved exactly or by regret matching."""
+"""``arena solve kuhn``, ``leduc``, ``kuhn3`` and ``game``: solve small games exactly or by regret matching."""
 
 from __future__ import annotations
 
@@ -20,25 +20,24 @@ if TYPE_CHECKING:
     from bots.solving.sequence_form import Plans, SequenceForm
     from logs.document import Part
 
-_MOST_ITERATIONS: Final = 10_000_000
+_MAX_ITERATIONS: Final = 10_000_000
 _ITERATIONS: Final = 1_000
 
-
 Algorithm: TypeAlias = Literal["lp", "cfr", "cfr+"]
-"""How an equilibrium is found."""
+"""Linear program, counterfactual regret minimisation, or its variant CFR+."""
 
 
 @dataclass(frozen=True)
 class _Options:
     algorithm: Annotated[
         Algorithm | None,
-        "How to solve it: a linear program is exact and for two players, regret matching comes close.",
+        "Algorithm: a linear program is exact and for two players, regret matching approximates.",
         Wording(otherwise="lp; cfr+ for three players"),
     ] = None
     iterations: Annotated[
         int | None,
         "Number of iterations, for cfr and cfr+.",
-        Interval(1, _MOST_ITERATIONS),
+        Interval(1, _MAX_ITERATIONS),
         Wording(otherwise=f"{_ITERATIONS:,}"),
     ] = None
 
@@ -46,7 +45,8 @@ class _Options:
 def kuhn(
     terminal: Terminal,
     game: Annotated[
-        Variant, "Which game: the classic one; with bets of 1, 2 or 10 (breadth); with one raise (depth); with both."
+        Variant,
+        "Variant of the game: the classic one; with bets of 1, 2 or 10 (breadth); with one raise (depth); with both.",
     ] = Variant.CLASSIC,
     tens_as_twos: Annotated[
         bool,
@@ -60,7 +60,7 @@ def kuhn(
     from bots.kuhn.games import sequence_form_of
     from bots.kuhn.runs import strategy_parts
 
-    which = KuhnGame(game, tens_as_twos)
+    kuhn_game = KuhnGame(game, tens_as_twos)
     title = "Kuhn poker"
     name = f"kuhn {game.value}"
     match game:
@@ -74,10 +74,10 @@ def kuhn(
         title += ", where the second player cannot tell 10 from 2"
         name += ", tens as twos"
 
-    def parts(found: Solution, *, is_whole: bool = False) -> list[Part]:
-        return strategy_parts(which, found)
+    def parts(solution: Solution, *, is_whole: bool = False) -> list[Part]:
+        return strategy_parts(kuhn_game, solution)
 
-    _solve(terminal, sequence_form_of(which), parts, options, output, title=title, name=name)
+    _solve(terminal, sequence_form_of(kuhn_game), parts, options, output, title=title, name=name)
 
 
 def leduc(terminal: Terminal, *, options: _Options, output: DocumentOptions) -> None:
@@ -108,10 +108,11 @@ def _solve_named(terminal: Terminal, name: str, title: str, options: _Options, o
     from protocol import find_game
     from protocol.game_definition import short_name
 
-    full, found = find_game(name)
-    small = small_game(found) if has_flushes(found) else rank_game(found)
+    full_name, game = find_game(name)
+    # Without flushes suits do not matter, and the game of ranks alone is smaller.
+    small = small_game(game) if has_flushes(game) else rank_game(game)
     form = sequence_form(small)
-    _solve(terminal, form, strategy_parts, options, output, title=title or short_name(full), name=full)
+    _solve(terminal, form, strategy_parts, options, output, title=title or short_name(full_name), name=full_name)
 
 
 def _solve(
@@ -124,28 +125,37 @@ def _solve(
     title: str,
     name: str,
 ) -> None:
-    """Solve and show a game, under its title in words and its name in JSON; `parts` shows the strategies."""
+    """Solve a game and show the solution.
+
+    Args:
+        parts: makes the parts of the document about the strategies.
+        title: title of the document.
+        name: name of the game in JSON.
+    """
     from bots.solving.equilibria import solution, solution_document
 
     players = form.game.players
-    algorithm = options.algorithm or ("lp" if players == 2 else "cfr+")
+    algorithm = options.algorithm
+    if algorithm is None:
+        algorithm = "lp" if players == 2 else "cfr+"
     if algorithm == "lp":
         if players != 2:
-            abort(f"a linear program solves games of two players, not one of {players}: give --algorithm cfr+ or cfr")
+            abort(f"a linear program solves games of two players, not of {players}; use --algorithm cfr+ or cfr")
         if options.iterations is not None:
-            abort("--iterations is about regret matching: give it with --algorithm cfr+ or cfr")
+            abort("--iterations is for regret matching; use it with --algorithm cfr+ or cfr")
     steps: tuple[Reached, ...] = ()
     iterations = options.iterations or _ITERATIONS
     if algorithm == "lp":
         plans = _by_linear_program(terminal, form)
     else:
         plans, steps = _by_regret(terminal, form, algorithm, iterations)
-    found = solution(form, plans, steps, game=name, algorithm=algorithm)
-    document = solution_document(title, found, parts(found))
-    output.show(terminal, document, solution_document(title, found, parts(found, is_whole=True)))
-    if steps and found.iterations != iterations:
-        done = f"{found.iterations:,} of {count_of(iterations, 'iteration')}"
-        abort(f"interrupted after {done}, whose result is shown; the same command starts over", EXIT_INTERRUPTED)
+    solved = solution(form, plans, steps, game=name, algorithm=algorithm)
+    document = solution_document(title, solved, parts(solved))
+    page = solution_document(title, solved, parts(solved, is_whole=True))
+    output.show(terminal, document, page)
+    if steps and solved.iterations != iterations:
+        done = f"{solved.iterations:,} of {count_of(iterations, 'iteration')}"
+        abort(f"interrupted; the result is that of {done}, and the same command starts over", EXIT_INTERRUPTED)
 
 
 def _by_linear_program(terminal: Terminal, form: SequenceForm) -> Plans:

@@ -1,4 +1,4 @@
-"""``arena stats``: statistics of each bot's play."""
+"""``arena stats``: print statistics of each bot's play."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from dealer.cli.shell.documents import show_document
 from dealer.cli.shell.sources import Sources, StrictHandOptions, read_counts
 from logs.tracker.definitions import STATISTICS
 
-EPILOG = "\n\n".join(f"{statistic.short}: {statistic.definition}" for statistic in STATISTICS)
-"""The definitions of the statistics, for the end of the help."""
+EPILOG = "\n\n".join([f"{statistic.short}: {statistic.definition}" for statistic in STATISTICS])
+"""Definitions of the statistics, for the end of the help."""
 
 
 def stats(
@@ -23,19 +23,19 @@ def stats(
     full: Annotated[bool, "Print all tables: by position and street, starting hands, final hands."] = False,
     times: Annotated[bool, "Also read the times of actions; takes longer."] = False,
     workers: Annotated[
-        int | None, "Processes that count big logs.", Interval(1, 1000), Wording(otherwise="one per processor")
+        int | None, "Number of processes for large logs.", Interval(1, 1000), Wording(otherwise="one per processor")
     ] = None,
     as_json: Json = False,
     as_csv: Annotated[bool, "Print one row per bot and position as CSV.", Wording(flags="--csv")] = False,
     *,
     reading: StrictHandOptions,
 ) -> None:
-    """Show how each bot plays: its win rate, how often it bets, raises and goes to showdown, by position and street.
+    """Show how each bot plays: win rate, bets, raises and showdowns, by position and street.
 
     The definitions are those of tracking tools.
     """
     if as_json and as_csv:
-        abort("--json and --csv contradict each other; give one")
+        abort("--json and --csv contradict each other; leave one out")
     find = reading.finder(strict=reading.strict)
     counts = read_counts(terminal, sources, find, times=times, workers=workers)
     from logs.tracker.statistics import statistics_of

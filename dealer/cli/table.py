@@ -1,4 +1,4 @@
-"""``arena table``: a person plays against bots, in this terminal or in a browser; also for `arena resume`."""
+"""``arena table``: let a person play against bots, in this terminal or in a browser."""
 
 from __future__ import annotations
 
@@ -49,11 +49,11 @@ def table(
         float | None, "Time before the next hand, instead of Enter.", Interval(0, 3600), Wording("SECONDS")
     ] = None,
     show_all: Annotated[bool, "Show all cards after each hand."] = False,
-    four_colours: Annotated[bool, "Give every suit a colour of its own."] = False,
+    four_colours: Annotated[bool, "Show each suit in a colour of its own."] = False,
     host: Annotated[Host, Wording(otherwise="127.0.0.1")] = "",
     on_fault: OnFault = FaultPolicy.RESTART,
     browser: Annotated[bool, "Play in a browser instead of this terminal."] = False,
-    port: Annotated[int, "Port of the page for --browser; 0 means any.", Interval(0, 65535)] = 0,
+    port: Annotated[int, "Port of the page for --browser; 0 means any free port.", Interval(0, 65535)] = 0,
     resume: Annotated[
         Path | None,
         typer.Option(
@@ -68,29 +68,30 @@ def table(
 ) -> None:
     """Play against bots yourself, in this terminal or in a browser.
 
-    You take the first seat, as another client of the dealer: your hands are logged and exported like all others. Clocks
-    run for the bots only. Bots with an 'explain' option report their reasons, which are shown after each hand.
+    You take the first seat, as another client of the dealer: your hands are logged and exported like all others. Only
+    the bots play by the clock. Bots with an 'explain' option report their reasons, which are shown after each hand.
     """
     if browser:
         require_web("--browser")
     if resume is not None:
-        if words or host or any(given is not None for given in (seed, out, deals)):
+        if words or host or seed is not None or out is not None or deals is not None:
             abort("--resume continues a match as it was; leave out game, bots, --deals, --seed, --host and --out")
         run = _reopen_table(resume)
     else:
-        asked = {"deals": deals, "seed": seed, "host": host or None, "on_fault": on_fault}
-        run = new_run(_config(words or [], name, asked), out)
+        settings = {"deals": deals, "seed": seed, "host": host or None, "on_fault": on_fault}
+        run = new_run(_table_settings(words or [], name, settings), out)
     if browser:
         _play_page(terminal, run, port)
     play_seat(terminal, run, pause_s=pause, shows_all=show_all, has_four_colours=four_colours)
 
 
-def _config(words: list[str], name: str, asked: dict[str, Any]) -> RunSettings:
-    named = split_words(words)
-    game, *others = named.get("games", ["limit"])
-    if others:
+def _table_settings(words: list[str], name: str, settings: dict[str, Any]) -> RunSettings:
+    arguments = split_words(words)
+    games = arguments.get("games", ["limit"])
+    if len(games) > 1:
         abort("a match at a table has one game")
-    return table_config(game, [BotSettings(bot=bot) for bot in named.get("bots", [])], name=name, **asked)
+    bots = [BotSettings(bot=bot) for bot in arguments.get("bots", [])]
+    return table_config(games[0], bots, name=name, **settings)
 
 
 def _reopen_table(folder: Path) -> Run[ContestResult]:
@@ -100,13 +101,20 @@ def _reopen_table(folder: Path) -> Run[ContestResult]:
     return run
 
 
-def play_seat(terminal: Terminal, run: Run[ContestResult], **face: Any) -> NoReturn:
-    """Let the person play a run, print the result, and end the command; `face` as of `sit_down`."""
+def play_seat(terminal: Terminal, run: Run[ContestResult], **appearance: Any) -> NoReturn:
+    """Let the person play a run in the terminal, print the result, and end the command.
+
+    Args:
+        appearance: keyword arguments of `sit_down`.
+
+    Raises:
+        typer.Exit: with the exit code of the run's outcome.
+    """
     _end_if_finished(terminal, run)
     session = TableSession(run)
-    is_cut = sit_down(terminal.out, session, **face)
+    is_interrupted = sit_down(terminal.out, session, **appearance)
     terminal.print("")
-    _end(terminal, session, is_cut=is_cut)
+    _end(terminal, session, is_interrupted=is_interrupted)
 
 
 def _play_page(terminal: Terminal, run: Run[ContestResult], port: int) -> NoReturn:
@@ -115,7 +123,7 @@ def _play_page(terminal: Terminal, run: Run[ContestResult], port: int) -> NoRetu
     from dealer.web.local_site import play_in_browser
 
     def show_address(address: str) -> None:
-        terminal.sentence("Play in your browser, at this address; it is for you alone. Ctrl-C here ends the table:")
+        terminal.sentence("Play in your browser at this address, which is for you alone. Ctrl-C here ends the table.")
         terminal.print(address)
         terminal.out.file.flush()
         if terminal.out.is_terminal:
@@ -125,24 +133,24 @@ def _play_page(terminal: Terminal, run: Run[ContestResult], port: int) -> NoRetu
         session = runner.run(until_stopped(play_in_browser(run, port, show_address)))
     if session is None:
         abort("interrupted before the page could be shown", EXIT_INTERRUPTED)
-    _end(terminal, session, is_cut=False)
+    _end(terminal, session, is_interrupted=False)
 
 
 def _end_if_finished(terminal: Terminal, run: Run[ContestResult]) -> None:
     if run.finished is not None:
         check_logs(terminal, run)
         terminal.sentence(run.finished.sentence)
-        terminal.sentence(f"{run.folder} has finished; 'arena resume {run.folder} -n DEALS' asks for more.")
+        terminal.sentence(f"{run.folder} has finished; 'arena resume {run.folder} -n DEALS' plays more deals.")
         raise typer.Exit
 
 
-def _end(terminal: Terminal, session: TableSession, *, is_cut: bool) -> NoReturn:
-    """Print the result of a run, and end the command."""
+def _end(terminal: Terminal, session: TableSession, *, is_interrupted: bool) -> NoReturn:
+    """Print the result of a run, and end the command with its exit code."""
     run = session.run
     result = session.result
     if result is None:
         abort(session.problem or "nothing could be played")
-    terminal.sentence(_closing(result))
+    terminal.sentence(_result_sentence(result))
     if len(result.players) > 2 and result.hands_played:
         chips = ", ".join(f"{player.name} {player.chips:+z,.10g}" for player in result.players)
         terminal.sentence(f"Chips: {chips}.")
@@ -153,13 +161,14 @@ def _end(terminal: Terminal, session: TableSession, *, is_cut: bool) -> NoReturn
         terminal.print(f"Resume with: {result.resume}")
     if run.unwritten:
         raise typer.Exit(EXIT_USAGE)
-    if result.outcome is not Outcome.INTERRUPTED:
-        raise typer.Exit(0 if result.outcome.is_complete else EXIT_FAILED)
-    raise typer.Exit(EXIT_INTERRUPTED if is_cut else 0)
+    if result.outcome is Outcome.INTERRUPTED:
+        # Leaving the table is a normal end, unless it was Ctrl-C.
+        raise typer.Exit(EXIT_INTERRUPTED if is_interrupted else 0)
+    raise typer.Exit(0 if result.outcome.is_complete else EXIT_FAILED)
 
 
-def _closing(result: ContestResult) -> str:
-    """The result in a sentence; a match that the person left has finished."""
+def _result_sentence(result: ContestResult) -> str:
+    # To the person who left the table, the match is finished.
     if result.outcome is Outcome.INTERRUPTED:
         result = result.model_copy(update={"outcome": Outcome.FINISHED, "reason": "you have left the table."})
     return contest_sentence(result)

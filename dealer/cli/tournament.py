@@ -1,4 +1,4 @@
-"""``arena tournament``: everyone against everyone, or one against all."""
+"""``arena tournament``: play a round robin or a gauntlet."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def tournament(
             autocompletion=complete_word,
         ),
     ],
-    gauntlet: Annotated[bool, "Let the first bot meet all the others; the others do not meet."] = False,
+    gauntlet: Annotated[bool, "Let the first bot meet all others, who do not meet each other."] = False,
     scheduler: Scheduler = None,
     *,
     settings: Annotated[TypedOptions, RunSettings],
@@ -39,10 +39,12 @@ def tournament(
 
     The same cards are played again with the seats rotated.
     """
-    settings |= options.seating | ({"format": Format.GAUNTLET} if gauntlet else {})
+    settings |= options.seating
+    if gauntlet:
+        settings["format"] = Format.GAUNTLET
     if len(words) == 1 and words[0].endswith(".toml"):
         if options.config is not None:
-            abort(f"settings come from {words[0]} or from --config {options.config}, not from both")
+            abort(f"settings come from {words[0]} or from --config {options.config}; leave one out")
         options = replace(options, config=Path(words[0]))
     elif len(words) == 1 and os.path.isfile(words[0]) and not words[0].endswith(".game"):
         abort(f"{words[0]!r} is one bot; a file that describes a tournament ends in .toml, or is given with --config")

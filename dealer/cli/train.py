@@ -1,4 +1,4 @@
-"""``arena train``: bots that learn."""
+"""``arena train``: train bots that learn."""
 
 from __future__ import annotations
 
@@ -21,7 +21,6 @@ app = typer.Typer(
     cls=ArenaGroup, help="Train players: the learner against any field, cfr against itself.", no_args_is_help=True
 )
 
-
 app.command()(cfr)
 
 
@@ -32,20 +31,20 @@ def learner(
     training: LearnerSettings,
     hands: Annotated[int, "Hands, in whole blocks.", Interval(1), Wording(flags="-n", group=TRAINING)] = 40_000,
     memory: Annotated[
-        Path, "The bot's memory; an existing training is continued.", Wording("FILE", group="Options")
+        Path, "File of the bot's memory; an existing training is continued.", Wording("FILE", group="Options")
     ] = Path("learner.memory"),
     *,
     output: DocumentOptions,
 ) -> None:
-    """Train the learner: play hands against a field, remember what each decision earned, and test it now and then.
+    """Train the learner: play hands against a field, remember the reward of each decision, and test after each block.
 
-    After each block it plays unseen deals, frozen, against the field it learns on and against another one. The same
+    The tests are on unseen deals, with a frozen memory, against the field of the training and another one. The same
     command resumes an interrupted training; a larger -n continues a finished one.
     """
     from bots.learner.training import train, training_document
 
     if memory.is_dir():
-        abort(f"{memory} is a folder: --memory takes a file")
+        abort(f"{memory} is a folder; --memory takes a file")
     settings = replace(training, constants=constants)
     with computing(terminal, "training", memory, "every finished block") as (_, show):
         trained, blocks = train(settings, hands, memory, show)

@@ -1,4 +1,4 @@
-"""``arena train cfr``: players near equilibrium, by regret minimisation."""
+"""``arena train cfr``: train players near equilibrium by regret minimisation."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from dealer.cli.shell.command_options import TypedOptions
 from dealer.cli.shell.computations import RunFolder, Scheduler, WorkerCount, check_game_word, computing
 from dealer.cli.shell.console import Terminal, abort
 from dealer.cli.shell.documents import DocumentOptions
+from engine.text import listed
 
 if TYPE_CHECKING:
     from bots.cfr.training import TrainingPlan
@@ -61,39 +62,44 @@ def cfr(
     from bots.errors import SolvingError
 
     if hours is not None and minutes is not None:
-        abort("--hours and --minutes contradict each other: give one of them")
+        abort("--hours and --minutes contradict each other; leave one out")
     if "game" not in settings:
         check_game_word(folder)
-        abort("name the game that is trained for: --game limit, for example")
+        abort("--game is missing; name the game to train for, such as --game limit")
     try:
         plan = plan_training(CfrSettings(**settings))
     except SolvingError as error:
         abort(str(error))
     if (workers > 1 or scheduler is not None) and plan.settings.copies == 1:
-        abort("each worker trains a copy of its own: give their number with --copies")
+        abort("each worker trains a copy of its own; set their number with --copies")
     seconds = None
     if hours is not None:
         seconds = 3600 * hours
     elif minutes is not None:
         seconds = 60 * minutes
-    elif iterations is None and plan.is_drawn:
-        seconds = 60 * _MINUTES
     elif iterations is None:
-        iterations = _ITERATIONS
+        if plan.is_drawn:
+            seconds = 60 * _MINUTES
+        else:
+            iterations = _ITERATIONS
     _announce(terminal, plan)
-    with computing(terminal, "training", folder, "every finished iteration", workers, scheduler) as (helpers, show):
-        trained = train(plan, folder, iterations, seconds, threads=threads, workers=helpers, show=show)
+    with computing(terminal, "training", folder, "every finished iteration", workers, scheduler) as (pool, show):
+        trained = train(plan, folder, iterations, seconds, threads=threads, workers=pool, show=show)
     output.show(terminal, training_document(plan, trained))
 
 
 def _announce(terminal: Terminal, plan: TrainingPlan) -> None:
-    terminal.note(
-        f"{plan.settings.game} needs about {plan.memory_bytes / _MB:,.0f} MB of memory and, on the disk, "
-        f"{2 * plan.checkpoint_bytes / _MB:,.1f} MB for checkpoints, {plan.strategy_bytes / _MB:,.1f} MB for the "
-        f"strategy{' and 405 MB for the buckets of all hands' if plan.is_drawn else ''}."
-    )
+    """Print the memory and disk space of a training before it starts."""
+    files = [
+        f"{2 * plan.checkpoint_bytes / _MB:,.1f} MB for checkpoints",
+        f"{plan.strategy_bytes / _MB:,.1f} MB for the strategy",
+    ]
+    if plan.is_drawn:
+        files.append("405 MB for the buckets of all hands")
+    memory = f"about {plan.memory_bytes / _MB:,.0f} MB of memory"
+    terminal.note(f"{plan.settings.game} needs {memory} and on disk {listed(files)}.")
     if plan.settings.copies > 1:
         terminal.note(
             f"{plan.settings.copies} copies are trained independently; a worker receives and sends "
-            f"{plan.message_bytes / _MB:,.0f} MB for each of them every 15 seconds or so."
+            f"{plan.message_bytes / _MB:,.0f} MB for each of them about every 15 seconds."
         )

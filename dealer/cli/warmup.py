@@ -1,4 +1,4 @@
-"""``arena warmup``: compiles all kernels once, so that no bot and no command waits for it later."""
+"""``arena warmup``: compile all kernels once, so that no bot or command compiles them later."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from typing import Annotated, Final, Literal
 
 from bots.errors import WorkersError
 from bots.sdk.bot import Bot
+from bots.sdk.conversation import overrides
 from bots.workers import each_result, local_workers
 from dealer.cli.shell.command_options import Json
 from dealer.cli.shell.console import Terminal, abort
@@ -26,14 +27,14 @@ from engine.text import count_of
 from logs.document import Column, Document, Section, Table
 
 _WAIT_S: Final = 0.2
+# The largest job takes an eighth of the time, so more processes would not end sooner.
 _MAX_PROCESSES: Final = 8
-"""More have nothing to compile: the largest job takes an eighth of the time."""
 _TITLE: Final = "Compiled code"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompiledPart:
-    """What was compiled for a bot or a computation."""
+    """Functions compiled for a bot or a computation, and the seconds, for JSON."""
 
     name: str
     functions: int
@@ -42,12 +43,14 @@ class CompiledPart:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WarmupData:
-    """Compiled code, as ``arena warmup --json`` prints it.
+    """Result of ``arena warmup --json``.
 
     Attributes:
-        state: ``compiled`` now, ``ready`` before, or ``removed``.
-        folder: where it is kept, or was.
-        functions: compiled now.
+        state: ``compiled`` by this command, ``ready`` before it, or ``removed``.
+        folder: folder of the compiled code.
+        functions: number of functions compiled by this command.
+        seconds: time of the compilation.
+        compiled: functions and time of each part.
     """
 
     schema_version: int = 1
@@ -64,9 +67,9 @@ def warmup(
     clear: Annotated[bool, "Remove the compiled code and compile nothing."] = False,
     as_json: Json = False,
 ) -> None:
-    """Compile the kernels of bots and commands once: they stay on disk, and both start quickly.
+    """Compile the kernels of bots and commands once: later starts load them from disk.
 
-    Without it each process compiles what it needs, which takes some seconds.
+    Without it each process compiles the kernels it needs, which takes some seconds.
     """
     from engine.kernels import disk
 
@@ -78,7 +81,7 @@ def warmup(
         else:
             document = _filled(terminal, disk.root_folder())
     except LaunchError as error:
-        abort(f"{error}; {disk.FOLDER_VARIABLE} names another folder")
+        abort(f"{error}; name another folder with the environment variable {disk.FOLDER_VARIABLE}")
     except OSError as error:
         abort(f"{error.filename or disk.root_folder()}: {error.strerror or error}")
     show_document(terminal, document, as_json=as_json)
@@ -105,76 +108,91 @@ def _filled(terminal: Terminal, root: Path) -> Document:
     from engine.kernels.jit import is_switched_off
 
     if is_switched_off():
-        abort("nothing can be compiled: the environment variable NUMBA_DISABLE_JIT switches numba off", EXIT_FAILED)
+        abort("nothing can be compiled, because the environment variable NUMBA_DISABLE_JIT disables numba", EXIT_FAILED)
     root.mkdir(mode=0o700, parents=True, exist_ok=True)
     with _alone(terminal, root):
         if disk.is_filled():
             return _ready(f"Another process has compiled everything, in {disk.cache_folder()}", disk.cache_folder())
-        began_s = time.monotonic()
+        start_s = time.monotonic()
         folder = disk.start_filling()
-        rows: dict[int, tuple[str, int, float]] = {}
-        names = [what for what, _ in _jobs()]
-        count = min(os.cpu_count() or 1, _MAX_PROCESSES, len(names))
         try:
-            with (
-                local_workers(count) if count > 1 else contextlib.nullcontext() as workers,
-                showing_progress(terminal, "compiling") as show,
-            ):
-                for number, row in each_result(workers, _compile, [folder] * len(names), names):
-                    rows[number] = names[number], *row
-                    show(len(rows) / len(names), names[number])
-            to = disk.publish(folder)
+            parts = _compile_all(terminal, folder)
+            final_folder = disk.publish(folder)
         except BaseException as error:
             shutil.rmtree(folder, ignore_errors=True)
             if isinstance(error, WorkersError):
                 abort(str(error), EXIT_FAILED)
             raise
-    done = [rows[at] for at in sorted(rows)]
-    table = Table.of("", ("compiled", Column("functions", ",", rank=1), Column("seconds", ",.1f")), done)
-    seconds = time.monotonic() - began_s
-    functions = sum(count for _, count, _ in done)
-    sentence = f"{count_of(functions, 'function')} compiled in {seconds:.1f} s, kept in {to}"
-    compiled = tuple(CompiledPart(name=name, functions=count, seconds=part_s) for name, count, part_s in done)
-    data = WarmupData(state="compiled", folder=str(to), functions=functions, seconds=seconds, compiled=compiled)
+    rows = [(part.name, part.functions, part.seconds) for part in parts]
+    table = Table.of("", ("compiled", Column("functions", ",", rank=1), Column("seconds", ",.1f")), rows)
+    seconds = time.monotonic() - start_s
+    functions = sum(part.functions for part in parts)
+    sentence = f"{count_of(functions, 'function')} compiled in {seconds:.1f} s, kept in {final_folder}"
+    data = WarmupData(
+        state="compiled", folder=str(final_folder), functions=functions, seconds=seconds, compiled=tuple(parts)
+    )
     return Document(_TITLE, (sentence,), sections=(Section("", (table,)),), data=data)
 
 
-def _compile(folder: Path, what: str) -> tuple[int, float]:
-    """Do a job, in this process; how many functions it compiled, and the seconds."""
+def _compile_all(terminal: Terminal, folder: Path) -> list[CompiledPart]:
+    """Do all jobs in several processes, and return their results in the order of the jobs."""
+    names = [name for name, _ in _jobs()]
+    parts: dict[int, CompiledPart] = {}
+    count = min(os.cpu_count() or 1, _MAX_PROCESSES, len(names))
+    with (
+        local_workers(count) if count > 1 else contextlib.nullcontext() as workers,
+        showing_progress(terminal, "compiling") as show,
+    ):
+        for number, (functions, part_s) in each_result(workers, _compile, [folder] * len(names), names):
+            parts[number] = CompiledPart(name=names[number], functions=functions, seconds=part_s)
+            show(len(parts) / len(names), names[number])
+    return [parts[number] for number in sorted(parts)]
+
+
+def _compile(folder: Path, name: str) -> tuple[int, float]:
+    """Do a job in this process, and return the number of compiled functions and the seconds."""
     from engine.kernels.jit import kernels_written_to
 
-    began_s = time.monotonic()
-    with kernels_written_to(folder) as names:
-        dict(_jobs())[what]()
-    return len(names), time.monotonic() - began_s
+    start_s = time.monotonic()
+    with kernels_written_to(folder) as functions:
+        # Making the bots may compile functions, too.
+        job = dict(_jobs())[name]
+        job()
+    return len(functions), time.monotonic() - start_s
 
 
 def _jobs() -> list[tuple[str, Callable[[], None]]]:
-    """The engine's kernels, the preparation of built-in bots, and the kernels of training."""
+    """Return all compilations by name: those of the engine, of built-in bots, and of trainings."""
     from bots.sdk.registry import builtin_names, make_bot
     from bots.warmup import TRAINING_JOBS
     from engine.warmup import ENGINE_JOBS
 
-    bots = {name: make_bot(name, 0) for name in builtin_names()}
-    preparing = [(f"the bot {name}", partial(_prepare, bot)) for name, bot in bots.items() if _prepares(bot)]
-    return [*ENGINE_JOBS, *preparing, *TRAINING_JOBS]
+    bot_jobs = []
+    for name in builtin_names():
+        bot = make_bot(name, 0)
+        if _has_preparation(bot):
+            bot_jobs.append((f"the bot {name}", partial(_prepare, bot)))
+    return [*ENGINE_JOBS, *bot_jobs, *TRAINING_JOBS]
 
 
-def _prepares(bot: Bot) -> bool:
-    of_any = Bot.prepare, Bot.prepare_for_many_hands
-    return (type(bot).prepare, type(bot).prepare_for_many_hands) != of_any
+def _has_preparation(bot: Bot) -> bool:
+    return overrides(bot, "prepare") or overrides(bot, "prepare_for_many_hands")
 
 
 def _prepare(bot: Bot) -> None:
     from protocol import find_game, shipped_games
 
-    games = (find_game(name)[1] for name in ("limit", *shipped_games()))
-    bot.prepare(next(game for game in games if bot.refusal(game) is None))
+    for name in ("limit", *shipped_games()):
+        game = find_game(name)[1]
+        if bot.refusal(game) is None:
+            bot.prepare(game)
+            break
     bot.prepare_for_many_hands()
 
 
 @contextlib.contextmanager
 def _alone(terminal: Terminal, root: Path) -> Iterator[None]:
+    """Hold the lock of the folder in the block, after waiting for other processes."""
     lock = None
     with LiveLine(terminal, is_silent=not terminal.err.is_terminal) as show:
         while lock is None:

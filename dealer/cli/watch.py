@@ -1,4 +1,4 @@
-"""``arena watch``: pages about runs, also while they are played."""
+"""``arena watch``: show runs in the browser, also while they are played."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ def watch(
     *,
     reading: HandOptions,
 ) -> None:
-    """Show runs in the browser, also while they are played: standings, scores, the hands most worth a look.
+    """Show runs in the browser, also while they are played: standings, scores, notable hands.
 
-    The pages are for this machine only. Ctrl-C ends them.
+    The pages can be opened on this machine only. Ctrl-C ends them.
     """
     show_pages(terminal, sources or [Path("runs")], reading.finder(), port=port, opens_browser=not no_browser)

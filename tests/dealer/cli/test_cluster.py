@@ -117,4 +117,4 @@ def test_what_cannot_be(tmp_path: Path, arena: Arena, cluster: LocalCluster) -> 
     assert arena("play", "kuhn", "-n", "2", "--in-process", "--out", "one").code == 0
     ran = arena("resume", "one", "--scheduler", cluster.address)
     assert ran.code == 2
-    assert "arena: a cluster plays the contests of a tournament; one holds one contest: leave --scheduler" in ran.err
+    assert "arena: --scheduler is for tournaments, and one holds one contest; leave it out" in ran.err

@@ -103,8 +103,8 @@ REFUSED = [
     ("AhKd 2h7dKd", "Kd is named twice"),
     ("AhAh", "Ah is named twice"),
     ("AhXd", f"'Xd' in 'AhXd' is not a card: write a rank of 23456789TJQKA and a suit of cdhs; {CLASSES}"),
-    ("Ah", "'Ah' is one card: a player holds two, and a board has three to five"),
-    ("AAs", "'AAs': a pair is neither suited nor offsuit, write AA"),
+    ("Ah", "'Ah' is one card; a player holds two, and a board has three to five"),
+    ("AAs", "'AAs': a pair is neither suited nor offsuit; write AA"),
     ("AhKd --players 30", "a showdown has 2 to 10 players, not 30"),
     ("AhKd QsQc 2c2d --players 2", "--players 2: 3 players are named"),
     ("AhKd 2h3h4h5h6h7h", "a board has at most 5 cards, not 6"),
@@ -113,7 +113,7 @@ REFUSED = [
     ("10hKd", f"'10hKd' {NO_RUN}; {CLASSES}"),
     ("AhKd --dead 2x", "--dead: '2x' in '2x' is not a card: write a rank of 23456789TJQKA and a suit of cdhs"),
     ("AhKd 2h7dTc --board 2c3c4c", "'2h7dTc': the board is given twice"),
-    ("2h7dTc", "no player's cards are given: give at least one player's, such as AhKd"),
+    ("2h7dTc", "no player has cards; name those of at least one player, such as AhKd"),
 ]
 
 

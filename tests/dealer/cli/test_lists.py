@@ -100,7 +100,7 @@ UNMEASURABLE = [
         "of three, one and one, such as in the games nolimit, limit, nolimit3 and limit10; this game is not one of "
         "them",
     ),
-    (("dealer", "--game", "limit3"), "--game limit3: a game of two players is measured, not one of 3"),
+    (("dealer", "--game", "limit3"), "--game limit3: the game must have two players, not 3"),
 ]
 
 

@@ -79,10 +79,10 @@ def test_players_with_faults_are_doubted(arena_here: Arena, small: Path) -> None
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (["--ranges"], "--ranges goes with --known: it needs a player whose strategy is known"),
+        (["--ranges"], "--ranges goes with --known; it needs a player whose strategy is known"),
         (["--known", "C=calling"],
          "--known C: there is no such player in these hands, only A, B"),
-        (["--known", "C"], "--known C: no result of a run names the bot of C; give --known C=BOT"),
+        (["--known", "C"], "--known C: no result of a run names the bot of C; write --known C=BOT"),
         (["--known", "A", "--known", "A=calling"], "--known A is given twice"),
         (["--known", "A=file:none"], "A: none: No such file or directory"),
         (["--known", "A=mfs"],

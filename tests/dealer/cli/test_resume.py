@@ -308,7 +308,7 @@ def test_a_run_that_has_finished_is_left_as_it_is(tmp_path: Path, arena_here: Ar
     before = _files(tmp_path / "run")
     ran = arena_here("resume", "run")
     assert ran.code == 0
-    assert ran.err == "run has finished, nothing is changed; 'arena resume run -n DEALS' asks for more.\n"
+    assert ran.err == "run has finished and stays unchanged; 'arena resume run -n DEALS' plays more deals.\n"
     assert "20 deals of kuhn" in ran.out
     again = arena_here("resume", "run", "--json")
     assert (again.code, json.loads(again.out)) == (0, json.loads(before["result.json"]))
@@ -341,7 +341,7 @@ def test_more_hands_are_the_run_that_had_them_from_the_start(tmp_path: Path, are
         for contest in result.get("contests", []):
             del contest["stop"]
     assert results[0] == results[1]
-    assert arena("resume", "run").err.startswith("run has finished, nothing is changed;")
+    assert arena("resume", "run").err.startswith("run has finished and stays unchanged;")
 
 
 @pytest.mark.parametrize(

@@ -83,7 +83,7 @@ def test_a_server_from_its_first_start_to_its_end(arena: Arena, folder: Path) ->
             "arena: there is no user nobody; create one with 'arena serve user nobody'\n",
         )
         for typed, told in (
-            (b"short\n", "arena: a password has 8 to 256 letters\n"),
+            (b"short\n", "arena: a password has 8 to 256 characters\n"),
             (b"correct horse\n", "ann has a new password, and is logged out everywhere.\n"),
         ):
             command = [*ARENA, "serve", "password", "ann"]
@@ -154,7 +154,7 @@ def test_a_configuration_is_written_once(arena: Arena, folder: Path) -> None:
     again = arena("serve", "--init")
     assert (again.code, again.err) == (
         2,
-        "arena: arena-server.toml exists already, and nothing is ever overwritten\n",
+        "arena: arena-server.toml exists already; move it, or edit it\n",
     )
 
 
@@ -169,7 +169,7 @@ def test_a_configuration_is_written_once(arena: Arena, folder: Path) -> None:
             "start, user, users, invite, password, revoke, disable, remove, doctor, backup, reset, event",
         ),
         (["revok"], "'arena serve' has no command 'revok', .*; did you mean 'revoke'\\?"),
-        (["reset"], "nothing is removed without --results, for requests, runs, ratings and logs"),
+        (["reset"], "--results is missing; it removes requests, runs, ratings and logs"),
         (["reset", "--results"], "arena-server holds no server; .*"),
         (["start", "./user"], "cannot read user: No such file or directory"),
         (["bad.toml"], "bad.toml: colour: there is no such setting"),
@@ -178,7 +178,7 @@ def test_a_configuration_is_written_once(arena: Arena, folder: Path) -> None:
         (["--host", "192.0.2.1", "--port", "0"], "cannot listen on 192.0.2.1 port any: .*"),
         (["--data", "bad.toml"], ".*bad.toml.*"),
         (["names.cfg"], "no user can be called ladder: the server uses this name itself"),
-        (["x.toml", "--init"], "--init writes a configuration of its own; give it alone"),
+        (["x.toml", "--init"], "--init writes a configuration of its own; leave out CONFIG"),
         (["revoke", "ann"], "arena-server holds no server; .*"),
         (["password", "ann"], "arena-server holds no server; .*"),
         (["user", "ann", "--scopes", "read,fly"], "--scopes: 'read,fly' is not a list of read, play, admin"),
@@ -190,7 +190,7 @@ def test_a_configuration_is_written_once(arena: Arena, folder: Path) -> None:
         (["user", "local"], "no user can be called local: .*"),
         (["user", "guest"], "no user can be called guest: .*"),
         (["user", "CFR"], "no user can be called CFR: .*"),
-        (["user", "ann", "--data", "bad.toml/x"], "cannot make the folder bad.toml/x: .*"),
+        (["user", "ann", "--data", "bad.toml/x"], "cannot create the folder bad.toml/x: .*"),
         (["backup", "x"], r"arena-server.server\.sqlite3: there is no database of a server"),
     ],
 )
@@ -224,7 +224,7 @@ def test_no_user_is_created_where_one_cannot_be(arena_here: Arena, tmp_path: Pat
         (("ann", "guest"), "no user can be called guest"),
         (("--csv", "none.csv"), "none.csv: No such file or directory"),
         (("--csv", "bytes.csv"), "bytes.csv: byte 5 is not UTF-8 text"),
-        ((), "give the name of a user, or a file of names with --csv"),
+        ((), "NAME is missing; name users, or a file of names with --csv"),
     ):
         ran = arena_here("serve", "user", *words)
         assert (ran.code, ran.out) == (2, "")
@@ -349,7 +349,7 @@ def test_users_are_invited_listed_disabled_and_removed(arena_here: Arena, tmp_pa
     assert [line.partition(",")[0] for line in (tmp_path / "links.csv").read_text().splitlines()] == ["name", "bob"]
     reset = arena_here("serve", "invite", "ann").out
     assert reset.startswith("ann http://127.0.0.1:8080/invitation/")
-    assert arena_here("serve", "disable", "bob").out == "bob cannot log in any more.\n"
+    assert arena_here("serve", "disable", "bob").out == "bob can no longer log in.\n"
     listed = json.loads(arena_here("serve", "users", "--json").out)["sections"][0]["parts"][0]["rows"]
     assert [(row["name"], row["logs in with"]) for row in listed] == [
         ("ann", "password, a link, not used yet"),
@@ -362,7 +362,7 @@ def test_users_are_invited_listed_disabled_and_removed(arena_here: Arena, tmp_pa
     for words, problem in (
         (("remove", "bob"), "there is no user bob in arena-server"),
         (("disable", "bob"), "there is no user bob in arena-server"),
-        (("users", "students.csv", "--out", "links.csv"), "links.csv exists already, and nothing is ever overwritten"),
+        (("users", "students.csv", "--out", "links.csv"), "links.csv exists already; choose another name"),
         (("users", "none.csv"), "none.csv: No such file or directory"),
         (("invite", "ladder"), "no user can be called ladder"),
         (("invite", "ann", "--address", "example.org"), "'example.org' is not the address of pages, such as http://"),

@@ -25,24 +25,22 @@ def test_the_same_table(counting: np.ndarray, arena_here: Arena) -> None:
     assert (ran.code, ran.err) == (0, "")
     _, first, second = ran.out.splitlines()
     assert first.startswith("2,781,381,002,400 showdowns on ")
-    assert second == "The table that comes with the arena has the same numbers."
+    assert second == "The shipped table has the same numbers."
 
 
 def test_another_table_is_exit_code_1(counting: np.ndarray, arena_here: Arena) -> None:
     counting[168, 154] += 1
     ran = arena_here("solve", "equities")
     assert ran.code == 1
-    assert ran.err == (
-        "arena: 2 of 28,561 matchups differ from the table that comes with the arena, the first of them KK against AA\n"
-    )
+    assert ran.err == ("arena: 2 of 28,561 matchups differ from the shipped table, the first of them KK against AA\n")
 
 
 @pytest.mark.slow
 def test_the_whole_computation(arena: Arena) -> None:
     ran = arena("solve", "equities")
     assert (ran.code, ran.err) == (0, "")
-    assert ran.out.endswith("The table that comes with the arena has the same numbers.\n")
-    assert "2,598,960 boards (134,459 but for the names of suits)" in ran.out
+    assert ran.out.endswith("The shipped table has the same numbers.\n")
+    assert "2,598,960 boards (134,459 up to the names of suits)" in ran.out
 
 
 def test_no_threads_are_refused(arena_here: Arena) -> None:

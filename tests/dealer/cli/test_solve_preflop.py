@@ -64,13 +64,13 @@ def test_as_published(arena_here: Arena, tmp_path: Path) -> None:
     ("arguments", "sentence"),
     [
         (["--cap", "0"], "the cap must be 1 to 12 bets, not 0"),
-        (["--blinds", "one"], "--blinds: give two numbers of chips, the small blind first, such as 1/2"),
-        (["--blinds", "\u00b2/3"], "--blinds: give two numbers of chips, the small blind first, such as 1/2"),
+        (["--blinds", "one"], "--blinds: must be two numbers of chips, the small blind first, such as 1/2"),
+        (["--blinds", "\u00b2/3"], "--blinds: must be two numbers of chips, the small blind first, such as 1/2"),
         (["--mps", "."], "cannot write .: it is a folder"),
         (["--until", "0"], "--until: must be at least 1e-09, not 0"),
         (
             ["--as-published", "--algorithm", "cfr+"],
-            "--as-published is a mistake in a linear program: give it without --algorithm cfr+",
+            "--as-published is a mistake in a linear program; leave out --algorithm cfr+",
         ),
     ],
 )

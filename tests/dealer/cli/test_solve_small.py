@@ -128,10 +128,10 @@ def test_the_page_has_the_convergence_and_all_rounds(arena_here: Arena, tmp_path
         (("leduk",), "no such command 'leduk'; did you mean 'leduc'?"),
         (
             ("kuhn3", "--algorithm", "lp"),
-            "a linear program solves games of two players, not one of 3: give --algorithm",
+            "a linear program solves games of two players, not of 3; use --algorithm",
         ),
-        (("kuhn", "--iterations", "5"), "--iterations is about regret matching: give it with --algorithm cfr+ or cfr"),
-        (("kuhn", "--out", "."), ". exists already: --force overwrites it"),
+        (("kuhn", "--iterations", "5"), "--iterations is for regret matching; use it with --algorithm cfr+ or cfr"),
+        (("kuhn", "--out", "."), ". exists already; overwrite it with --force"),
         (("game", "limit"), "the game is too large to be solved card by card: 1,326 holdings"),
         (("game", "omaha"), "omaha: no such game or file"),
     ],
@@ -162,7 +162,7 @@ def test_ctrl_c_shows_what_was_reached(arena_here: Arena, monkeypatch: pytest.Mo
 
     monkeypatch.setattr(solve_small, "showing_progress", interrupted)
     ran = arena_here("solve", "kuhn", "--algorithm", "cfr", "--iterations", "10", "--json")
-    sentence = "interrupted after 7 of 10 iterations, whose result is shown; the same command starts over"
+    sentence = "interrupted; the result is that of 7 of 10 iterations, and the same command starts over"
     assert (ran.code, ran.err) == (130, f"arena: {sentence}\n")
     reached = json.loads(ran.out)
     monkeypatch.undo()

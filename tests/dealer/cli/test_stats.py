@@ -83,7 +83,8 @@ def test_few_hands_have_no_interval_and_no_style(arena: Arena, arena_here: Arena
 
 
 def test_json_and_csv_at_once_are_refused(arena_here: Arena, run: Path) -> None:
-    assert arena_here("stats", "run", "--json", "--csv").sentence == "--json and --csv contradict each other; give one"
+    ran = arena_here("stats", "run", "--json", "--csv")
+    assert ran.sentence == "--json and --csv contradict each other; leave one out"
 
 
 @pytest.mark.parametrize("command", ["stats", "report"])
@@ -155,7 +156,7 @@ def test_a_result_that_is_not_understood_is_left_out(arena_here: Arena, run: Pat
     (run / "result.json").write_text('{"schema_version": 99}')
     ran = arena_here("report", "run")
     assert ran.code == 0
-    assert "it has schema version 99, but this program reads versions 2 and 3: the page uses only the logs" in ran.err
+    assert "it has schema version 99, but this program reads versions 2 and 3; the page uses only the logs" in ran.err
 
 
 def test_on_a_terminal_reading_shows_its_progress(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:

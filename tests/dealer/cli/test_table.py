@@ -80,7 +80,7 @@ def test_a_match_to_its_end(sit: TableSession, tmp_path: Path) -> None:
     assert faults_of(tmp_path / "run") == [{}, {}]
     again = sit("resume", "run")
     assert (again.code, again.err) == (0, "")
-    assert again.out.endswith("run has finished; 'arena resume run -n DEALS' asks for more.\n")
+    assert again.out.endswith("run has finished; 'arena resume run -n DEALS' plays more deals.\n")
     log = tmp_path / "run" / "match.log"
     log.write_text(log.read_text("ascii").replace("STATE:0:", "STATE:7:"), "ascii")
     for command in (("resume", "run"), ("table", "--resume", "run")):

@@ -189,7 +189,7 @@ def test_the_gate_has_an_exit_code_for_each_verdict(arena_here: Arena, tmp_path:
 @pytest.mark.parametrize("bound", ["nan", "inf", "-inf"])
 def test_a_bound_that_is_no_rate_is_refused(arena_here: Arena, tmp_path: Path, bound: str) -> None:
     ran = arena_here("gate", "run", "--min-mbb", bound)
-    assert (ran.code, ran.sentence) == (2, f"--min-mbb {bound}: give a finite number of mbb/g")
+    assert (ran.code, ran.sentence) == (2, f"--min-mbb must be a finite number of mbb/g, not {bound}")
 
 
 def test_the_gate_keeps_its_exit_codes_for_verdicts(

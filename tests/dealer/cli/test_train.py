@@ -38,7 +38,7 @@ def test_a_training_and_its_page(arena_here: Arena, tmp_path: Path) -> None:
         (["--game", "kuhn"], "hold'em"),
         (["--game", "nothing"], "nothing"),
         (["--big-qty", "0"], "--big-qty: must be at least 1, not 0"),
-        (["--memory", "."], ". is a folder: --memory takes a file"),
+        (["--memory", "."], ". is a folder; --memory takes a file"),
     ],
 )
 def test_what_cannot_be_is_one_sentence(

@@ -30,10 +30,10 @@ def test_a_training_of_a_small_game(arena_here: Arena, tmp_path: Path) -> None:
     [
         (["--game", "kuhn3"], "games of more than two players are trained for in limit hold'em only"),
         (["--game", "nothing"], "nothing"),
-        ([], "name the game that is trained for: --game limit, for example"),
+        ([], "--game is missing; name the game to train for, such as --game limit"),
         (["--game", "limit", "--buckets", "0"], "1 to 10,000 buckets on the flop, not 0"),
-        (["--game", "limit", "--workers", "2"], "give their number with --copies"),
-        (["--hours", "1", "--minutes", "60"], "--hours and --minutes contradict each other: give one of them"),
+        (["--game", "limit", "--workers", "2"], "set their number with --copies"),
+        (["--hours", "1", "--minutes", "60"], "--hours and --minutes contradict each other; leave one out"),
     ],
 )
 def test_what_cannot_be_is_refused(arena_here: Arena, tmp_path: Path, arguments: list[str], sentence: str) -> None:

@@ -412,7 +412,7 @@ def _content(path: Path) -> str:
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        ((), "name a bot to examine"),
+        ((), "BOT is missing"),
         (("nobody",), "'nobody' is neither a built-in bot"),
         (("calling", "-g", "nogame"), "no such game or file"),
         (("calling", "--situation", "x"), "there is no situation 'x'; there are: handshake, "),
