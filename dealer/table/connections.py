@@ -38,7 +38,7 @@ _PLAYING = Phase.PLAYING
 _MIN_RECHECK_S = 0.2
 """Shortest time between two checks of a player that may be late to connect."""
 _MAX_TIMER_S = 1e8
-"""Longest delay of a timer. Limits can be larger, and the system calls below asyncio overflow."""
+"""Longest delay of a timer. Time limits can be longer, but asyncio refuses much longer delays on some systems."""
 
 
 class Connections:
@@ -125,7 +125,7 @@ class Connections:
     @property
     def _loop(self) -> MatchLoop:
         if self._running_loop is None:
-            raise RuntimeError("run() comes first")
+            raise RuntimeError("call run() first")
         return self._running_loop
 
     @property
@@ -256,7 +256,7 @@ class Connections:
         for seat in match.missing_seats():
             listener = self._listeners[seat]
             if listener is None:
-                raise RuntimeError("listen() comes first")
+                raise RuntimeError("call listen() before run()")
             self._watch(listener, seat)
         # Needed if every player of a resumed match has forfeited.
         match.open()
