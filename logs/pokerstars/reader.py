@@ -292,7 +292,7 @@ class _Replay:
             raise HandError(self._against_stakes(post, max_cents), post.line)
 
     def _against_stakes(self, post: ActionLine, stake_cents: int) -> str:
-        return f"{post.name} posts a {post.verb} of {_money(post.cents)}, and by the stakes it is {_money(stake_cents)}"
+        return f"{post.name} posts a {post.verb} of {_money(post.cents)}, but the stakes make it {_money(stake_cents)}"
 
     def _check_button(self, small: ActionLine | None, big: Position) -> None:
         """Require the blinds to be posted left of the button, whose own seat may be empty."""
@@ -301,14 +301,16 @@ class _Replay:
             return
         if (self._position_of[small.name], big) != (0, 1):
             raise HandError(
-                f"{small.name} posts the small blind and {self._names[big]} the big blind, which does not go with "
+                f"{small.name} posts the small blind and {self._names[big]} the big blind, which contradicts "
                 f"the button in seat {self._text.button}",
                 small.line,
             )
 
     def _check_all_in(self, line: ActionLine, is_all_in: bool) -> None:
         if line.is_all_in and not is_all_in:
-            raise HandError(f"{line.name} is all-in by this line, and has chips left by that of the seat", line.line)
+            raise HandError(
+                f"{line.name} is all-in by this line, but has chips left by the line of its seat", line.line
+            )
 
     def _play(self, move: ActionLine) -> None:
         position = self._position_of[move.name]
@@ -342,7 +344,9 @@ class _Replay:
             raised_by = (chips - bet) * self._chip
             if move.raised_by_cents != raised_by:
                 wanted = f"{_money(raised_by)} to {_money(move.cents)}"
-                raise HandError(f"{move.name} raises {_money(move.raised_by_cents)}, and it is {wanted}", move.line)
+                raise HandError(
+                    f"{move.name} raises {_money(move.raised_by_cents)}, but the raise is {wanted}", move.line
+                )
         if after.round != betting.round:
             self._before = after.spent
         self._betting = after
@@ -366,8 +370,8 @@ class _Replay:
         if betting.finished:
             return f"{move.name} {move.verb} after the end of the betting"
         if betting.round != move.street:
-            return f"{move.name} {move.verb} on the {_STREETS[move.street]}, where the betting is not yet or no more"
-        return f"{move.name} {move.verb}, and it is the turn of {self._names[betting.acting_position]}"
+            return f"{move.name} {move.verb} on the {_STREETS[move.street]}, which is not the street of the betting"
+        return f"{move.name} {move.verb}, but it is the turn of {self._names[betting.acting_position]}"
 
     def _winners(self, pots: list[Pot]) -> list[tuple[Position, ...]]:
         """Return the positions that collected each pot, whose payments must be the chips put in."""
@@ -378,8 +382,8 @@ class _Replay:
         collected_cents = sum([sum(shares.values()) for shares in collected])
         if text.total_cents != put_in or collected_cents + text.rake_cents != put_in:
             raise HandError(
-                f"the players put in {_money(put_in)}, and the pot is {_money(text.total_cents)}: "
-                f"{_money(collected_cents)} collected and a rake of {_money(text.rake_cents)}",
+                f"the players put in {_money(put_in)}, but the pot is {_money(text.total_cents)}, "
+                f"with {_money(collected_cents)} collected and a rake of {_money(text.rake_cents)}",
                 last_line,
             )
         # Equal shares differ by the smallest coin at most, which is a whole chip in play money.
@@ -402,7 +406,7 @@ class _Replay:
         for payment in self._text.payments:
             position = self._position_of.get(payment.name)
             if position is None:
-                raise HandError(f"{payment.name} gets money and is not in the hand", payment.line)
+                raise HandError(f"{payment.name} gets money, but is not in the hand", payment.line)
             if payment.pot < 0:
                 if has_returned:
                     raise HandError("the uncalled bet is returned twice", payment.line)
@@ -418,7 +422,7 @@ class _Replay:
     def _check_uncalled(self, payment: Payment, position: Position) -> None:
         returned_to, returned = uncalled(self._betting.spent)
         if not returned:
-            raise HandError("the bet was called, and nothing of it is returned", payment.line)
+            raise HandError("a bet is returned, but it was called in full", payment.line)
         if position != returned_to or payment.cents != returned * self._chip:
             uncalled_bet = f"{_money(returned * self._chip)} of {self._names[returned_to]}"
             raise HandError(f"the uncalled bet is {uncalled_bet}", payment.line)
@@ -427,7 +431,7 @@ class _Replay:
         """Compare the payouts with the line of the total, which states them if there are several pots."""
         text = self._text
         if text.parts_cents and len(text.parts_cents) != len(collected):
-            problem = f"the line of the total has {len(text.parts_cents)} pots, and the betting makes {len(collected)}"
+            problem = f"the line of the total has {len(text.parts_cents)} pots, but the betting makes {len(collected)}"
             raise HandError(problem, text.total_line)
         for pot, cents in text.parts_cents.items():
             paid = 0
@@ -437,7 +441,7 @@ class _Replay:
                 name = "the main pot"
                 if pot:
                     name = f"side pot {pot}"
-                raise HandError(f"{name} is {_money(cents)}, and {_money(paid)} is collected from it", text.total_line)
+                raise HandError(f"{name} is {_money(cents)}, but {_money(paid)} is collected from it", text.total_line)
 
     def _check_shown(self, deal: Deal, pots: list[Pot], winners: list[tuple[Position, ...]], line: int) -> None:
         """Require each pot to be won by the best of the hands for it that are known."""
@@ -487,7 +491,7 @@ class _Replay:
                 raise HandError(f"{name} is the {tag} in the summary only", result.line)
         if result.won_cents is not None and result.won_cents != won_cents:
             summary = f"{name} won {_money(result.won_cents)} in the summary"
-            raise HandError(f"{summary}, and collected {_money(won_cents)} before", result.line)
+            raise HandError(f"{summary}, but collected {_money(won_cents)} before", result.line)
         if not is_playing:
             return
         if result.fold_street is not None and result.fold_street != fold_street:
@@ -495,11 +499,11 @@ class _Replay:
             if fold_street is not None:
                 before = f"folded on the {_STREETS[fold_street]}"
             summary = f"{name} folded on the {_STREETS[result.fold_street]} in the summary"
-            raise HandError(f"{summary}, and {before} before", result.line)
+            raise HandError(f"{summary}, but {before} before", result.line)
         spent = self._betting.spent[self._position_of[name]]
         if not result.has_bet and spent:
             put_in = _money(spent * self._chip)
-            raise HandError(f"{name} did not bet by the summary, and put in {put_in}", result.line)
+            raise HandError(f"{name} did not bet by the summary, but put in {put_in}", result.line)
 
     def _values(self, deal: Deal, pots: list[Pot], winners: list[tuple[Position, ...]]) -> tuple[float, ...]:
         """Return the net chips of each position, by the cards if they are known, else by the payments."""

@@ -362,10 +362,10 @@ Seat 4: carl (big blind) collected ($1)
 @pytest.mark.parametrize(
     ("old", "new", "sentence"),
     [
-        ("$0.50/$1", "$1/$2", "line 7: hand #7: carl posts a big blind of 1, and by the stakes it is 2"),
-        ("$0.50/$1", "$0.25/$0.50", "line 7: hand #7: carl posts a big blind of 1, and by the stakes it is 0.5"),
-        ("$0.50/$1", "$0.40/$1", "line 6: hand #7: bert posts a small blind of 0.5, and by the stakes it is 0.4"),
-        ("$0.50/$1", "$0.60/$1", "line 6: hand #7: bert posts a small blind of 0.5, and by the stakes it is 0.6"),
+        ("$0.50/$1", "$1/$2", "line 7: hand #7: carl posts a big blind of 1, but the stakes make it 2"),
+        ("$0.50/$1", "$0.25/$0.50", "line 7: hand #7: carl posts a big blind of 1, but the stakes make it 0.5"),
+        ("$0.50/$1", "$0.40/$1", "line 6: hand #7: bert posts a small blind of 0.5, but the stakes make it 0.4"),
+        ("$0.50/$1", "$0.60/$1", "line 6: hand #7: bert posts a small blind of 0.5, but the stakes make it 0.6"),
         ("$0.50/$1", "$1/$0.50", "line 1: hand #7: the first of the stakes is more than the second"),
         ("$0.50/$1 USD", "$0.50/$1 EUR", "line 1: hand #7: the stakes are in $, and the header calls their currency"),
         ("blind $1\n", "blind €1\n", "line 7: hand #7: '€1' is not in $, as the stakes of the hand are"),
@@ -373,17 +373,17 @@ Seat 4: carl (big blind) collected ($1)
         ("Seat #1 is", "Seat #7 is", "line 1: hand #7: seat 7 is the button at a table of 6"),
         ("6-max", "3-max", "line 1: hand #7: carl has seat 4 at a table of 3"),
         ("Table 'Io'", "Tisch 'Io'", "line 1: hand #7: no line says which seat is the button"),
-        ("blind $1\n", "blind $1 and is all-in\n", "line 7: hand #7: carl is all-in by this line, and has chips"),
+        ("blind $1\n", "blind $1 and is all-in\n", "line 7: hand #7: carl is all-in by this line, but has chips"),
         ("bert: folds\n", "bert: folds\nUncalled bet ($0.50) returned to carl\n", "line 12: hand #7: the uncalled bet"),
         ("($0.50) returned to carl", "($0.50) returned to bert", "line 11: hand #7: the uncalled bet is 0.5 of carl"),
         ("(button)", "(small blind)", "line 15: hand #7: anna is the small blind in the summary only"),
         ("(big blind) collected", "(button) collected", "line 17: hand #7: carl is the button in the summary only"),
-        ("collected ($1)", "collected ($2)", "line 17: hand #7: carl won 2 in the summary, and collected 1 before"),
-        ("collected ($1)", "mucked", "line 17: hand #7: carl won 0 in the summary, and collected 1 before"),
+        ("collected ($1)", "collected ($2)", "line 17: hand #7: carl won 2 in the summary, but collected 1 before"),
+        ("collected ($1)", "mucked", "line 17: hand #7: carl won 0 in the summary, but collected 1 before"),
         ("blind) folded before Flop", "blind) folded on the Flop", "line 16: hand #7: bert folded on the flop in the"),
         ("blind) folded before Flop", "blind) folded before Flop (didn't bet)", "line 16: hand #7: bert did not bet"),
         ("Rake $0\n", "Rake $0\nBoard [2c 7d Kh]\n", "line 15: hand #7: the board of the summary is not the one that"),
-        ("Rake $0\n", "Rake $0.30\n", "hand #7: the players put in 1, and the pot is 1: 1 collected and a rake of 0.3"),
+        ("Rake $0\n", "Rake $0.30\n", "the players put in 1, but the pot is 1, with 1 collected and a rake of 0.3"),
         ("Rake $0\n", "Rake nothing\n", "line 14: hand #7: 'Rake nothing' cannot be read"),
     ],
 )  # fmt: skip
@@ -398,12 +398,12 @@ def test_values_of_a_hand_that_do_not_agree_are_refused(old: str, new: str, sent
 @pytest.mark.parametrize(
     ("old", "new", "sentence"),
     [
-        ("raises $2 to $3", "raises $1 to $3", "line 13: hand #201000000001: €lena$ raises 1, and it is 2 to 3"),
-        ("Main pot $119. Side pot $117.40", "Main pot $118. Side pot $118.40", "the main pot is 118, and 119 is"),
-        ("Side pot $117.40.", "Side pot-1 $100. Side pot-2 $17.40.", "the line of the total has 3 pots, and the"),
+        ("raises $2 to $3", "raises $1 to $3", "line 13: hand #201000000001: €lena$ raises 1, but the raise is 2 to 3"),
+        ("Main pot $119. Side pot $117.40", "Main pot $118. Side pot $118.40", "the main pot is 118, but 119 is"),
+        ("Side pot $117.40.", "Side pot-1 $100. Side pot-2 $17.40.", "the line of the total has 3 pots, but the"),
         ("Board [2c 7d Kh 9s 3d]", "Board [2c 7d Kh 9s 3c]", "line 35: hand #201000000001: the board of the summary"),
-        ("won ($236.40)", "won ($236)", "€lena$ won 236 in the summary, and collected 236.4 before"),
-        ("and won ($236.40) with", "and lost with", "€lena$ won 0 in the summary, and collected 236.4 before"),
+        ("won ($236.40)", "won ($236)", "€lena$ won 236 in the summary, but collected 236.4 before"),
+        ("and won ($236.40) with", "and lost with", "€lena$ won 0 in the summary, but collected 236.4 before"),
         ("(ret.) (big blind) mucked", "(ret.) (big blind) folded on the Turn [", "folded on the turn in the"),
         ("€lena$: bets $59 \n", "€lena$: bets $59 and is all-in\n", "line 23: hand #201000000001: €lena$ is all-in by"),
     ],
@@ -419,7 +419,7 @@ def test_the_big_blind_of_a_limit_game_is_its_small_bet() -> None:
     for stakes in ("$4/$8", "$1/$2"):
         hands, (problem,) = read(HEADS_UP_LIMIT.replace("$2/$4", stakes))
         assert hands == []
-        assert "line 6: hand #27000000001: anna posts a big blind of 2, and by the stakes it is" in problem
+        assert "line 6: hand #27000000001: anna posts a big blind of 2, but the stakes make it" in problem
     game = find_game("limit")[1]._replace(blinds=(8, 2))
     assert_round_trip(random_hands(game, 20, seed=9))
 
@@ -442,8 +442,8 @@ IN_CHIPS = "'Seat 2: Old Tom (ret.) ($40 in Chips)' cannot be read: a seat is wr
     ("old", "new", "sentence"),
     [
         ("$40 in chips", "$40 in Chips", f"line 4: hand #201000000001: {IN_CHIPS}"),
-        ("b0b: calls $31\n", "b0b: straddles $31\n", "not yet or no more; line 21 is not understood: 'straddles $31'"),
-        ("b0b: calls $31\n", "bob: calls $31\n", "not yet or no more; line 21 is not understood: 'bob: calls $31'"),
+        ("b0b: calls $31\n", "b0b: straddles $31\n", "of the betting; line 21 is not understood: 'straddles $31'"),
+        ("b0b: calls $31\n", "bob: calls $31\n", "of the betting; line 21 is not understood: 'bob: calls $31'"),
         ("b0b: calls $31\n", "b0b: Calls $31\n", "line 21: hand #201000000001: 'Calls $31' cannot be read: an"),
         ("*** FLOP ***", "*** Flop ***", "line 22: hand #201000000001: '*** Flop *** [2c 7d Kh]' cannot be read: the"),
         ("*** SUMMARY ***", "*** Summary ***", "line 33: hand #201000000001: '*** Summary ***' cannot be read: the"),
@@ -508,14 +508,14 @@ BLINDS = "Old Tom (ret.): posts big blind $1\n"
         ("TURN *** [2c 7d Kh]", "TURN *** [2c 7d Ks]", "line 25: the board of the turn does not continue"),
         ("Kh]", "Xx]", "line 22: 'Xx' is not a card"),
         ("Ah Qh", "Qs Qh", "a card is dealt twice"),
-        ("folds", "calls $8.50", "line 23: €lena$ bets on the flop, where the betting is not yet"),
-        ("river:rat 77: folds \n", "", "line 18: Old Tom (ret.) raises, and it is the turn of river:rat 77"),
+        ("folds", "calls $8.50", "line 23: €lena$ bets on the flop, which is not the street of the"),
+        ("river:rat 77: folds \n", "", "line 18: Old Tom (ret.) raises, but it is the turn of river:rat 77"),
         ("raises $2 to $3", "raises $1 to $1.50", "€lena$ raises:"),
         ("calls $37", "calls $30", "line 20: €lena$ calls, which by the rules adds 37"),
         ("raises $6 to $9", "raises $9", "line 15: 'raises $9' cannot be read"),
         ("calls $31", "calls $31.001", "line 21: '$31.001' is ambiguous: the amounts of this hand have a point"),
-        ("$117.40 from side", "$117.90 from side", "the players put in 238.5, and the pot is 238.5"),
-        ("$238.50", "$239", "the players put in 238.5, and the pot is 239"),
+        ("$117.40 from side", "$117.90 from side", "the players put in 238.5, but the pot is 238.5"),
+        ("$238.50", "$239", "the players put in 238.5, but the pot is 239"),
         ("€lena$ collected $119 from main", "b0b collected $119 from main", "by their cards, other players should"),
         ("collected $117.40 from side", "collected $117.40 from main", "a pot of 120.5 is not shared"),
         ("€lena$ collected $117.40 from side pot ", "Old Tom (ret.) collected $117.40 from side pot",
