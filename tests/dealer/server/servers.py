@@ -1,7 +1,6 @@
-"""Servers inside a test, and clients that hear what is said to them as it was recorded of the reference.
+"""Servers in the loop of a test, and peers that talk to their text port.
 
-`running` starts a server in the loop of the test; `Talk` is a client. Bots of the server are small programs of
-their own, which need no import of ours: one plays, others wait, hang or crash.
+Bots of the server are small scripts that import nothing of ours: one plays, others wait, hang or crash.
 """
 
 from __future__ import annotations
@@ -148,105 +147,102 @@ def kept(data: bytes) -> bytes:
 
 
 @dataclass
-class Talk:
-    """A client.
+class Peer:
+    """A scripted client of the text port.
 
     Attributes:
-        heard: everything that was said to it.
-        is_closed: whether the server has closed its side.
+        received: all bytes from the server.
+        is_closed: the server has closed its side.
     """
 
     reader: asyncio.StreamReader
     writer: asyncio.StreamWriter
-    heard: bytearray = field(default_factory=bytearray)
+    received: bytearray = field(default_factory=bytearray)
     is_closed: bool = False
     _at: int = 0
     _listening: asyncio.Task[None] | None = None
     _news: asyncio.Event = field(default_factory=asyncio.Event)
 
     def listen(self) -> None:
-        """Hear from now on."""
         self._listening = asyncio.create_task(self._listen())
 
     async def _listen(self) -> None:
         with contextlib.suppress(OSError):
             while data := await self.reader.read(65536):
-                self.heard += data
+                self.received += data
                 self._news.set()
         self.is_closed = True
         self._news.set()
 
-    def say(self, text: str | bytes) -> None:
-        """Send something."""
+    def send(self, text: str | bytes) -> None:
         self.writer.write(text.encode() if isinstance(text, str) else text)
 
     async def until(self, is_enough: Callable[[], bool]) -> None:
-        """Hear on until something is true."""
+        """Receive until a condition holds."""
         async with asyncio.timeout(PATIENCE_S):
             while not is_enough():
-                assert not self.is_closed, f"closed after {bytes(self.heard)!r}"
+                assert not self.is_closed, f"closed after {bytes(self.received)!r}"
                 self._news.clear()
                 await self._news.wait()
 
-    async def hear(self, expected: str | bytes) -> None:
-        """Hear what the reference would have said next."""
+    async def expect(self, expected: str | bytes) -> None:
+        """Expect the next bytes of the reference, apart from our remarks and port numbers."""
         wanted = kept(expected.encode("latin-1") if isinstance(expected, str) else expected)
         with contextlib.suppress(TimeoutError):
-            await self.until(lambda: len(kept(bytes(self.heard))) >= self._at + len(wanted))
-        found = kept(bytes(self.heard))[self._at : self._at + len(wanted)]
+            await self.until(lambda: len(kept(bytes(self.received))) >= self._at + len(wanted))
+        found = kept(bytes(self.received))[self._at : self._at + len(wanted)]
         assert found == wanted
         self._at += len(wanted)
 
-    async def hear_remark(self, pattern: str) -> re.Match[str]:
-        """Hear on until a remark of ours fits a pattern."""
+    async def expect_remark(self, pattern: str) -> re.Match[str]:
+        """Receive until one of our remarks matches a pattern."""
         regex = re.compile(rf"(?m)^# {pattern}$")
 
         def match() -> re.Match[str] | None:
-            return regex.search(self.heard.decode("utf-8", "replace"))
+            return regex.search(self.received.decode("utf-8", "replace"))
 
         await self.until(lambda: match() is not None)
         found = match()
         assert found is not None
         return found
 
-    async def hear_end(self) -> None:
-        """Hear the server close, and nothing more before."""
+    async def expect_close(self) -> None:
+        """Expect the server to close without sending more."""
         async with asyncio.timeout(PATIENCE_S):
             while not self.is_closed:
                 self._news.clear()
                 await self._news.wait()
-        assert kept(bytes(self.heard))[self._at :] == b""
+        assert kept(bytes(self.received))[self._at :] == b""
 
     async def ask(self, question: str, answer: str) -> None:
-        """Ask until the answer is this one: what it tells of takes a moment."""
+        """Repeat a question until the answer is this one."""
         async with asyncio.timeout(PATIENCE_S):
             while True:
-                self.say(question)
+                self.send(question)
                 before = self._at
-                await self.until(lambda before=before: len(kept(bytes(self.heard))) > before)  # type: ignore[misc]
+                await self.until(lambda before=before: len(kept(bytes(self.received))) > before)  # type: ignore[misc]
                 await self.settle()
-                found = kept(bytes(self.heard))[before:]
+                found = kept(bytes(self.received))[before:]
                 self._at += len(found)
                 if found == kept(answer.encode("latin-1")):
                     return
                 await asyncio.sleep(0.02)
 
     def skip(self) -> None:
-        """Let pass what was heard by now."""
-        self._at = len(kept(bytes(self.heard)))
+        """Expect nothing of the bytes received so far."""
+        self._at = len(kept(bytes(self.received)))
 
     async def settle(self) -> None:
-        """Hear everything that the server has to say by now: it answers in order."""
-        marks = self.heard.count(b"none of your runs has a log")
-        self.say("LOG no-such-tag-is-there\n")
-        await self.until(lambda: self.heard.count(b"none of your runs has a log") > marks)
+        """Receive the answers to all earlier requests; the server answers in order."""
+        marks = self.received.count(b"none of your runs has a log")
+        self.send("LOG no-such-tag-is-there\n")
+        await self.until(lambda: self.received.count(b"none of your runs has a log") > marks)
 
     def ports(self) -> list[int]:
-        """Where agents were to connect, so far."""
-        return [int(port) for port in re.findall(rb"(?m)^RUN \S+ ([0-9]+)$", bytes(self.heard))]
+        """Ports that the server has named for agents."""
+        return [int(port) for port in re.findall(rb"(?m)^RUN \S+ ([0-9]+)$", bytes(self.received))]
 
     async def close(self) -> None:
-        """Leave."""
         if self._listening is not None:
             self._listening.cancel()
         self.writer.close()
@@ -259,50 +255,52 @@ class House:
     """A running server.
 
     Attributes:
-        started: what it said when it was.
-        folder: what it keeps. task: it runs as long as this.
+        started: its addresses and the token of its first user.
+        folder: its data.
+        task: runs the server.
+        peers: clients to close at the end.
     """
 
     started: Started
     folder: Path
     task: asyncio.Task[None]
-    talks: list[Talk] = field(default_factory=list)
+    peers: list[Peer] = field(default_factory=list)
 
-    async def connect(self, *, is_slow: bool = False) -> Talk:
-        """A client that has said nothing yet; a slow one takes only a little at a time, and does not listen."""
+    async def connect(self, *, is_slow: bool = False) -> Peer:
+        """Connect a client; a slow one has a small buffer and does not read."""
         address, port = self.started.addresses[0]
         sock = socket.socket()
         if is_slow:
             sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1024)
         sock.setblocking(False)
         await asyncio.get_running_loop().sock_connect(sock, (address, port))
-        talk = Talk(*await asyncio.open_connection(sock=sock))
+        peer = Peer(*await asyncio.open_connection(sock=sock))
         if not is_slow:
-            talk.listen()
-        self.talks.append(talk)
-        return talk
+            peer.listen()
+        self.peers.append(peer)
+        return peer
 
-    async def log_in(self, name: str = "ann", password: str = "secret") -> Talk:
-        """A client that has logged in."""
-        talk = await self.connect()
-        talk.say(f"{name} {password}\n")
-        await talk.hear("LOGON OKAY - type help for commands\n")
-        return talk
+    async def log_in(self, name: str = "ann", password: str = "secret") -> Peer:
+        """Connect a client and log in."""
+        peer = await self.connect()
+        peer.send(f"{name} {password}\n")
+        await peer.expect("LOGON OKAY - type help for commands\n")
+        return peer
 
     def rows(self, query: str, *values: object) -> list[tuple[Any, ...]]:
-        """What the database says."""
+        """Rows of the database."""
         return rows(self.folder, query, *values)
 
 
 def rows(folder: Path, query: str, *values: object) -> list[tuple[Any, ...]]:
-    """What the database in a folder says."""
+    """Rows of the database in a folder."""
     with contextlib.closing(Store(folder / DATABASE_NAME)) as store:
         return [tuple(row) for row in store.read(query, *values)]
 
 
 @cache
 def shared_workers() -> Workers:
-    """Processes that compute for all servers of this process: each takes a second to load what it needs."""
+    """Processes that compute for all servers of this process; each takes a second to start."""
     workers = local_workers(1)
     own_pid = os.getpid()
 
@@ -323,7 +321,7 @@ async def running(
     web: WebFace | None = None,
     dealer_count: int = 0,
 ) -> AsyncIterator[House]:
-    """A server that runs until the end of the block."""
+    """Run a server until the end of the block."""
     started: asyncio.Future[Started] = asyncio.get_running_loop().create_future()
     serving = serve(
         settings,
@@ -347,12 +345,12 @@ async def running(
         task.cancel()
         with contextlib.suppress(asyncio.CancelledError):
             await task
-        for talk in house.talks:
-            await talk.close()
+        for peer in house.peers:
+            await peer.close()
 
 
 async def play_agent(port: int, *, own_address: str = "127.0.0.1") -> bytes:
-    """A client's own agent: calls until the match is over; returns the last that it has heard."""
+    """Play a client's own agent, which always calls; return its last line."""
     reader, writer = await asyncio.open_connection("127.0.0.1", port, local_addr=(own_address, 0))
     line = b""
     writer.write(b"VERSION:2.0.0\r\n")
@@ -369,7 +367,7 @@ async def play_agent(port: int, *, own_address: str = "127.0.0.1") -> bytes:
 
 
 class CallingLink(PlayerLink):
-    """A bot that has joined: calls until the match is over, or until `leave`."""
+    """A bot that has joined and calls until the match is over or `leave` is called."""
 
     def __init__(self, seat: OpenSeat) -> None:
         super().__init__(self._answer, lambda: None)
@@ -387,7 +385,7 @@ class CallingLink(PlayerLink):
 
 
 def tickets(count: int) -> None:
-    """Let this many slow bots start."""
+    """Allow this many slow bots to start."""
     have = len(list(Path("tickets").iterdir()))
     for _ in range(count):
         have += 1

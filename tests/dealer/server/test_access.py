@@ -62,7 +62,7 @@ from protocol import find_game, format_game_definition
 from protocol.benchmark import OWN_SEAT, BenchmarkEvent, BenchmarkSession, ClientCommand, Verb
 from protocol.joining import Cancel, Challenge, ContestTerms, Join, Joined, SeatOver, SeatText, ServerMessage, encode
 from tests.dealer.match.test_causes import NAMES
-from tests.dealer.server.servers import Talk, shared_workers
+from tests.dealer.server.servers import Peer, shared_workers
 from tests.dealer.web.visits import small_house
 
 GAME: Final = "holdem.limit.2p.reverse_blinds"
@@ -808,19 +808,19 @@ def test_no_command_tells_more_than_is_decided(tmp_path: Path, kind: str) -> Non
         try:
             for command, (line, expected) in SAYS.items():
                 for name, person in people.items():
-                    talk = Talk(*await asyncio.open_connection(*port.addresses[0]))
+                    talk = Peer(*await asyncio.open_connection(*port.addresses[0]))
                     talk.listen()
                     if command != "Login":
-                        talk.say(f"{name} {made.tokens[name]}\n")
+                        talk.send(f"{name} {made.tokens[name]}\n")
                     for said in dict.fromkeys(line.format(tag=tag, user=name) for tag in tags):
-                        talk.say(f"{said}\n")
+                        talk.send(f"{said}\n")
                     if command in ("Login", "QUIT"):
                         await talk.until(lambda talk=talk: talk.is_closed)  # type: ignore[misc]
                     else:
                         await talk.settle()
                     where = f"{command} of the text port"
                     found = check(
-                        made, pattern, talk.heard.decode("utf-8", "replace"), replace(person, is_admin=False), where
+                        made, pattern, talk.received.decode("utf-8", "replace"), replace(person, is_admin=False), where
                     )
                     assert found <= expected, f"{command} tells {found}: SAYS does not say so"
                     shown.setdefault(command, set()).update(found)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -52,13 +52,13 @@ bots = ["calling=calling", "random=random"]
 class Host:
     """Brings a bot, which plays as soon as it is called."""
 
-    heard: list[SeatOpen] = field(default_factory=list)
+    received: list[SeatOpen] = field(default_factory=list)
     playing: list[CallingLink] = field(default_factory=list)
     is_idle: bool = False
 
     def notify(self, event: object) -> None:
         if isinstance(event, SeatOpen):
-            self.heard.append(event)
+            self.received.append(event)
             if not self.is_idle:
                 assert event.open_seat is not None
                 self.playing.append(CallingLink(event.open_seat))
@@ -96,9 +96,6 @@ async def serving(settings: ServerSettings | None = None) -> AsyncIterator[tuple
             task.cancel()
             with contextlib.suppress(asyncio.CancelledError):
                 await task
-
-
-Talk = Callable[[Service, User], Awaitable[None]]
 
 
 async def until(service: Service, is_true: Callable[[], bool]) -> None:
@@ -369,7 +366,7 @@ async def test_a_users_bot_can_be_challenged_while_it_is_there() -> None:
         await until(service, lambda: is_over(service, row.id))
         (run,) = records.runs(service.store, version=guest.versions["kuhn3"])
         assert (run.state, run.is_rated, run.user) == (RunState.FINISHED, True, "bob")
-        assert [event.player for event in host.heard if isinstance(event, SeatOpen)] == ["eve"] * 3
+        assert [event.player for event in host.received if isinstance(event, SeatOpen)] == ["eve"] * 3
         (bot,) = records.bots(service.store, owner=ann.id)
         assert (bot.name, bot.label, bot.number, bot.owner) == ("eve", "v1", 1, ann)
         service.presence.leave(host)

@@ -47,13 +47,13 @@ async def test_run_goes_on_when_its_dealer_process_is_killed(is_killed: bool) ->
     settings = replace(read_toml_settings(Path("s.toml")), port=0)
     async with running(settings, dealer_count=1) as house:
         ann = await house.log_in("player", house.started.token or "")
-        ann.say("RUNMATCHES limit 1 t 7 random calling\n")
-        await ann.hear_remark("QUEUED player.t: .*")
+        ann.send("RUNMATCHES limit 1 t 7 random calling\n")
+        await ann.expect_remark("QUEUED player.t: .*")
         await _begun(house)
         (process,) = _dealer_processes()
         if is_killed:
             process.send_signal(signal.SIGKILL)
-        await ann.hear_remark("player.t run 1 of 1: finished, .*")
+        await ann.expect_remark("player.t run 1 of 1: finished, .*")
         (log,) = (house.folder / "runs").glob("*/*.log")
         lines = log.read_text().splitlines()
         assert [line.split(":")[1] for line in lines if line.startswith("STATE:")] == [str(n) for n in range(1500)]

@@ -71,49 +71,49 @@ async def serving(config: str = CONFIG, **changes: Any) -> AsyncIterator[House]:
         yield house
 
 
-class Bringer:
+class JoiningPeer:
     """A client without a bot.
 
     Attributes:
-        heard: everything that the server has sent.
+        received: everything that the server has sent.
     """
 
     def __init__(self, connection: ClientConnection) -> None:
         self.connection = connection
-        self.heard: list[ServerMessage] = []
+        self.received: list[ServerMessage] = []
 
-    async def say(self, *messages: JoiningRequest | str | bytes) -> None:
+    async def send(self, *messages: JoiningRequest | str | bytes) -> None:
         for message in messages:
             await self.connection.send(message if isinstance(message, str | bytes) else encode(message).decode())
 
-    async def hear(self, kind: type[_Message], count: int = 1) -> _Message:
+    async def expect(self, kind: type[_Message], count: int = 1) -> _Message:
         """Wait until so many messages of a kind were sent; returns the last."""
         async with asyncio.timeout(PATIENCE_S):
-            while len(found := [message for message in self.heard if isinstance(message, kind)]) < count:
-                self.heard.append(read_server_message(await self.connection.recv()))
+            while len(found := [message for message in self.received if isinstance(message, kind)]) < count:
+                self.received.append(read_server_message(await self.connection.recv()))
         return found[count - 1]
 
-    async def hear_end(self) -> int | None:
+    async def expect_close(self) -> int | None:
         """Wait until the connection has ended; returns the code."""
         with contextlib.suppress(ConnectionClosed):
             async with asyncio.timeout(PATIENCE_S):
                 while True:
-                    self.heard.append(read_server_message(await self.connection.recv()))
+                    self.received.append(read_server_message(await self.connection.recv()))
         return self.connection.close_code
 
 
-async def connected(house: House, token: str | None = None) -> Bringer:
+async def connected(house: House, token: str | None = None) -> JoiningPeer:
     address = (house.started.page or "").replace("http", "ws") + "api/v1/join"
     headers = {"Authorization": f"Bearer {token or house.started.token}"}
-    return Bringer(await connect(address, additional_headers=headers))
+    return JoiningPeer(await connect(address, additional_headers=headers))
 
 
-async def joined(house: House, session: str = "s1", bot: str = "mine", **more: Any) -> Bringer:
+async def joined(house: House, session: str = "s1", bot: str = "mine", **more: Any) -> JoiningPeer:
     """A client that has brought a bot."""
-    bringer = await connected(house)
-    await bringer.say(Join(bot, session, games=("kuhn",), **more))
-    await bringer.hear(Joined)
-    return bringer
+    peer = await connected(house)
+    await peer.send(Join(bot, session, games=("kuhn",), **more))
+    await peer.expect(Joined)
+    return peer
 
 
 KEY = DealKey(bytes(range(32)))
@@ -122,34 +122,34 @@ VERSION = "VERSION:2.0.0\r\n"
 NOBODY = "no match awaits the bot at this seat"
 
 
-async def offered(house: House, challenge: Challenge = CHALLENGE) -> tuple[Bringer, int]:
+async def offered(house: House, challenge: Challenge = CHALLENGE) -> tuple[JoiningPeer, int]:
     """A client whose bot is offered a seat, and the seat."""
-    bringer = await joined(house)
-    await bringer.say(challenge)
-    return bringer, (await bringer.hear(SeatOffer)).seat
+    peer = await joined(house)
+    await peer.send(challenge)
+    return peer, (await peer.expect(SeatOffer)).seat
 
 
-async def seated(house: House, challenge: Challenge = CHALLENGE) -> tuple[Bringer, int]:
+async def seated(house: House, challenge: Challenge = CHALLENGE) -> tuple[JoiningPeer, int]:
     """A client whose bot has been asked for its first action, and the seat."""
-    bringer, seat = await offered(house, challenge)
-    await bringer.say(SeatText(seat, VERSION))
-    await bringer.hear(SeatText)
-    return bringer, seat
+    peer, seat = await offered(house, challenge)
+    await peer.send(SeatText(seat, VERSION))
+    await peer.expect(SeatText)
+    return peer, seat
 
 
 async def test_who_joins_is_told_the_games_and_offered_a_seat() -> None:
     async with serving() as house:
         ann = await joined(house)
-        (message,) = ann.heard
+        (message,) = ann.received
         assert isinstance(message, Joined)
         assert (message.bot, message.user, message.seats) == ("mine", "player", {})
         assert message.games["kuhn.limit.2p"].startswith("GAMEDEF\n")
-        await ann.say(CHALLENGE)
-        assert await ann.hear(ChallengeState) == ChallengeState("t", "queued")
-        offer = await ann.hear(SeatOffer)
+        await ann.send(CHALLENGE)
+        assert await ann.expect(ChallengeState) == ChallengeState("t", "queued")
+        offer = await ann.expect(SeatOffer)
         assert (offer.game, offer.match, offer.player, offer.hands) == ("kuhn.limit.2p", "player.t", "mine", 20)
-        await ann.say(SeatText(offer.seat, VERSION))
-        assert (await ann.hear(SeatText)).text.startswith("MATCHSTATE:0:0::")
+        await ann.send(SeatText(offer.seat, VERSION))
+        assert (await ann.expect(SeatText)).text.startswith("MATCHSTATE:0:0::")
 
 
 @pytest.mark.parametrize("header", [{}, {"Authorization": "Bearer wrong"}, {"Authorization": "Basic cGxheWVyOng="}])
@@ -177,12 +177,12 @@ async def test_seats_are_their_clients() -> None:
         with contextlib.closing(Store(house.folder / DATABASE_NAME)) as store:
             token = store.write_now(lambda db: add_token(db, add_user(db, "bob")))
         bob = await connected(house, token)
-        await bob.say(Join("other", "s1", seats={seat: 0}))
-        assert (await bob.hear(Joined)).seats == {}
-        await bob.say(SeatOver(seat), SeatText(seat, VERSION), Cancel("t"))
-        assert await bob.hear(SeatOver) == SeatOver(seat, NOBODY)
-        await ann.say(SeatText(seat, VERSION))
-        assert (await ann.hear(SeatText)).seat == seat
+        await bob.send(Join("other", "s1", seats={seat: 0}))
+        assert (await bob.expect(Joined)).seats == {}
+        await bob.send(SeatOver(seat), SeatText(seat, VERSION), Cancel("t"))
+        assert await bob.expect(SeatOver) == SeatOver(seat, NOBODY)
+        await ann.send(SeatText(seat, VERSION))
+        assert (await ann.expect(SeatText)).seat == seat
 
 
 async def test_a_bot_is_its_users() -> None:
@@ -191,39 +191,39 @@ async def test_a_bot_is_its_users() -> None:
         with contextlib.closing(Store(house.folder / DATABASE_NAME)) as store:
             token = store.write_now(lambda db: add_token(db, add_user(db, "bob")))
         bob = await connected(house, token)
-        await bob.say(Join("mine", "s1"))
-        assert (await bob.hear(Refused)).reason == "the bot mine belongs to another user; give yours another name"
-        assert await bob.hear_end() == 1008
+        await bob.send(Join("mine", "s1"))
+        assert (await bob.expect(Refused)).reason == "the bot mine belongs to another user; give yours another name"
+        assert await bob.expect_close() == 1008
 
 
 async def test_a_client_that_comes_again_ends_its_half_open_connection() -> None:
     async with serving() as house:
         first, seat = await offered(house)
         second = await joined(house)
-        await first.hear_end()
-        assert not [message for message in first.heard if isinstance(message, Refused | SeatOver)]
-        assert (await second.hear(Joined)).seats == {seat: 0}
-        assert await second.hear(SeatOffer) == await first.hear(SeatOffer)
+        await first.expect_close()
+        assert not [message for message in first.received if isinstance(message, Refused | SeatOver)]
+        assert (await second.expect(Joined)).seats == {seat: 0}
+        assert await second.expect(SeatOffer) == await first.expect(SeatOffer)
 
 
 async def test_what_a_client_lacks_is_sent_again() -> None:
     async with serving() as house:
         first, seat = await offered(house)
-        await first.say(SeatText(seat, VERSION[:5]), SeatText(seat, VERSION[5:]))
-        state = await first.hear(SeatText)
+        await first.send(SeatText(seat, VERSION[:5]), SeatText(seat, VERSION[5:]))
+        state = await first.expect(SeatText)
         for received, again in ((0, 1), (1, 0)):
             second = await joined(house, seats={seat: received})
-            assert (await second.hear(Joined)).seats == {seat: 2}
-            await second.say(Challenge("wrong", "chess", ("mine", "A")))
-            await second.hear(ChallengeState)
-            assert [message for message in second.heard if isinstance(message, SeatText)] == again * [state]
+            assert (await second.expect(Joined)).seats == {seat: 2}
+            await second.send(Challenge("wrong", "chess", ("mine", "A")))
+            await second.expect(ChallengeState)
+            assert [message for message in second.received if isinstance(message, SeatText)] == again * [state]
 
 
 async def test_a_seat_that_cannot_be_gone_on_with_is_given_up() -> None:
     async with serving() as house:
         _, seat = await offered(house)
         again = await joined(house, seats={seat: 5})
-        reason = (await again.hear(SeatOver)).reason
+        reason = (await again.expect(SeatOver)).reason
         assert reason.startswith("the seat cannot be resumed: 5 texts were received, but 0 were sent")
 
 
@@ -231,15 +231,15 @@ async def test_a_seat_that_a_client_no_longer_plays_is_given_up() -> None:
     async with serving() as house:
         _, seat = await seated(house)
         again = await joined(house)
-        assert await again.hear(SeatOver) == SeatOver(seat, "its client no longer plays it")
+        assert await again.expect(SeatOver) == SeatOver(seat, "its client no longer plays it")
 
 
 async def test_another_session_does_not_get_the_seats() -> None:
     async with serving() as house:
         ann, seat = await offered(house)
         await joined(house, "s2", seats={seat: 0})
-        assert await ann.hear_end() == 1008
-        last = [message for message in ann.heard if isinstance(message, SeatOver | Refused)]
+        assert await ann.expect_close() == 1008
+        last = [message for message in ann.received if isinstance(message, SeatOver | Refused)]
         sentence = "another client has connected the bot"
         assert last == [SeatOver(seat, sentence), Refused(sentence)]
 
@@ -249,7 +249,7 @@ async def test_another_client_does_not_wait_for_the_seats_of_one_that_is_away() 
         ann, _ = await seated(house, replace(CHALLENGE, terms=ContestTerms(deals=20, on_fault="restart")))
         ann.connection.transport.abort()
         other = await joined(house, "s2")
-        assert (await other.hear(SeatOffer)).match == "player.t"
+        assert (await other.expect(SeatOffer)).match == "player.t"
 
 
 async def test_a_client_that_leaves_gives_its_seats_up() -> None:
@@ -260,7 +260,7 @@ async def test_a_client_that_leaves_gives_its_seats_up() -> None:
             while house.rows("SELECT state FROM runs") != [("failed",)]:
                 await asyncio.sleep(0.02)
         again = await joined(house, "s9")
-        assert (await again.hear(Joined)).seats == {}
+        assert (await again.expect(Joined)).seats == {}
 
 
 @pytest.mark.parametrize("said", ["", VERSION[:5], VERSION])
@@ -272,11 +272,11 @@ async def test_a_bot_that_leaves_while_its_opponent_is_awaited_is_lost_at_once(s
             house, Challenge("t", "kuhn", ("mine", "slow"), terms=ContestTerms(deals=20, seating="single"))
         )
         if said:
-            await ann.say(SeatText(seat, said))
-        await ann.say(SeatOver(seat, "it does not start"))
-        over = await ann.hear(RunOver)
+            await ann.send(SeatText(seat, said))
+        await ann.send(SeatOver(seat, "it does not start"))
+        over = await ann.expect(RunOver)
         assert (over.state, over.reason) == ("failed", "mine closed the connection before it named its version.")
-        assert len([message for message in ann.heard if isinstance(message, SeatOffer)]) == 1
+        assert len([message for message in ann.received if isinstance(message, SeatOffer)]) == 1
 
 
 async def test_a_bot_that_never_starts_is_called_again_and_forfeits_at_last() -> None:
@@ -284,12 +284,12 @@ async def test_a_bot_that_never_starts_is_called_again_and_forfeits_at_last() ->
         ann, _ = await offered(
             house, replace(CHALLENGE, terms=ContestTerms(deals=20, on_fault="restart", seating="single"))
         )
-        while not isinstance(ann.heard[-1], RunOver):
-            if isinstance(offer := ann.heard[-1], SeatOffer):
-                await ann.say(SeatOver(offer.seat, "it does not start"))
-            ann.heard.append(read_server_message(await ann.connection.recv()))
-        assert ann.heard[-1].state == "finished"
-        assert [one.seat for one in ann.heard if isinstance(one, SeatOffer)] == [1, 2, 3, 4]
+        while not isinstance(ann.received[-1], RunOver):
+            if isinstance(offer := ann.received[-1], SeatOffer):
+                await ann.send(SeatOver(offer.seat, "it does not start"))
+            ann.received.append(read_server_message(await ann.connection.recv()))
+        assert ann.received[-1].state == "finished"
+        assert [one.seat for one in ann.received if isinstance(one, SeatOffer)] == [1, 2, 3, 4]
         assert house.rows("SELECT kind, remedy, count(*) FROM faults GROUP BY 1, 2 ORDER BY 2") == [
             ("disconnect", "awaited again", 3),
             ("disconnect", "checks or folds from there on", 1),
@@ -305,19 +305,19 @@ async def test_a_connection_that_was_not_closed_for_good_is_waited_for(code: int
         else:
             await ann.connection.close(code)
         again = await joined(house)
-        assert bool((await again.hear(Joined)).seats) is is_waited_for
+        assert bool((await again.expect(Joined)).seats) is is_waited_for
 
 
 async def test_who_asks_for_a_challenge_is_told_how_it_ends() -> None:
     async with serving() as house:
         first, _ = await offered(house, Challenge("t", "kuhn", ("A", "mine"), terms=ContestTerms(deals=20)))
         second = await joined(house, "s2", "other", challenges=("t", "nothing"))
-        assert await second.hear(ChallengeState) == ChallengeState("nothing", "unknown")
-        await first.say(Cancel("t"))
-        assert await second.hear(ChallengeState, 2) == ChallengeState("t", "cancelled", "it was cancelled")
-        await first.say(Challenge("wrong", "chess", ("A", "mine")))
-        await first.hear(ChallengeState, 2)
-        assert [one.state for one in first.heard if isinstance(one, ChallengeState)] == ["queued", "refused"]
+        assert await second.expect(ChallengeState) == ChallengeState("nothing", "unknown")
+        await first.send(Cancel("t"))
+        assert await second.expect(ChallengeState, 2) == ChallengeState("t", "cancelled", "it was cancelled")
+        await first.send(Challenge("wrong", "chess", ("A", "mine")))
+        await first.expect(ChallengeState, 2)
+        assert [one.state for one in first.received if isinstance(one, ChallengeState)] == ["queued", "refused"]
 
 
 async def test_a_client_that_returns_while_its_challenge_ends_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -343,15 +343,15 @@ async def test_a_client_that_returns_while_its_challenge_ends_is_told(monkeypatc
         monkeypatch.setattr(Presence, "enter", enter_early)
         monkeypatch.setattr("dealer.server.queue.job_queue.end_run", after(entering, end_run))
         monkeypatch.setattr("dealer.server.queue.job_queue.end_job", after(answered, end_job))
-        await first.say(Challenge("t", "kuhn", ("A", "B"), terms=ContestTerms(deals=2)))
-        await first.hear(ChallengeState)
+        await first.send(Challenge("t", "kuhn", ("A", "B"), terms=ContestTerms(deals=2)))
+        await first.expect(ChallengeState)
         async with asyncio.timeout(PATIENCE_S):
             while not Path("data/runs/00000001/result.json").exists():
                 await asyncio.sleep(0.02)
         first.connection.transport.abort()
         second = await joined(house, challenges=("t",))
         answered.set()
-        assert await second.hear(ChallengeState) == ChallengeState("t", "done")
+        assert await second.expect(ChallengeState) == ChallengeState("t", "done")
 
 
 @pytest.mark.parametrize(
@@ -372,9 +372,9 @@ async def test_a_client_that_returns_while_its_challenge_ends_is_told(monkeypatc
 async def test_a_client_that_cannot_join_is_told_and_closed(message: JoiningRequest | str | bytes, reason: str) -> None:
     async with serving() as house:
         ann = await connected(house)
-        await ann.say(message)
-        assert (await ann.hear(Refused)).reason.startswith(reason)
-        assert await ann.hear_end() == 1008
+        await ann.send(message)
+        assert (await ann.expect(Refused)).reason.startswith(reason)
+        assert await ann.expect_close() == 1008
         assert house.rows("SELECT * FROM bots WHERE name = 'mine'") == []
 
 
@@ -390,26 +390,26 @@ async def test_a_client_that_cannot_join_is_told_and_closed(message: JoiningRequ
 async def test_a_client_that_sends_nonsense_is_told_and_closed(message: JoiningRequest | str, reason: str) -> None:
     async with serving() as house:
         ann = await joined(house)
-        await ann.say(message)
-        assert (await ann.hear(Refused)).reason.startswith(reason)
-        assert await ann.hear_end() == 1008
+        await ann.send(message)
+        assert (await ann.expect(Refused)).reason.startswith(reason)
+        assert await ann.expect_close() == 1008
         # Its seats would wait for it.
-        assert (await (await joined(house)).hear(Joined)).seats == {}
+        assert (await (await joined(house)).expect(Joined)).seats == {}
 
 
 async def test_a_text_that_is_not_of_bytes_is_told_and_closed() -> None:
     async with serving() as house:
         ann, seat = await offered(house)
-        await ann.say(SeatText(seat, "\u0100"))
-        assert (await ann.hear(Refused)).reason == "a text has a character above 255, which is no byte"
-        assert await ann.hear_end() == 1008
+        await ann.send(SeatText(seat, "\u0100"))
+        assert (await ann.expect(Refused)).reason == "a text has a character above 255, which is no byte"
+        assert await ann.expect_close() == 1008
 
 
 async def test_a_message_that_is_too_long_ends_the_connection() -> None:
     async with serving() as house:
         ann = await joined(house)
-        await ann.say(SeatText(1, "x" * MAX_MESSAGE_BYTES))
-        assert await ann.hear_end() == 1009
+        await ann.send(SeatText(1, "x" * MAX_MESSAGE_BYTES))
+        assert await ann.expect_close() == 1009
 
 
 @pytest.mark.parametrize("max_unsent_bytes", [1 << 14, 1 << 40])
@@ -421,9 +421,9 @@ async def test_a_client_that_does_not_read_is_let_go(monkeypatch: pytest.MonkeyP
         ann.connection.transport.pause_reading()
         with contextlib.suppress(ConnectionClosed):
             while True:
-                await asyncio.gather(*(ann.say(SeatText(7, "x")) for _ in range(1000)))
-        await bob.say(SeatText(7, "x"))
-        await bob.hear(SeatOver)
+                await asyncio.gather(*(ann.send(SeatText(7, "x")) for _ in range(1000)))
+        await bob.send(SeatText(7, "x"))
+        await bob.expect(SeatOver)
 
 
 @pytest.mark.parametrize(
@@ -440,8 +440,8 @@ async def test_a_client_that_does_not_read_is_let_go(monkeypatch: pytest.MonkeyP
 async def test_a_challenge_that_cannot_be_played_is_refused(challenge: Challenge, reason: str) -> None:
     async with serving() as house:
         ann = await joined(house)
-        await ann.say(challenge)
-        state = await ann.hear(ChallengeState)
+        await ann.send(challenge)
+        state = await ann.expect(ChallengeState)
         assert (state.tag, state.state) == ("t", "refused")
         assert state.reason.startswith(reason)
 
@@ -449,40 +449,40 @@ async def test_a_challenge_that_cannot_be_played_is_refused(challenge: Challenge
 async def test_a_bot_takes_on_less_without_leaving() -> None:
     async with serving() as house:
         ann = await joined(house, at_once=3)
-        await ann.say(
+        await ann.send(
             Join("mine", "s1", at_once=1, games=("kuhn",)),
             replace(CHALLENGE, terms=ContestTerms(deals=20, seating="single")),
         )
-        offer = await ann.hear(SeatOffer)
-        await ann.say(Challenge("u", "kuhn", ("mine", "B"), terms=ContestTerms(deals=20)))
-        await ann.hear(ChallengeState, 2)
-        await ann.say(SeatText(offer.seat, VERSION))
-        await ann.hear(SeatText)
-        await ann.say(SeatOver(offer.seat, "enough"))
-        assert await ann.hear(SeatOver) == SeatOver(offer.seat, "enough")
-        assert (await ann.hear(SeatOffer, 2)).match == "player.u"
-        assert len([message for message in ann.heard if isinstance(message, Joined)]) == 1
+        offer = await ann.expect(SeatOffer)
+        await ann.send(Challenge("u", "kuhn", ("mine", "B"), terms=ContestTerms(deals=20)))
+        await ann.expect(ChallengeState, 2)
+        await ann.send(SeatText(offer.seat, VERSION))
+        await ann.expect(SeatText)
+        await ann.send(SeatOver(offer.seat, "enough"))
+        assert await ann.expect(SeatOver) == SeatOver(offer.seat, "enough")
+        assert (await ann.expect(SeatOffer, 2)).match == "player.u"
+        assert len([message for message in ann.received if isinstance(message, Joined)]) == 1
 
 
 async def test_nobody_is_told_the_seed_of_what_may_count_before_all_is_over() -> None:
     async with serving() as house:
         ann, _ = await offered(house)
         text = await house.log_in("player", str(house.started.token))
-        text.say("RESULT t\nLOG t\nLOG t 1\n")
+        text.send("RESULT t\nLOG t\nLOG t 1\n")
         kept_back = "logs that reveal later cards are available when nothing of their request is left to play"
-        await text.until(lambda: text.heard.count(kept_back.encode()) == 2)
+        await text.until(lambda: text.received.count(kept_back.encode()) == 2)
         again = await joined(house, challenges=("t",))
-        await again.hear(SeatOffer)
+        await again.expect(SeatOffer)
         keys = house.rows("SELECT hex(jobs.deal_key), hex(runs.deal_key) FROM jobs JOIN runs")[0]
         assert [len(key) for key in keys] == [64, 64]
-        told = f"{text.heard.decode()} {ann.heard} {again.heard}".lower()
+        told = f"{text.received.decode()} {ann.received} {again.received}".lower()
         assert not [key for key in keys if key.lower() in told]
-        assert b"STATE" not in text.heard
-        await again.say(Cancel("t"))
-        assert (await again.hear(ChallengeState)).state == "cancelled"
-        text.say("LOG t\n")
-        await text.hear_remark("(END OF LOG|none of your runs has a log of this tag and number)")
-        assert text.heard.count(kept_back.encode()) == 2
+        assert b"STATE" not in text.received
+        await again.send(Cancel("t"))
+        assert (await again.expect(ChallengeState)).state == "cancelled"
+        text.send("LOG t\n")
+        await text.expect_remark("(END OF LOG|none of your runs has a log of this tag and number)")
+        assert text.received.count(kept_back.encode()) == 2
 
 
 async def test_a_request_whose_answer_names_its_seed_has_its_logs_sent_and_never_counts() -> None:
@@ -490,13 +490,13 @@ async def test_a_request_whose_answer_names_its_seed_has_its_logs_sent_and_never
         token = house.started.token
         assert token is not None
         ann = await house.log_in("player", token)
-        ann.say("RUNMATCHES kuhn 2 t 0 A B\n")
-        seed = (await ann.hear_remark("QUEUED player.t: 2 runs, seed ([0-9]+), .*"))[1]
+        ann.send("RUNMATCHES kuhn 2 t 0 A B\n")
+        seed = (await ann.expect_remark("QUEUED player.t: 2 runs, seed ([0-9]+), .*"))[1]
         assert house.rows("SELECT seed, deal_key FROM jobs") == [(int(seed), None)]
-        await ann.hear_remark("player.t run 2 of 2: finished, .*")
+        await ann.expect_remark("player.t run 2 of 2: finished, .*")
         assert house.rows("SELECT * FROM lineups") == []
-        ann.say("LOG t 2\n")
-        await ann.hear_remark("END OF LOG")
+        ann.send("LOG t 2\n")
+        await ann.expect_remark("END OF LOG")
 
 
 @pytest.mark.parametrize(

@@ -76,13 +76,13 @@ class Client:
         self.token = token
         self.socket = socket.create_connection(("127.0.0.1", int(line.split()[4].rstrip("."))), PATIENCE_S)
         self.lines = self.socket.makefile("rb")
-        self.say(f"player {token}")
-        assert self.hear() == "LOGON OKAY - type help for commands"
+        self.send(f"player {token}")
+        assert self.expect() == "LOGON OKAY - type help for commands"
 
-    def say(self, line: str) -> None:
+    def send(self, line: str) -> None:
         self.socket.sendall(f"{line}\n".encode())
 
-    def hear(self) -> str:
+    def expect(self) -> str:
         """The next line."""
         line = self.lines.readline()
         assert line.endswith(b"\n"), "the server has ended"
@@ -90,8 +90,8 @@ class Client:
 
     def submit(self, tag: str) -> None:
         """Have a match played; it is the server's when this returns."""
-        self.say(f"RUNMATCHES kuhn3 1 {tag} {SEED} A B C")
-        while not self.hear().startswith(f"# QUEUED player.{tag}: "):
+        self.send(f"RUNMATCHES kuhn3 1 {tag} {SEED} A B C")
+        while not self.expect().startswith(f"# QUEUED player.{tag}: "):
             pass
 
     def wait_until_all_is_played(self) -> None:
@@ -99,9 +99,9 @@ class Client:
         while True:
             assert time.monotonic() < until_s, "something is never played"
             # What is no command has an answer that ends the one before.
-            self.say("QSTAT\nfoo")
+            self.send("QSTAT\nfoo")
             lines = []
-            while (line := self.hear()) != "UNKNOWN":
+            while (line := self.expect()) != "UNKNOWN":
                 lines.append(line)
             # The ladder goes on for ever.
             if all(line.startswith("ladder ") for line in lines if line != "Queue empty"):
@@ -228,7 +228,7 @@ def kill_often(kills: int, seed: int, contests: Sequence[str]) -> None:
             if chance.random() < 0.3:
                 # Killed perhaps before it is the server's.
                 possible.append(tag)
-                client.say(f"RUNMATCHES kuhn3 1 {tag} {SEED} A B C")
+                client.send(f"RUNMATCHES kuhn3 1 {tag} {SEED} A B C")
             else:
                 client.submit(tag)
                 accepted.append(tag)

@@ -61,15 +61,15 @@ async def test_a_disk_that_fills_up_during_a_match_costs_no_run(
     with caplog.at_level(logging.WARNING):
         async with running(reference_settings(CONFIG)) as house:
             ann = await house.log_in()
-            ann.say(f"RUNMATCHES {KUHN} 2 held 7 slow k1 k1\n")
-            await ann.hear_remark("QUEUED ann.held: .*")
+            ann.send(f"RUNMATCHES {KUHN} 2 held 7 slow k1 k1\n")
+            await ann.expect_remark("QUEUED ann.held: .*")
             async with asyncio.timeout(PATIENCE_S):
                 while not house.rows("SELECT id FROM runs"):
                     await asyncio.sleep(0.02)
             is_full = True
-            ann.say(f"RUNMATCHES {KUHN} 1 t 7 k1 k1 k1\n")
-            await ann.hear("BAD RUNMATCHES COMMAND\n")
-            await ann.hear_remark("the server's disk is full; try again later")
+            ann.send(f"RUNMATCHES {KUHN} 1 t 7 k1 k1 k1\n")
+            await ann.expect("BAD RUNMATCHES COMMAND\n")
+            await ann.expect_remark("the server's disk is full; try again later")
             tickets(1)
             async with asyncio.timeout(PATIENCE_S):
                 while not refused:
@@ -80,8 +80,8 @@ async def test_a_disk_that_fills_up_during_a_match_costs_no_run(
             assert len(refused) == before, "what waits for room is not begun again and again"
             is_full = False
             tickets(4)
-            await ann.hear_remark("ann.held run 1 of 2: finished, .*")
-            await ann.hear_remark("ann.held run 2 of 2: finished, .*")
+            await ann.expect_remark("ann.held run 1 of 2: finished, .*")
+            await ann.expect_remark("ann.held run 2 of 2: finished, .*")
             assert house.rows("SELECT number, state FROM runs ORDER BY id") == [(1, "finished"), (2, "finished")]
             logs = sorted((house.folder / "runs").glob("*/match*.log"))
             assert [path.read_text().count("\nSTATE:") for path in logs] == [3, 3]

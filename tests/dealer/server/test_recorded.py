@@ -26,7 +26,7 @@ import pytest
 
 from tests.dealer.server.servers import (
     House,
-    Talk,
+    Peer,
     kept,
     play_agent,
     recorded,
@@ -46,20 +46,20 @@ def config(number: int, **replacements: str) -> str:
     return text
 
 
-async def replay(house: House, events: list[dict[str, Any]]) -> dict[str, Talk]:
+async def replay(house: House, events: list[dict[str, Any]]) -> dict[str, Peer]:
     """Hold a recorded conversation; returns the clients."""
-    talks: dict[str, Talk] = {}
+    talks: dict[str, Peer] = {}
     for event in events:
         who, said = event["who"], event.get("bytes", "")
         match event["direction"]:
             case "connect":
                 talks[who] = await house.connect()
             case "C>S":
-                talks[who].say(said.encode("latin-1"))
+                talks[who].send(said.encode("latin-1"))
             case "S>C" if said:
-                await talks[who].hear(said)
+                await talks[who].expect(said)
             case "S>C" if event.get("note", "").startswith("EOF"):
-                await talks[who].hear_end()
+                await talks[who].expect_close()
             case "shutdown":
                 talks[who].writer.write_eof()
             case "close":
@@ -77,13 +77,13 @@ def logged(number: int, name: str) -> list[str]:
     return str(texts[0]).splitlines()
 
 
-async def log_of(talk: Talk, tag: str) -> list[str]:
+async def log_of(talk: Peer, tag: str) -> list[str]:
     """The log of a request, as LOG gives it."""
-    before = len(talk.heard)
-    talk.say(f"LOG {tag}\n")
-    await talk.until(lambda: b"# END OF LOG\n" in talk.heard[before:])
+    before = len(talk.received)
+    talk.send(f"LOG {tag}\n")
+    await talk.until(lambda: b"# END OF LOG\n" in talk.received[before:])
     talk.skip()
-    lines = bytes(talk.heard[before:]).decode().splitlines()
+    lines = bytes(talk.received[before:]).decode().splitlines()
     return [line for line in lines if not re.match("# (LOG|END)", line)]
 
 
@@ -97,7 +97,7 @@ async def test_login_and_simple_commands() -> None:
         await replay(house, [event for event in events if event["who"] != "pipe"])
         pipe = [event for event in events if event["who"] == "pipe"]
         talk = (await replay(house, [event for event in pipe if event["direction"] != "S>C"]))["pipe"]
-        await talk.hear("".join(event.get("bytes", "") for event in pipe if event["direction"] == "S>C"))
+        await talk.expect("".join(event.get("bytes", "") for event in pipe if event["direction"] == "S>C"))
 
 
 async def test_a_partial_line_stops_nobody() -> None:
@@ -106,18 +106,18 @@ async def test_a_partial_line_stops_nobody() -> None:
             heard = [event for event in recorded(number) if event["who"] != "bob"]
             bob = await house.log_in("bob", "hunter2")
             stranger = await house.connect()
-            stranger.say("a")
+            stranger.send("a")
             # Where the reference is silent for as long as the stranger likes.
-            bob.say("QSTAT\n")
-            await bob.hear("Queue empty\n")
+            bob.send("QSTAT\n")
+            await bob.expect("Queue empty\n")
             if number == 4:
-                stranger.say("b c\n")
-                await stranger.hear(next(event["bytes"] for event in heard if event["direction"] == "S>C"))
-                await stranger.hear_end()
+                stranger.send("b c\n")
+                await stranger.expect(next(event["bytes"] for event in heard if event["direction"] == "S>C"))
+                await stranger.expect_close()
             else:
                 stranger.writer.write_eof()
-                await stranger.hear("BAD LOGON\n")
-                await stranger.hear_end()
+                await stranger.expect("BAD LOGON\n")
+                await stranger.expect_close()
 
 
 async def test_a_long_tag_is_refused_and_stops_nobody() -> None:
@@ -125,11 +125,11 @@ async def test_a_long_tag_is_refused_and_stops_nobody() -> None:
 
     async with running(reference_settings(config(8))) as house:
         ann = await house.log_in()
-        ann.say(line)
-        await ann.hear("BAD RUNMATCHES COMMAND\n")
-        await ann.hear_remark("the tag is too long; .*")
-        ann.say(re.sub("x{300}", "x" * 244, line).replace(" 1 alpha", " 1 LOCAL"))
-        await ann.hear(f"# RUNNING ann.{'x' * 244}\nRUN 127.0.0.1 1\n")
+        ann.send(line)
+        await ann.expect("BAD RUNMATCHES COMMAND\n")
+        await ann.expect_remark("the tag is too long; .*")
+        ann.send(re.sub("x{300}", "x" * 244, line).replace(" 1 alpha", " 1 LOCAL"))
+        await ann.expect(f"# RUNNING ann.{'x' * 244}\nRUN 127.0.0.1 1\n")
 
 
 async def test_two_sessions_and_long_lines() -> None:
@@ -154,9 +154,9 @@ async def test_the_arguments_of_requests() -> None:
             if event["direction"] == "C>S" and said == "QSTAT\n":
                 continue
             if event["direction"] == "C>S":
-                ann.say(said.encode("latin-1"))
+                ann.send(said.encode("latin-1"))
             elif event["direction"] == "S>C" and said != "Queue empty\n":
-                await ann.hear(said)
+                await ann.expect(said)
         await ann.ask("QSTAT\n", "Queue empty\n")
         headers = [
             line for event in recorded(2) if event["direction"] == "file" for line in event["bytes"].splitlines()
@@ -172,40 +172,40 @@ async def test_the_arguments_of_requests() -> None:
 
 @pytest.mark.slow
 async def test_own_seats_and_failing_bots() -> None:
-    async def agents(talk: Talk, count: int, seats: int = 1) -> None:
+    async def agents(talk: Peer, count: int, seats: int = 1) -> None:
         await talk.until(lambda: len(talk.ports()) >= count)
         await asyncio.gather(*(play_agent(port) for port in talk.ports()[count - seats : count]))
 
     async with running(reference_settings(config(3, startupTimeoutSecs="3"))) as house:
         ann, bob = await house.log_in(), await house.log_in("bob", "hunter2")
-        ann.say(f"RUNMATCHES {LIMIT} 2 mine 42 LOCAL alpha\n")
-        await ann.hear("# RUNNING ann.mine\nRUN 127.0.0.1 54557\n")
+        ann.send(f"RUNMATCHES {LIMIT} 2 mine 42 LOCAL alpha\n")
+        await ann.expect("# RUNNING ann.mine\nRUN 127.0.0.1 54557\n")
         await bob.ask("QSTAT\n", f"ann mine {LIMIT} * 1 R\n")
         await agents(ann, 1)
-        await ann.hear("# RUNNING ann.mine\nRUN 127.0.0.1 24892\n")
+        await ann.expect("# RUNNING ann.mine\nRUN 127.0.0.1 24892\n")
         await bob.ask("QSTAT\n", f"ann mine {LIMIT} * 0 R\n")
         await agents(ann, 2)
         await bob.ask("QSTAT\n", "Queue empty\n")
-        ann.say(f"RUNMATCHES {LIMIT} 1 both 42 LOCAL LOCAL\n")
-        await ann.hear("# RUNNING ann.both\nRUN 127.0.0.1 10822\n# RUNNING ann.both\nRUN 127.0.0.1 58468\n")
+        ann.send(f"RUNMATCHES {LIMIT} 1 both 42 LOCAL LOCAL\n")
+        await ann.expect("# RUNNING ann.both\nRUN 127.0.0.1 10822\n# RUNNING ann.both\nRUN 127.0.0.1 58468\n")
         await agents(ann, 4, seats=2)
-        bob.say("RUNMATCHES kuhn.limit.3p.game 1 k 42 k1 LOCAL k2\n")
-        await bob.hear("# RUNNING bob.k\nRUN 127.0.0.1 58468\n")
+        bob.send("RUNMATCHES kuhn.limit.3p.game 1 k 42 k1 LOCAL k2\n")
+        await bob.expect("# RUNNING bob.k\nRUN 127.0.0.1 58468\n")
         await agents(bob, 1)
         for count, tag in enumerate(("noexec", "missing"), 1):
-            ann.say(f"RUNMATCHES {LIMIT} 1 {tag} 42 LOCAL {tag}\n")
-            await ann.hear_remark(f"ann.{tag} run 1 of 1: failed: .*")
+            ann.send(f"RUNMATCHES {LIMIT} 1 {tag} 42 LOCAL {tag}\n")
+            await ann.expect_remark(f"ann.{tag} run 1 of 1: failed: .*")
             assert len(ann.ports()) == 4, count
         for tag in ("crash", "midcrash", "slowexit", "absent"):
             bot = "alpha" if tag == "absent" else tag
-            ann.say(f"RUNMATCHES {LIMIT} 1 {tag} 42 LOCAL {bot}\n")
+            ann.send(f"RUNMATCHES {LIMIT} 1 {tag} 42 LOCAL {bot}\n")
             if tag != "crash":
                 # One that ends at once may fail the run before anybody is asked to come.
-                await ann.until(lambda tag=tag: f"# RUNNING ann.{tag}\n".encode() in ann.heard)  # type: ignore[misc]
+                await ann.until(lambda tag=tag: f"# RUNNING ann.{tag}\n".encode() in ann.received)  # type: ignore[misc]
                 if tag != "absent":
                     await play_agent(ann.ports()[-1])
             state = "finished" if tag == "slowexit" else "failed"
-            await ann.hear_remark(f"ann.{tag} run 1 of 1: {state}.*")
+            await ann.expect_remark(f"ann.{tag} run 1 of 1: {state}.*")
             await bob.ask("QSTAT\n", "Queue empty\n")
         lines = await log_of(ann, "mine")
         recorded_lines = logged(3, "ann.mine")
@@ -232,23 +232,23 @@ def fixed(lines: list[str]) -> list[object]:
 async def test_a_match_that_can_never_fit_is_refused_and_others_go_on() -> None:
     async with running(reference_settings(config(14))) as house:
         ann, bob = await house.log_in(), await house.log_in("bob", "hunter2")
-        ann.say(f"RUNMATCHES {LIMIT} 1 two 1 alpha alpha\n")
-        await ann.hear("BAD RUNMATCHES COMMAND\n")
-        await ann.hear_remark("it needs 2 bots, and at most 1 may run at a time")
-        bob.say(f"RUNMATCHES {LIMIT} 1 one 1 LOCAL alpha\n")
-        await bob.hear("# RUNNING bob.one\nRUN 127.0.0.1 1\n")
+        ann.send(f"RUNMATCHES {LIMIT} 1 two 1 alpha alpha\n")
+        await ann.expect("BAD RUNMATCHES COMMAND\n")
+        await ann.expect_remark("it needs 2 bots, and at most 1 may run at a time")
+        bob.send(f"RUNMATCHES {LIMIT} 1 one 1 LOCAL alpha\n")
+        await bob.expect("# RUNNING bob.one\nRUN 127.0.0.1 1\n")
 
 
 @pytest.mark.slow
 async def test_a_match_that_does_not_fit_now_is_skipped() -> None:
     async with running(reference_settings(config(15))) as house:
         ann, bob = await house.log_in(), await house.log_in("bob", "hunter2")
-        ann.say(f"RUNMATCHES {LIMIT} 2 a1 1 slow alpha\n")
+        ann.send(f"RUNMATCHES {LIMIT} 2 a1 1 slow alpha\n")
         await ann.ask("QSTAT\n", f"ann a1 {LIMIT} * 1 R\n")
-        bob.say(f"RUNMATCHES {LIMIT} 2 b1 1 slow alpha\n")
-        bob.say(f"RUNMATCHES {LIMIT} 1 b2 1 LOCAL alpha\n")
+        bob.send(f"RUNMATCHES {LIMIT} 2 b1 1 slow alpha\n")
+        bob.send(f"RUNMATCHES {LIMIT} 1 b2 1 LOCAL alpha\n")
         # Where the reference keeps b2 waiting behind b1.
-        await bob.hear("# RUNNING bob.b2\nRUN 127.0.0.1 1\n")
+        await bob.expect("# RUNNING bob.b2\nRUN 127.0.0.1 1\n")
         await bob.ask("QSTAT\n", f"bob b2 {LIMIT} * 0 R\nbob b1 {LIMIT} * 2 Q\nann a1 {LIMIT} * 1 R\n")
         await play_agent(bob.ports()[0])
         tickets(4)
@@ -265,13 +265,13 @@ async def test_the_fair_order_and_the_seeds_of_runs() -> None:
     async with running(reference_settings(config(16))) as house:
         ann, bob = await house.log_in(), await house.log_in("bob", "hunter2")
         for number, request in enumerate(requests):
-            (bob if number == 3 else ann).say(request)
+            (bob if number == 3 else ann).send(request)
             if number == 0:
                 await ann.ask("QSTAT\n", f"ann a1 {LIMIT} * 2 R\n")
             await ann.settle()
         await bob.settle()
-        bob.say("QSTAT\n")
-        await bob.hear(queue)
+        bob.send("QSTAT\n")
+        await bob.expect(queue)
         tickets(len(wanted))
         await bob.ask("QSTAT\n", "Queue empty\n")
         found = house.rows(
@@ -288,21 +288,21 @@ async def test_the_fair_order_and_the_seeds_of_runs() -> None:
 async def test_a_bot_that_never_exits_holds_no_slot() -> None:
     async with running(reference_settings(config(19, startupTimeoutSecs="1"))) as house:
         ann, bob = await house.log_in(), await house.log_in("bob", "hunter2")
-        ann.say(f"RUNMATCHES {LIMIT} 1 h 1 alpha hang\n")
-        await ann.hear_remark("QUEUED ann.h: .*")
-        bob.say(f"RUNMATCHES {LIMIT} 1 w 1 alpha alpha\n")
-        await ann.hear_remark("ann.h run 1 of 1: failed: .*")
-        await bob.hear_remark("bob.w run 1 of 1: finished.*")
+        ann.send(f"RUNMATCHES {LIMIT} 1 h 1 alpha hang\n")
+        await ann.expect_remark("QUEUED ann.h: .*")
+        bob.send(f"RUNMATCHES {LIMIT} 1 w 1 alpha alpha\n")
+        await ann.expect_remark("ann.h run 1 of 1: failed: .*")
+        await bob.expect_remark("bob.w run 1 of 1: finished.*")
 
 
 @pytest.mark.slow
 async def test_an_agent_that_says_nothing_holds_no_slot() -> None:
     async with running(reference_settings(config(20, startupTimeoutSecs="1"))) as house:
         ann = await house.log_in()
-        ann.say(f"RUNMATCHES {LIMIT} 1 silent 42 LOCAL alpha\n")
-        await ann.hear("# RUNNING ann.silent\nRUN 127.0.0.1 10822\n")
+        ann.send(f"RUNMATCHES {LIMIT} 1 silent 42 LOCAL alpha\n")
+        await ann.expect("# RUNNING ann.silent\nRUN 127.0.0.1 10822\n")
         _, writer = await asyncio.open_connection("127.0.0.1", ann.ports()[0])
-        await ann.hear_remark("ann.silent run 1 of 1: failed: .*")
+        await ann.expect_remark("ann.silent run 1 of 1: failed: .*")
         await ann.ask("QSTAT\n", "Queue empty\n")
         writer.close()
 
@@ -323,11 +323,11 @@ async def test_the_next_run_follows_a_run_that_fails() -> None:
     async with running(reference_settings(text)) as house:
         ann = await house.log_in()
         for kind in ("die", "badversion", "mute", "noversion"):
-            ann.say(f"RUNMATCHES {LIMIT} 2 {kind} 42 LOCAL alpha\n")
+            ann.send(f"RUNMATCHES {LIMIT} 2 {kind} 42 LOCAL alpha\n")
             for number in (1, 2):
-                await ann.hear(f"# RUNNING ann.{kind}\nRUN 127.0.0.1 1\n")
+                await ann.expect(f"# RUNNING ann.{kind}\nRUN 127.0.0.1 1\n")
                 failing = asyncio.create_task(fail(ann.ports()[-1], kind))
-                await ann.hear_remark(f"ann.{kind} run {number} of 2: failed: .*")
+                await ann.expect_remark(f"ann.{kind} run {number} of 2: failed: .*")
                 await failing
             await ann.ask("QSTAT\n", "Queue empty\n")
             header = [line for line in logged(21, f"ann.{kind}") if "name/game" in line]
@@ -339,14 +339,14 @@ async def test_the_next_run_follows_a_run_that_fails() -> None:
 async def test_a_client_that_leaves_loses_the_runs_with_its_own_seats() -> None:
     async with running(reference_settings(config(22, startupTimeoutSecs="3"))) as house:
         ann, bob = await house.log_in(), await house.log_in("bob", "hunter2")
-        ann.say(f"RUNMATCHES {LIMIT} 3 loc 1 LOCAL slow\n")
-        await ann.hear("# RUNNING ann.loc\nRUN 127.0.0.1 59766\n")
-        ann.say(f"RUNMATCHES {LIMIT} 3 bots 1 slow slow\n")
-        ann.say(f"RUNMATCHES {LIMIT} 2 loc2 1 LOCAL slow\n")
+        ann.send(f"RUNMATCHES {LIMIT} 3 loc 1 LOCAL slow\n")
+        await ann.expect("# RUNNING ann.loc\nRUN 127.0.0.1 59766\n")
+        ann.send(f"RUNMATCHES {LIMIT} 3 bots 1 slow slow\n")
+        ann.send(f"RUNMATCHES {LIMIT} 2 loc2 1 LOCAL slow\n")
         await ann.settle()
-        bob.say("QSTAT\n")
+        bob.send("QSTAT\n")
         queue = [event["bytes"] for event in recorded(22) if "* " in event.get("bytes", "") and event["who"] == "bob"]
-        await bob.hear(queue[0])
+        await bob.expect(queue[0])
         await ann.close()
         for line in dict.fromkeys(queue[1:]):
             await bob.ask("QSTAT\n", line)
@@ -362,8 +362,8 @@ async def test_a_client_that_leaves_loses_the_runs_with_its_own_seats() -> None:
 async def test_a_match_goes_on_when_its_client_leaves() -> None:
     async with running(reference_settings(config(23))) as house:
         ann, bob = await house.log_in(), await house.log_in("bob", "hunter2")
-        ann.say(f"RUNMATCHES {LIMIT} 3 gone 42 LOCAL alpha\n")
-        await ann.hear("# RUNNING ann.gone\nRUN 127.0.0.1 54557\n")
+        ann.send(f"RUNMATCHES {LIMIT} 3 gone 42 LOCAL alpha\n")
+        await ann.expect("# RUNNING ann.gone\nRUN 127.0.0.1 54557\n")
         await ann.close()
         await bob.ask("QSTAT\n", f"ann gone {LIMIT} * 0 R\n")
         await play_agent(ann.ports()[0])
@@ -379,7 +379,7 @@ async def test_the_same_tag_twice() -> None:
     async with running(reference_settings(config(25))) as house:
         ann = await house.log_in()
         for _ in range(2):
-            ann.say(f"RUNMATCHES {LIMIT} 1 t 1 slow alpha\n")
+            ann.send(f"RUNMATCHES {LIMIT} 1 t 1 slow alpha\n")
         await ann.ask("QSTAT\n", f"ann t {LIMIT} * 0 R\nann t {LIMIT} * 0 R\n")
         tickets(2)
         await ann.ask("QSTAT\n", "Queue empty\n")
@@ -391,7 +391,7 @@ async def test_a_duplicate_pair() -> None:
     async with running(reference_settings(config(28))) as house:
         ann = await house.log_in()
         tickets(4)
-        ann.say(f"RUNMATCHES {LIMIT} 2 fwd 99 alpha slow\nRUNMATCHES {LIMIT} 2 rev 99 slow alpha\n")
+        ann.send(f"RUNMATCHES {LIMIT} 2 fwd 99 alpha slow\nRUNMATCHES {LIMIT} 2 rev 99 slow alpha\n")
         await ann.ask("QSTAT\n", "Queue empty\n")
         for tag in ("fwd", "rev"):
             assert fixed(await log_of(ann, tag)) == fixed(logged(28, f"ann.{tag}"))
@@ -403,8 +403,8 @@ async def test_what_an_agent_is_told_after_it_said_something_invalid() -> None:
 
     async with running(reference_settings(config(33))) as house:
         ann = await house.log_in()
-        ann.say(f"RUNMATCHES {LIMIT} 1 inv 42 LOCAL alpha\n")
-        await ann.hear("# RUNNING ann.inv\nRUN 127.0.0.1 10822\n")
+        ann.send(f"RUNMATCHES {LIMIT} 1 inv 42 LOCAL alpha\n")
+        await ann.expect("# RUNNING ann.inv\nRUN 127.0.0.1 10822\n")
         reader, writer = await asyncio.open_connection("127.0.0.1", ann.ports()[0])
         writer.write(b"VERSION:2.0.0\r\n")
         for event in events:
@@ -425,9 +425,9 @@ async def test_the_widget() -> None:
             if event["direction"] == "C>S" and event["bytes"] == "QSTAT\n":
                 await wire.ask("QSTAT\n", "Queue empty\n")
             elif event["direction"] == "C>S":
-                wire.say(event["bytes"])
+                wire.send(event["bytes"])
             elif event["direction"] == "S>C" and event["bytes"] != "Queue empty\n":
-                await wire.hear(event["bytes"])
+                await wire.expect(event["bytes"])
                 if "RUN " in event["bytes"]:
                     await play_agent(wire.ports()[-1])
 
@@ -438,27 +438,27 @@ async def test_the_client_of_one_line() -> None:
 
     async with running(reference_settings(config(37))) as house:
         client = await house.connect()
-        client.say(line)
-        await client.hear("LOGON OKAY - type help for commands\n# RUNNING ann.tg\nRUN 127.0.0.1 1\n")
+        client.send(line)
+        await client.expect("LOGON OKAY - type help for commands\n# RUNNING ann.tg\nRUN 127.0.0.1 1\n")
         await play_agent(client.ports()[0])
-        await client.hear("Matches finished\n")
-        await client.hear_end()
-        assert bytes(client.heard).endswith(b"\nMatches finished\n")
+        await client.expect("Matches finished\n")
+        await client.expect_close()
+        assert bytes(client.received).endswith(b"\nMatches finished\n")
         again = await house.connect()
-        again.say("ann secret rerun 2pl ./echo.sh 1 re 7 local alpha\n")
+        again.send("ann secret rerun 2pl ./echo.sh 1 re 7 local alpha\n")
         await again.until(lambda: len(again.ports()) == 1)
         await play_agent(again.ports()[0])
-        await again.hear_remark("ann.re run 1 of 1: finished.*")
+        await again.expect_remark("ann.re run 1 of 1: finished.*")
         assert house.rows("SELECT seed FROM runs ORDER BY id") == [(7,), (976413892,)]
         lister = await house.connect()
-        lister.say("ann secret games\n")
-        await lister.hear(f"LOGON OKAY - type help for commands\n\n{LIMIT}\n slow\n hang\n alpha\nMatches finished\n")
-        await lister.hear_end()
+        lister.send("ann secret games\n")
+        await lister.expect(f"LOGON OKAY - type help for commands\n\n{LIMIT}\n slow\n hang\n alpha\nMatches finished\n")
+        await lister.expect_close()
         for wrong in ("run 2pl x 1 t 7 local nobody", "run 9pl x 1 t 7 local alpha", "run 2pl"):
             bad = await house.connect()
-            bad.say(f"ann secret {wrong}\n")
-            await bad.hear("LOGON OKAY - type help for commands\nBAD RUNMATCHES COMMAND\nMatches finished\n")
-            await bad.hear_end()
+            bad.send(f"ann secret {wrong}\n")
+            await bad.expect("LOGON OKAY - type help for commands\nBAD RUNMATCHES COMMAND\nMatches finished\n")
+            await bad.expect_close()
 
 
 def test_kept() -> None:

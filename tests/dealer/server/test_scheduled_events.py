@@ -210,12 +210,12 @@ async def test_another_version_does_not_play_and_what_it_lacks_is_given_up_at_la
         first, second = Host(is_idle=True), Host()
         await service.presence.enter(ann, offer("eve", "v1"), first)
         announced(service, entrants=("eve", "calling", "random"))
-        await until(service, lambda: bool(first.heard))
+        await until(service, lambda: bool(first.received))
         # It leaves, so that the contest that has called it is played without it, and another waits for it.
         service.presence.leave(first)
         await service.presence.enter(ann, offer("eve", "v2", at_once=4), second)
         await finished(service)
-        assert second.heard == []
+        assert second.received == []
         ended = {job.players: job.reason for job, _ in event_records.event_contests(service.store, final(service))}
         assert ended["calling", "random"] == ""
         assert "eve has not connected in the version that entered" in ended.values()

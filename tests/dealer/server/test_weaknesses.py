@@ -57,9 +57,9 @@ user bob hunter2
 async def is_served(house: House, name: str = "bob", password: str = "hunter2") -> None:
     """Somebody else logs in, and has a match played."""
     bob = await house.log_in(name, password)
-    tag = f"ok{len(house.talks)}"
-    bob.say(f"RUNMATCHES {KUHN} 1 {tag} 7 k1 k2 k1\n")
-    await bob.hear_remark(f"{name}.{tag} run 1 of 1: finished, .*")
+    tag = f"ok{len(house.peers)}"
+    bob.send(f"RUNMATCHES {KUHN} 1 {tag} 7 k1 k2 k1\n")
+    await bob.expect_remark(f"{name}.{tag} run 1 of 1: finished, .*")
 
 
 def serving(text: str = CONFIG, **changes: Any) -> AbstractAsyncContextManager[House]:
@@ -73,25 +73,25 @@ async def test_clients_that_say_half_a_line_and_that_do_not_read() -> None:
     async with serving(write_timeout_s=10000.0) as house:
         strangers = [await house.connect() for _ in range(5)]
         for stranger in strangers:
-            stranger.say("a")
+            stranger.send("a")
         deaf = await house.connect(is_slow=True)
-        deaf.say("ann secret\n")
+        deaf.send("ann secret\n")
         for _ in range(200):
-            deaf.say("HELP\n" * 100)
+            deaf.send("HELP\n" * 100)
         await is_served(house)
         assert not strangers[0].is_closed
         # The end of the server waits for neither; with the test's own patience it would.
-        assert len(deaf.heard) == 0
+        assert len(deaf.received) == 0
 
 
 async def test_a_client_that_does_not_read_is_let_go() -> None:
     async with serving(write_timeout_s=0.2) as house:
         deaf = await house.connect(is_slow=True)
-        deaf.say("ann secret\n")
+        deaf.send("ann secret\n")
         with contextlib.suppress(ConnectionError):
             # It ends because the server closes the connection.
             while not deaf.writer.transport.is_closing():
-                deaf.say("HELP\n" * 800)
+                deaf.send("HELP\n" * 800)
                 await deaf.writer.drain()
         await is_served(house)
 
@@ -99,13 +99,13 @@ async def test_a_client_that_does_not_read_is_let_go() -> None:
 async def test_time_and_number_of_connections_are_bounded() -> None:
     async with serving(login_timeout_s=0.3, idle_timeout_s=0.3, max_connections_per_address=3) as house:
         silent = await house.connect()
-        await silent.hear_end()
+        await silent.expect_close()
         idle = await house.log_in()
-        await idle.hear_remark("this connection has been idle for too long")
-        await idle.hear_end()
+        await idle.expect_remark("this connection has been idle for too long")
+        await idle.expect_close()
         many = [await house.connect() for _ in range(4)]
-        await many[3].hear_remark("too many connections; try again later")
-        await many[3].hear_end()
+        await many[3].expect_remark("too many connections; try again later")
+        await many[3].expect_close()
 
 
 async def test_who_logs_in_has_room_however_many_do_not() -> None:
@@ -114,12 +114,12 @@ async def test_who_logs_in_has_room_however_many_do_not() -> None:
         # One after the other takes the place of the oldest that has not logged in.
         users = [await house.log_in() for _ in range(3)]
         for stranger in strangers:
-            await stranger.hear_remark("too many connections; try again later")
-            await stranger.hear_end()
+            await stranger.expect_remark("too many connections; try again later")
+            await stranger.expect_close()
         late = await house.connect()
-        late.say("ann secret\n")
-        await late.hear_remark("too many connections; try again later")
-        await late.hear_end()
+        late.send("ann secret\n")
+        await late.expect_remark("too many connections; try again later")
+        await late.expect_close()
         for user in users:
             await user.ask("QSTAT\n", "Queue empty\n")
 
@@ -136,13 +136,13 @@ async def test_the_time_to_log_in_is_a_total() -> None:
 async def test_a_client_that_waits_for_its_match_is_not_idle() -> None:
     async with serving(idle_timeout_s=0.1) as house:
         ann = await house.log_in()
-        ann.say(f"RUNMATCHES {KUHN} 1 t 7 slow k1 k2\n")
-        await ann.hear_remark("QUEUED .*")
+        ann.send(f"RUNMATCHES {KUHN} 1 t 7 slow k1 k2\n")
+        await ann.expect_remark("QUEUED .*")
         await asyncio.sleep(0.5)
         assert not ann.is_closed
         tickets(1)
-        await ann.hear_remark("ann.t run 1 of 1: finished, .*")
-        await ann.hear_end()
+        await ann.expect_remark("ann.t run 1 of 1: finished, .*")
+        await ann.expect_close()
 
 
 # ---- 2: tags, disks and games that ended the server
@@ -152,10 +152,10 @@ async def test_tags_are_never_names_of_files() -> None:
     async with serving() as house:
         ann = await house.log_in()
         for tag in ("..", "a:b", "%s%n", "C:\\x", "-q", "NUL"):
-            ann.say(f"RUNMATCHES {KUHN} 1 {tag} 7 k1 k2 k1\n")
+            ann.send(f"RUNMATCHES {KUHN} 1 {tag} 7 k1 k2 k1\n")
         for tag in ("x" * 245, "../x", "a\x1b[2J"):
-            ann.say(f"RUNMATCHES {KUHN} 1 {tag} 7 k1 k2 k1\n")
-            await ann.hear("BAD RUNMATCHES COMMAND\n")
+            ann.send(f"RUNMATCHES {KUHN} 1 {tag} 7 k1 k2 k1\n")
+            await ann.expect("BAD RUNMATCHES COMMAND\n")
         await ann.ask("QSTAT\n", "Queue empty\n")
         files = {str(path.relative_to(house.folder)) for path in house.folder.rglob("*")}
         assert all(Path(file).parts[0] in ("runs", "run.lock") or file.startswith("server.sqlite3") for file in files)
@@ -177,25 +177,25 @@ async def test_a_full_disk_refuses_requests_and_ends_nothing(monkeypatch: pytest
 
     async with serving() as house:
         ann = await house.log_in()
-        ann.say(f"RUNMATCHES {KUHN} 1 before 7 slow k2 k1\n")
-        await ann.hear_remark("QUEUED ann.before: .*")
+        ann.send(f"RUNMATCHES {KUHN} 1 before 7 slow k2 k1\n")
+        await ann.expect_remark("QUEUED ann.before: .*")
         is_full = True
-        ann.say(f"RUNMATCHES {KUHN} 1 t 7 k1 k2 k1\n")
-        await ann.hear("BAD RUNMATCHES COMMAND\n")
-        await ann.hear_remark("the server cannot store the request now; try again later")
+        ann.send(f"RUNMATCHES {KUHN} 1 t 7 k1 k2 k1\n")
+        await ann.expect("BAD RUNMATCHES COMMAND\n")
+        await ann.expect_remark("the server cannot store the request now; try again later")
         tickets(1)
         await asyncio.sleep(0.3)
         is_full = False
-        await ann.hear_remark("ann.before run 1 of 1: finished, .*")
+        await ann.expect_remark("ann.before run 1 of 1: finished, .*")
         await is_served(house)
 
 
 async def test_a_game_of_no_deals_is_refused() -> None:
     async with serving(f"{CONFIG}game {LIMIT} {{\nmatchHands 0\nbot a ./bot.sh\n}}\n") as house:
         ann = await house.log_in()
-        ann.say(f"RUNMATCHES {LIMIT} 1 t 1 a a\n")
-        await ann.hear("BAD RUNMATCHES COMMAND\n")
-        await ann.hear_remark(f"the game {LIMIT} is set to be played for 0 deals")
+        ann.send(f"RUNMATCHES {LIMIT} 1 t 1 a a\n")
+        await ann.expect("BAD RUNMATCHES COMMAND\n")
+        await ann.expect_remark(f"the game {LIMIT} is set to be played for 0 deals")
         await is_served(house)
 
 
@@ -208,8 +208,8 @@ async def test_runs_leave_no_descriptor_open_and_bots_inherit_none() -> None:
         ann = await house.log_in()
         counts = []
         for tag in "abc":
-            ann.say(f"RUNMATCHES {KUHN} 1 {tag} 7 spy k1 spy\n")
-            await ann.hear_remark(f"ann.{tag} run 1 of 1: finished, .*")
+            ann.send(f"RUNMATCHES {KUHN} 1 {tag} 7 spy k1 spy\n")
+            await ann.expect_remark(f"ann.{tag} run 1 of 1: finished, .*")
             await ann.ask("QSTAT\n", "Queue empty\n")
             counts.append(len(os.listdir("/proc/self/fd")))
         assert counts[1] == counts[2]
@@ -227,8 +227,8 @@ async def test_a_descriptor_that_cannot_be_had_fails_one_run_only(monkeypatch: p
         ann = await house.log_in()
         with monkeypatch.context() as patch:
             patch.setattr("dealer.table.listener.socket.socket", fail)
-            ann.say(f"RUNMATCHES {KUHN} 1 t 7 k1 k2 k1\n")
-            await ann.hear_remark("ann.t run 1 of 1: failed: cannot listen on .*Too many open files.*")
+            ann.send(f"RUNMATCHES {KUHN} 1 t 7 k1 k2 k1\n")
+            await ann.expect_remark("ann.t run 1 of 1: failed: cannot listen on .*Too many open files.*")
         await is_served(house)
 
 
@@ -239,13 +239,13 @@ async def test_guessing_is_slowed_down_and_passwords_are_not_kept() -> None:
     async with running(reference_settings(CONFIG), guesses=GuessLimit(max_failures=3, within_s=1000)) as house:
         for _ in range(3):
             guesser = await house.connect()
-            guesser.say("ann guess\n")
-            await guesser.hear("BAD LOGON\n")
-            await guesser.hear_end()
+            guesser.send("ann guess\n")
+            await guesser.expect("BAD LOGON\n")
+            await guesser.expect_close()
         late = await house.connect()
-        late.say("ann secret\n")
-        await late.hear("BAD LOGON\n")
-        await late.hear_remark("too many failures to log in; wait [0-9]+ s")
+        late.send("ann secret\n")
+        await late.expect("BAD LOGON\n")
+        await late.expect_remark("too many failures to log in; wait [0-9]+ s")
         content = b"".join(path.read_bytes() for path in house.folder.rglob("*") if path.is_file())
         assert b"secret" not in content
         assert b"hunter2" not in content
@@ -257,7 +257,7 @@ async def test_guessing_is_slowed_down_and_passwords_are_not_kept() -> None:
 async def test_a_seat_is_not_at_a_port_that_follows_from_the_seed() -> None:
     async with serving() as house:
         ann = await house.log_in()
-        ann.say(f"RUNMATCHES {KUHN} 2 t 42 LOCAL k1 k2\n")
+        ann.send(f"RUNMATCHES {KUHN} 2 t 42 LOCAL k1 k2\n")
         for number in (1, 2):
             await ann.until(lambda number=number: len(ann.ports()) == number)  # type: ignore[misc]
             stranger_reader, stranger = await asyncio.open_connection("127.0.0.1", ann.ports()[-1])
@@ -266,7 +266,7 @@ async def test_a_seat_is_not_at_a_port_that_follows_from_the_seed() -> None:
             assert await stranger_reader.read() == b""
             stranger.close()
             await play_agent(ann.ports()[-1])
-            await ann.hear_remark(f"ann.t run {number} of 2: finished, .*")
+            await ann.expect_remark(f"ann.t run {number} of 2: finished, .*")
         assert not {10822, 58468, 63537} & set(ann.ports())
 
 
@@ -274,16 +274,16 @@ async def test_a_seat_is_not_at_a_port_that_follows_from_the_seed() -> None:
 async def test_a_seat_is_not_for_agents_from_another_address_than_its_clients() -> None:
     async with serving() as house:
         ann = await house.log_in()
-        ann.say(f"RUNMATCHES {KUHN} 1 t 42 LOCAL k1 k2\n")
+        ann.send(f"RUNMATCHES {KUHN} 1 t 42 LOCAL k1 k2\n")
         await ann.until(lambda: len(ann.ports()) == 1)
         assert await play_agent(ann.ports()[0], own_address="127.0.0.2") == b""
         assert (await play_agent(ann.ports()[0])).startswith(b"MATCHSTATE:")
-        await ann.hear_remark("ann.t run 1 of 1: finished, .*")
+        await ann.expect_remark("ann.t run 1 of 1: finished, .*")
     shutil.rmtree("data")
 
     async with serving(seats_by_address=False) as house:
         ann = await house.log_in()
-        ann.say(f"RUNMATCHES {KUHN} 1 t 42 LOCAL k1 k2\n")
+        ann.send(f"RUNMATCHES {KUHN} 1 t 42 LOCAL k1 k2\n")
         await ann.until(lambda: len(ann.ports()) == 1)
         assert (await play_agent(ann.ports()[0], own_address="127.0.0.2")).startswith(b"MATCHSTATE:")
 
@@ -293,9 +293,9 @@ async def test_a_bot_of_the_house_writes_to_nobody() -> None:
 
     async with serving() as house:
         await is_served(house)
-        bob = house.talks[-1]
+        bob = house.peers[-1]
         await bob.settle()
-        assert b"RUN 127.0.0.1 9" not in bob.heard
+        assert b"RUN 127.0.0.1 9" not in bob.received
         assert sorted(path.name for path in (house.folder / "runs" / "00000001").glob("*.out")) == [
             "match.seat1.k1.out",
             "match.seat2.k2.out",
@@ -309,10 +309,10 @@ async def test_a_bot_of_the_house_writes_to_nobody() -> None:
 async def test_names_cannot_break_a_log() -> None:
     async with serving(CONFIG.replace("bot k1", "bot b|:x ./bot.sh\n bot k1") + "user a|b:c p\n") as house:
         odd = await house.log_in("a|b:c", "p")
-        odd.say(f"RUNMATCHES {KUHN} 1 t|:x 7 LOCAL b|:x k1\n")
+        odd.send(f"RUNMATCHES {KUHN} 1 t|:x 7 LOCAL b|:x k1\n")
         await odd.until(lambda: len(odd.ports()) == 1)
         await play_agent(odd.ports()[0])
-        await odd.hear_remark(r"a\|b:c.t\|:x run 1 of 1: finished, a_b_c .*")
+        await odd.expect_remark(r"a\|b:c.t\|:x run 1 of 1: finished, a_b_c .*")
         log = (house.folder / "runs" / "00000001" / "match.log").read_text()
         assert "SCORE:" in log
         assert log.splitlines()[-1].endswith(":a_b_c|b_x|k1")
@@ -337,49 +337,49 @@ async def test_what_becomes_of_a_request_is_told() -> None:
             (f"{KUHN} 1 t 7 k1 k1 nobody", ".* has no bot nobody; .*"),
             (f"{KUHN} x t 7 k1 k1 k1", "the number of runs is not a whole number from 0"),
         ):
-            ann.say(f"RUNMATCHES {request}\n")
-            await ann.hear("BAD RUNMATCHES COMMAND\n")
-            await ann.hear_remark(why)
-        ann.say(f"RUNMATCHES {KUHN} 0 none 7 k1 k1 k1\n")
-        await ann.hear_remark("QUEUED ann.none: 0 runs, seed 7")
-        ann.say(f"RUNMATCHES {KUHN} 2 t 0 k1 k2 k1\n")
-        seed = (await ann.hear_remark("QUEUED ann.t: 2 runs, seed ([0-9]+), .*"))[1]
+            ann.send(f"RUNMATCHES {request}\n")
+            await ann.expect("BAD RUNMATCHES COMMAND\n")
+            await ann.expect_remark(why)
+        ann.send(f"RUNMATCHES {KUHN} 0 none 7 k1 k1 k1\n")
+        await ann.expect_remark("QUEUED ann.none: 0 runs, seed 7")
+        ann.send(f"RUNMATCHES {KUHN} 2 t 0 k1 k2 k1\n")
+        seed = (await ann.expect_remark("QUEUED ann.t: 2 runs, seed ([0-9]+), .*"))[1]
         assert int(seed)
-        await ann.hear_remark(r"ann.t run 2 of 2: finished, k1 [+-][0-9]+ \([+-][0-9,]+ .*mbb/g\), k2 .*, k1#2 .*")
-        ann.say("RESULT t\n")
-        await ann.hear_remark(f"ann.t: {KUHN}, k1, k2, k1, 2 of 2 runs")
-        ann.say("RESULT\nRESULT nothing\nLOG t 1\n")
-        await ann.hear_remark("none of your requests has this tag")
-        await ann.hear_remark("LOG ann.t 1 of 2")
-        await ann.hear_remark("END OF LOG")
-        assert (await house.log_in("bob", "hunter2")).heard.count(b"ann.t") == 0
-        bob = house.talks[-1]
-        bob.say("RESULT t\nLOG t\n")
-        await bob.hear_remark("none of your requests has this tag")
-        await bob.hear_remark("none of your runs has a log of this tag and number")
+        await ann.expect_remark(r"ann.t run 2 of 2: finished, k1 [+-][0-9]+ \([+-][0-9,]+ .*mbb/g\), k2 .*, k1#2 .*")
+        ann.send("RESULT t\n")
+        await ann.expect_remark(f"ann.t: {KUHN}, k1, k2, k1, 2 of 2 runs")
+        ann.send("RESULT\nRESULT nothing\nLOG t 1\n")
+        await ann.expect_remark("none of your requests has this tag")
+        await ann.expect_remark("LOG ann.t 1 of 2")
+        await ann.expect_remark("END OF LOG")
+        assert (await house.log_in("bob", "hunter2")).received.count(b"ann.t") == 0
+        bob = house.peers[-1]
+        bob.send("RESULT t\nLOG t\n")
+        await bob.expect_remark("none of your requests has this tag")
+        await bob.expect_remark("none of your runs has a log of this tag and number")
 
 
 async def test_when_a_request_will_start_is_told() -> None:
     async with serving() as house:
         ann = await house.log_in()
         for tag in ("a", "b"):
-            ann.say(f"RUNMATCHES {KUHN} 1 {tag} 7 slow k1 k2\n")
-            await ann.hear_remark(f"QUEUED ann.{tag}: 1 run, seed 7, starts now")
+            ann.send(f"RUNMATCHES {KUHN} 1 {tag} 7 slow k1 k2\n")
+            await ann.expect_remark(f"QUEUED ann.{tag}: 1 run, seed 7, starts now")
         await ann.ask("QSTAT\n", f"ann b {KUHN} * 0 R\nann a {KUHN} * 0 R\n")
-        ann.say(f"RUNMATCHES {KUHN} 1 c 7 slow k1 k2\n")
+        ann.send(f"RUNMATCHES {KUHN} 1 c 7 slow k1 k2\n")
         # Nobody knows yet how long a run takes.
-        await ann.hear_remark("QUEUED ann.c: 1 run, seed 7, position 1")
+        await ann.expect_remark("QUEUED ann.c: 1 run, seed 7, position 1")
         tickets(3)
-        await ann.hear_remark("ann.c run 1 of 1: finished, .*")
+        await ann.expect_remark("ann.c run 1 of 1: finished, .*")
         await ann.ask("QSTAT\n", "Queue empty\n")
         for tag in ("d", "e"):
-            ann.say(f"RUNMATCHES {KUHN} 1 {tag} 7 slow k1 k2\n")
+            ann.send(f"RUNMATCHES {KUHN} 1 {tag} 7 slow k1 k2\n")
         await ann.ask("QSTAT\n", f"ann e {KUHN} * 0 R\nann d {KUHN} * 0 R\n")
-        ann.say(f"RUNMATCHES {KUHN} 1 f 7 k1 k1 k2\nRUNMATCHES {KUHN} 1 g 7 k1 k1 k2\n")
-        await ann.hear_remark("QUEUED ann.f: 1 run, seed 7, position 1, starts in about [0-9]+ s")
-        await ann.hear_remark("QUEUED ann.g: 1 run, seed 7, position 2, starts in about [0-9]+ s")
+        ann.send(f"RUNMATCHES {KUHN} 1 f 7 k1 k1 k2\nRUNMATCHES {KUHN} 1 g 7 k1 k1 k2\n")
+        await ann.expect_remark("QUEUED ann.f: 1 run, seed 7, position 1, starts in about [0-9]+ s")
+        await ann.expect_remark("QUEUED ann.g: 1 run, seed 7, position 2, starts in about [0-9]+ s")
         tickets(2)
-        await ann.hear_remark("ann.g run 1 of 1: finished, .*")
+        await ann.expect_remark("ann.g run 1 of 1: finished, .*")
 
 
 # ---- 7 and 8: cancelling, and what holds up the queue
@@ -389,19 +389,19 @@ async def test_cancelling_at_every_stage() -> None:
     async with serving() as house:
         ann = await house.log_in()
         for tag in "abc":
-            ann.say(f"RUNMATCHES {KUHN} 2 {tag} 7 slow k1 k2\n")
+            ann.send(f"RUNMATCHES {KUHN} 2 {tag} 7 slow k1 k2\n")
         queue = "".join(f"ann {tag} {KUHN} * {state}\n" for tag, state in (("c", "2 Q"), ("b", "1 R"), ("a", "1 R")))
         await ann.ask("QSTAT\n", queue)
         bob = await house.log_in("bob", "hunter2")
-        bob.say("CANCEL a\n")
-        await bob.hear_remark("cancelled: 0 requests with this tag")
-        ann.say("CANCEL c\n")
-        await ann.hear_remark("cancelled: 1 request with this tag")
-        await ann.hear_remark("CANCELLED ann.c: it was cancelled")
-        ann.say("CANCEL a\nCANCEL b\n")
+        bob.send("CANCEL a\n")
+        await bob.expect_remark("cancelled: 0 requests with this tag")
+        ann.send("CANCEL c\n")
+        await ann.expect_remark("cancelled: 1 request with this tag")
+        await ann.expect_remark("CANCELLED ann.c: it was cancelled")
+        ann.send("CANCEL a\nCANCEL b\n")
         for tag in "ab":
-            await ann.hear_remark(f"ann.{tag} run 1 of 2: cancelled: it was cancelled.")
-            await ann.hear_remark(f"CANCELLED ann.{tag}: it was cancelled")
+            await ann.expect_remark(f"ann.{tag} run 1 of 2: cancelled: it was cancelled.")
+            await ann.expect_remark(f"CANCELLED ann.{tag}: it was cancelled")
         await ann.ask("QSTAT\n", "Queue empty\n")
         states = house.rows("SELECT tag, state, (SELECT group_concat(state) FROM runs WHERE job = jobs.id) FROM jobs")
         assert states == [("a", "cancelled", "cancelled"), ("b", "cancelled", "cancelled"), ("c", "cancelled", None)]
@@ -411,8 +411,8 @@ async def test_cancelling_at_every_stage() -> None:
 async def test_a_bot_that_hangs_is_ended_with_what_it_started() -> None:
     async with serving(start_timeout_s=1.0) as house:
         ann = await house.log_in()
-        ann.say(f"RUNMATCHES {KUHN} 1 h 7 k1 hang k2\n")
-        await ann.hear_remark("ann.h run 1 of 1: failed: .*")
+        ann.send(f"RUNMATCHES {KUHN} 1 h 7 k1 hang k2\n")
+        await ann.expect_remark("ann.h run 1 of 1: failed: .*")
         await ann.ask("QSTAT\n", "Queue empty\n")
         pids = [int(line) for line in Path("hung.txt").read_text().splitlines()]
         assert len(pids) == 3
@@ -424,9 +424,9 @@ async def test_requests_of_one_user_are_bounded() -> None:
     async with serving(max_queued_per_user=2) as house:
         ann = await house.log_in()
         for tag in "abc":
-            ann.say(f"RUNMATCHES {KUHN} 1 {tag} 7 slow k1 k2\n")
-        await ann.hear("BAD RUNMATCHES COMMAND\n")
-        await ann.hear_remark("the limit is 2 unfinished requests per user")
+            ann.send(f"RUNMATCHES {KUHN} 1 {tag} 7 slow k1 k2\n")
+        await ann.expect("BAD RUNMATCHES COMMAND\n")
+        await ann.expect_remark("the limit is 2 unfinished requests per user")
         tickets(2)
         await ann.ask("QSTAT\n", "Queue empty\n")
         await is_served(house)
@@ -440,7 +440,7 @@ async def test_requests_with_own_seats_wait_for_their_client_after_a_restart() -
 
     async with running(settings) as house:
         ann = await house.log_in()
-        ann.say(f"RUNMATCHES {KUHN} 2 mine 7 LOCAL k1 k2\n")
+        ann.send(f"RUNMATCHES {KUHN} 2 mine 7 LOCAL k1 k2\n")
         await ann.until(lambda: len(ann.ports()) == 1)
     shutil.copytree("data", "other")
     assert rows(Path("data"), "SELECT state FROM runs") == [("running",)]
@@ -448,11 +448,11 @@ async def test_requests_with_own_seats_wait_for_their_client_after_a_restart() -
         bob = await house.log_in("bob", "hunter2")
         await bob.ask("QSTAT\n", f"ann mine {KUHN} * 2 Q\n")
         ann = await house.log_in()
-        await ann.hear_remark("the server was restarted: your agents resume 1 request")
+        await ann.expect_remark("the server was restarted: your agents resume 1 request")
         for number in range(2):
             await ann.until(lambda number=number: len(ann.ports()) == number + 1)  # type: ignore[misc]
             await play_agent(ann.ports()[-1])
-        await ann.hear_remark("ann.mine run 2 of 2: finished, .*")
+        await ann.expect_remark("ann.mine run 2 of 2: finished, .*")
     assert rows(Path("data"), "SELECT state FROM jobs") == [("done",)]
     async with running(replace(settings, own_seat_patience_s=0.1), folder=Path("other")) as house:
         bob = await house.log_in("bob", "hunter2")
@@ -463,8 +463,8 @@ async def test_requests_with_own_seats_wait_for_their_client_after_a_restart() -
 async def test_what_the_house_no_longer_has_is_cancelled_at_the_next_start() -> None:
     async with serving() as house:
         ann = await house.log_in()
-        ann.say(f"RUNMATCHES {KUHN} 1 gone 7 slow k1 k2\nRUNMATCHES {KUHN} 1 stays 7 spy k1 k2\n")
-        await ann.hear_remark("QUEUED ann.stays: .*")
+        ann.send(f"RUNMATCHES {KUHN} 1 gone 7 slow k1 k2\nRUNMATCHES {KUHN} 1 stays 7 spy k1 k2\n")
+        await ann.expect_remark("QUEUED ann.stays: .*")
         await ann.ask("QSTAT\n", f"ann gone {KUHN} * 0 R\n")
     async with serving(CONFIG.replace("bot slow ./slow.sh", "").replace("k1 ./bot.sh", "k1 ./botk.sh")) as house:
         ann = await house.log_in()

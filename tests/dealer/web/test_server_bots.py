@@ -134,8 +134,8 @@ async def found_in(data: Path, count: int = 1) -> list[dict[str, Any]]:
 
 async def by_text_port(one: Visit) -> None:
     talk = await one.house.log_in("player", one.token)
-    talk.say("RUNMATCHES game 1 t 0 A B\n")
-    await talk.hear_remark("player.t run 1 of 1: .*")
+    talk.send("RUNMATCHES game 1 t 0 A B\n")
+    await talk.expect_remark("player.t run 1 of 1: .*")
 
 
 async def by_interface(one: Visit) -> None:

@@ -48,7 +48,7 @@ async def connected(one: Visit, *, receive_bytes: int = 0) -> tuple[asyncio.Stre
     sock.setblocking(False)
     await asyncio.get_running_loop().sock_connect(sock, (where.hostname, where.port))
     wire = Wire(*await asyncio.open_connection(sock=sock))
-    one.house.talks.append(wire)  # type: ignore[arg-type]
+    one.house.peers.append(wire)  # type: ignore[arg-type]
     return wire.reader, wire.writer
 
 

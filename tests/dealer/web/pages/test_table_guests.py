@@ -71,7 +71,7 @@ async def test_a_person_plays_a_users_bot(tmp_path: Path) -> None:
         assert "annbot, of ann" in form
         table = await sit_down(browser, bot1="annbot", hands="2")
         await given.until_asked(table)
-        assert [event.player for event in host.heard] == ["annbot"]  # type: ignore[union-attr]
+        assert [event.player for event in host.received] == ["annbot"]  # type: ignore[union-attr]
         assert not given.parts.service.can_join_table("annbot")
         data = {"form_key": field((await browser.get("/play")).text, "form_key"), "game": GAME, "bot1": "annbot"}
         busy = await browser.post("/play", data=data)
@@ -105,7 +105,7 @@ async def test_a_table_waits_for_a_bot_that_is_away(tmp_path: Path) -> None:
         # Another version is another bot; the one that sat down is called.
         await given.bring(other := Host(), label="2")
         await asyncio.sleep(0.5)
-        assert not other.heard
+        assert not other.received
         await given.bring(Host())
         after = await given.until_asked(table)
         assert before.partition("This hand")[2] == after.partition("This hand")[2], "the same decision"
