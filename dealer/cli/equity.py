@@ -143,7 +143,7 @@ def _parse_arguments(
 
 
 def _parse_class(word: str, first_rank: str, second_rank: str, ending: str) -> _Hand:
-    """Find the holdings of a class of starting hands; two ranks without an ending are suited or offsuit."""
+    """Find the holdings of a class such as AKs; AK is suited or offsuit."""
     high, low = sorted((first_rank, second_rank), key=RANKS.index, reverse=True)
     name = high + low
     if high == low and ending:

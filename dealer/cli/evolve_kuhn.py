@@ -78,7 +78,11 @@ def _kuhn_settings(options: TypedOptions, opponent: str, mixed_model: str) -> Ku
 
 
 def _find_model(name: str, settings: KuhnSettings, option: str, kinds: Sequence[str]) -> Genes:
-    """Return the genes of a named model or a file; `kinds` are further values of the option, for the message."""
+    """Return the genes of a named model, or those of a file.
+
+    Args:
+        kinds: further values of the option, for the error.
+    """
     if name in MODEL_NAMES:
         return model(name, settings.game)
     path = Path(name)

@@ -1,4 +1,4 @@
-"""``arena join``: connect a bot to a server, from a machine that need not accept connections."""
+"""``arena join``: connect a bot to a server by an outgoing connection."""
 
 from __future__ import annotations
 
@@ -155,7 +155,7 @@ def join(
 
 
 def _address(text: str) -> str:
-    """Return the address of a server's pages without a slash at its end; abort the command if it is none."""
+    """Check the address of a server's pages, and return it without a slash at its end."""
     has_scheme = "://" in text
     address = text if has_scheme else f"http://{text}"
     if not _is_page_address(address, needs_port=not has_scheme):
@@ -177,7 +177,7 @@ def _is_page_address(address: str, *, needs_port: bool) -> bool:
 
 
 def _token(text: str | None, path: Path | None) -> str:
-    """Return the token of an option, a file or the environment; abort the command if there is none."""
+    """Return the token from an option, a file or the environment."""
     if text is not None and path is not None:
         abort("--token and --token-file contradict each other; leave one out")
     if path is not None:

@@ -1,4 +1,4 @@
-"""``arena serve event``: announce round robins of a server's bots, and publish their results."""
+"""``arena serve event``: announce round robins of a server's bots and publish results."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Commands of ``arena serve`` for users: create, invite, list, disable and remove them; set tokens and passwords."""
+"""``arena serve user``, ``users``, ``invite`` and others: manage the users of a server."""
 
 from __future__ import annotations
 
@@ -185,7 +185,7 @@ def remove(terminal: Terminal, name: _Name, data: ServerData = SERVER_DATA) -> N
 
 
 def _change_user(data: Path, name: str, note: str, change: Callable[[sqlite3.Connection], int]) -> int:
-    """Apply a change to an existing user and record the note in the audit; return the result of the change."""
+    """Apply a change to an existing user, with a note in the audit, and return its result."""
     with contextlib.closing(open_store(data)) as store:
         if not _has_user(store, name):
             abort(f"there is no user {name} in {data}")

@@ -75,7 +75,7 @@ def _write_mps(form: SequenceForm, path: Path, *, as_published: bool) -> None:
 def _solutions(
     terminal: Terminal, form: SequenceForm, algorithm: Algorithm, until: float, *, as_published: bool
 ) -> dict[str, Equilibrium]:
-    """Solve the game, and return the solution by its name; the published solution precedes the correct one."""
+    """Solve the game, and return solutions by name, the published one first."""
     from bots.errors import SolvingError
     from bots.lp_mc.preflop import solve, solve_as_published
 

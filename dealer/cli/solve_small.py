@@ -1,4 +1,4 @@
-"""``arena solve kuhn``, ``leduc``, ``kuhn3`` and ``game``: solve small games exactly or by regret matching."""
+"""``arena solve kuhn``, ``leduc``, ``kuhn3`` and ``game``: solve small games."""
 
 from __future__ import annotations
 

@@ -103,7 +103,7 @@ def _ready(sentence: str, folder: object) -> Document:
 
 
 def _filled(terminal: Terminal, root: Path) -> Document:
-    """Compile everything into a new folder and publish it, unless another process does so meanwhile."""
+    """Compile everything into a new folder, unless another process has done so meanwhile."""
     from engine.kernels import disk
     from engine.kernels.jit import is_switched_off
 

@@ -1,1 +1,1 @@
-"""Shared parts of the commands: the application, its help and output, options and arguments that several take."""
+"""Shared parts of the commands: application, help, output, common options and arguments."""

@@ -1,4 +1,4 @@
-"""Parse the arguments of `arena play`, `tournament` and `table`: optional games, then players."""
+"""Parse the arguments of `arena play`, `tournament` and `table`: games, then players."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Convert declared options (`bots.sdk.options`) to options of the command line; declare those that commands share.
+"""Convert declared options (`bots.sdk.options`) to options of the command line.
 
 A command declares options in its signature, or takes all options of a dataclass as one object:
 
@@ -66,7 +66,7 @@ _KINDS: Final = {int: "N", float: "X", str: "TEXT", Path: "PATH"}
 
 
 def option_of(setting: str) -> str:
-    """Return the option that sets a setting, such as ``--seed``; empty if it is a positional argument."""
+    """Return the option of a setting, such as ``--seed``; empty for a positional argument."""
     from dealer.run.run_settings import RunSettings
 
     for option in options_of(RunSettings):

@@ -1,4 +1,4 @@
-"""Shell completion of games, bots and players. The shell offers files itself if a list is empty."""
+"""Shell completion of games, bots and players. For an empty list the shell offers files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Options, workers and messages of long computations, which the same command resumes from their folder."""
+"""Options, workers and messages of long computations that are resumed from their folder."""
 
 from __future__ import annotations
 

@@ -199,7 +199,7 @@ def check_writable(path: Path | None) -> None:
 
 
 def check_new_file(path: Path | None, force: bool) -> None:
-    """Create the folder of an output file, and abort the command if it exists or cannot be written."""
+    """Create the folder of an output file, and abort the command if the file is not new."""
     if path is None:
         return
     if path.exists() and not force:

@@ -1,4 +1,7 @@
-"""Play a run, show its progress, and print its result, for `arena play`, `deal`, `tournament` and `resume`."""
+"""Play a run with its progress line, and print its result.
+
+Used by `arena play`, `deal`, `tournament` and `resume`.
+"""
 
 from __future__ import annotations
 
@@ -230,7 +233,7 @@ def status_line(progress: Progress, width: int | None = None) -> str:
 
 
 def _parts(progress: Progress) -> list[tuple[str, int]]:
-    """Return the parts of the status line, each with its rank: the higher, the earlier it is left out."""
+    """Return the parts of the status line and their ranks; the highest is left out first."""
     is_single = progress.contests == 1
     waiting = ""
     if progress.awaited and is_single:

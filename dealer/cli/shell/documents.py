@@ -1,4 +1,4 @@
-"""Print the document of a command in the terminal or as JSON, and write it to a file with its charts."""
+"""Print the document of a command as text or JSON, and write it to a file with its charts."""
 
 from __future__ import annotations
 

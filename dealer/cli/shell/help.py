@@ -1,7 +1,7 @@
-"""Format the help of a command: a line per option (``-h``), or the full text of each (``--help``).
+"""Format the help of a command.
 
-The short text of an option is the first clause of its full one, which ends at ``.``, ``:`` or ``;``. A short help of
-more than 40 lines lists rare options by name only.
+``-h`` prints a line per option, ``--help`` their full texts. The short text of an option is the first clause of its
+full one, which ends at ``.``, ``:`` or ``;``. A short help of more than 40 lines lists rare options by name only.
 """
 
 # Nothing heavy is imported: `arena -h` prints the list of commands without importing any.
@@ -79,7 +79,7 @@ def _full_text(page: Page, width: int) -> str:
 
 
 def _short_text(page: Page, width: int, *, names_rare: bool = False) -> str:
-    """Format a line for each entry; with `names_rare`, rare entries share a line of names per section."""
+    """Format a line per entry; with `names_rare`, only the names of rare entries."""
     blocks = [_usage(page, width), *_paragraphs(page.description.split("\n\n")[0], width)]
     for title, entries in (*page.sections, *page.commands):
         lines = [title]
@@ -132,7 +132,7 @@ def _below(entries: Sequence[Entry], width: int) -> Iterator[str]:
 
 
 def _paragraphs(text: str, width: int) -> list[str]:
-    """Split a text into paragraphs and wrap them, except those with indented lines, which are examples."""
+    """Split a text into paragraphs, and wrap all but examples, which have indented lines."""
     paragraphs = []
     for part in text.split("\n\n"):
         if "\n " in part:

@@ -1,4 +1,4 @@
-"""New spellings of commands of earlier versions, which `arena` prints instead of running them."""
+"""New spellings of commands of earlier versions."""
 
 from __future__ import annotations
 

@@ -123,7 +123,11 @@ def open_browser(terminal: Terminal, address: str) -> None:
 
 @contextlib.contextmanager
 def pages_during(terminal: Terminal, folder: Path, *, opens_browser: bool = True) -> Iterator[Watch]:
-    """Serve pages about a run of this process from a thread; yield the callback for the events of the run."""
+    """Serve pages about a run of this process from a thread.
+
+    Yields:
+        the callback for the events of the run.
+    """
     from dealer.person.terminal_table import loop_in_thread
     from dealer.watching import LiveMatches
     from dealer.web.local_site import local_site

@@ -1,4 +1,4 @@
-"""Estimate for ``arena play --plan`` the deals that a stop rule will need, from a pilot in a temporary folder."""
+"""Estimate the deals that a stop rule will need from a pilot, for ``arena play --plan``."""
 
 from __future__ import annotations
 

@@ -65,7 +65,7 @@ class LiveLine:
 
 @contextlib.contextmanager
 def showing_progress(terminal: Terminal, activity: str) -> Iterator[ShowProgress]:
-    """Yield a function that shows the progress of a computation and the remaining time, after half a second.
+    """Yield a function that shows the progress of a computation and its remaining time.
 
     Args:
         activity: the computation in a few words.

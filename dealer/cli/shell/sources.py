@@ -1,4 +1,4 @@
-"""Arguments and options of commands that read runs and hands, and reports of problems in files."""
+"""Arguments and options of commands that read hands, and reports of problems in files."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ class StrictHandOptions(HandOptions):
 
 
 class Problems:
-    """Report problems of files while they are read: the first ten in full, then the number of the others.
+    """Report problems of files while they are read: the first ten, then the number of others.
 
     Used as a context manager, it turns the errors of readers into errors of the command.
     """
@@ -158,7 +158,7 @@ def read_counts(
     times: bool = False,
     workers: int | None = None,
 ) -> HandCounts:
-    """Read all hands of runs and logs and count their actions; abort the command if there are none.
+    """Read all hands of runs and logs for statistics; abort the command if there are none.
 
     Args:
         find: result of `HandOptions.finder`.

@@ -79,7 +79,7 @@ class _Output:
 
 @contextlib.contextmanager
 def standard_streams() -> Iterator[None]:
-    """Replace the standard streams by ones that never fail; exit with 2 if standard output was lost."""
+    """Replace the standard streams by ones that never fail; exit with 2 if output was lost."""
     for number in range(3):
         try:
             os.fstat(number)
@@ -112,7 +112,7 @@ def standard_streams() -> Iterator[None]:
 
 
 def _reserve_standard_output() -> None:
-    """Redirect descriptor 1 to standard error, and let `sys.stdout` write to a copy of the old descriptor."""
+    """Redirect descriptor 1 to standard error; `sys.stdout` keeps a copy of the old one."""
     stream = sys.stdout
     # Python writes to a Windows console by handle, not by descriptor.
     if os.name == "nt" or not isinstance(stream, io.TextIOWrapper) or stream.fileno() != 1:
