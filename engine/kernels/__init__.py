@@ -1,2 +1,4 @@
-"""Functions on arrays and integers that validate nothing, most of them compiled; call them through `engine.equity` and
-`engine.batch`, or compose them."""
+"""Functions on arrays and integers, most of them compiled, that validate nothing.
+
+Call them through `engine.equity`, `engine.ranges` and `engine.batch`, or use them in other kernels.
+"""

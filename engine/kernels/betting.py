@@ -1,8 +1,8 @@
-"""The betting of one hand and what it pays, compiled: limit and no-limit.
+"""Compiled betting and payoff of one hand, for training.
 
-`start`, then `act` until the point's position is -1, then `pay`. The rules are those of `engine.betting_rules`, number
-for number, and the payments those of `engine.hand.end_values`; both are what the tests hold these against. They count
-all-in players and side pots. The caller deals (`engine.kernels.draw.draw_cards`, then `holdem_ranks`).
+Call `start`, then `act` until the position is -1, then `pay`. The rules are those of `engine.betting_rules` and the
+payoffs those of `engine.hand.end_values`, and tests compare both. The caller deals, with
+`engine.kernels.draw.draw_cards`, and ranks the hands with `holdem_ranks`.
 """
 
 from __future__ import annotations
@@ -18,6 +18,8 @@ from engine.kernels.cards import BITS, KEYS
 from engine.kernels.evaluation import key_and_set, seven_rank
 from engine.kernels.jit import njit
 
+# Indexes of the fields of engine.betting_rules.BettingPoint in the array of a point, in the same order but without
+# `spent`, which is an array of its own.
 POSITION: Final = 0
 ROUND: Final = 1
 MAY_RAISE: Final = 2
@@ -29,23 +31,23 @@ CALLED: Final = 7
 RAISES: Final = 8
 ACTIONS: Final = 9
 POINT_SIZE: Final = 10
-"""Where the numbers of an `engine.betting_rules.BettingPoint` stand in the array of a point; `spent` is one of its
-own."""
+
 _FOLD: Final = 0
 _CALL: Final = 1
 
 
 class BettingTables(NamedTuple):
-    """The rules of a game as arrays of int64.
+    """Definition of a game as arrays of int64.
 
     Attributes:
-        blinds: by position, in chips.
-        stacks: by position, in chips.
-        raise_sizes: by round, in chips; all 0 in a no-limit game.
-        first_players: by round, the position that acts first.
-        max_raises: by round.
-        big_blind: in chips; one number.
-        is_limit: 1 or 0; one number.
+        first: the point in which every hand starts.
+        blinds: chips by position.
+        stacks: chips by position.
+        raise_sizes: chips by round, all 0 in a no-limit game.
+        first_players: position that acts first, by round.
+        max_raises: number of raises allowed, by round.
+        big_blind: chips.
+        is_limit: 1 or 0.
     """
 
     first: NDArray[np.int64]
@@ -59,24 +61,17 @@ class BettingTables(NamedTuple):
 
 
 def betting_tables(game: Game) -> BettingTables:
-    """The rules of a game for `start` and `act`."""
+    """Return the tables of a game for `start` and `act`."""
     point = first_point(game)
-    numbers = (
-        [int(number) for name, number in point._asdict().items() if name != "spent"],
-        game.blinds,
-        game.stacks,
-        game.raise_sizes or (0,) * game.num_rounds,
-        game.first_players,
-        game.max_raises,
-    )
-    first, blinds, stacks, sizes, firsts, most = [np.array(of_one, np.int64) for of_one in numbers]
+    first = [int(number) for name, number in point._asdict().items() if name != "spent"]
+    raise_sizes = game.raise_sizes or (0,) * game.num_rounds
     return BettingTables(
-        first=first,
-        blinds=blinds,
-        stacks=stacks,
-        raise_sizes=sizes,
-        first_players=firsts,
-        max_raises=most,
+        first=np.array(first, np.int64),
+        blinds=np.array(game.blinds, np.int64),
+        stacks=np.array(game.stacks, np.int64),
+        raise_sizes=np.array(raise_sizes, np.int64),
+        first_players=np.array(game.first_players, np.int64),
+        max_raises=np.array(game.max_raises, np.int64),
         big_blind=game.big_blind,
         is_limit=int(game.is_limit),
     )
@@ -84,7 +79,8 @@ def betting_tables(game: Game) -> BettingTables:
 
 @njit
 def bits(word: int) -> int:
-    """How many bits of a set of positions are set."""
+    """Return the number of positions in a set."""
+    # numba does not compile int.bit_count(). Each pass clears the lowest bit.
     count = 0
     while word:
         word &= word - 1
@@ -94,7 +90,7 @@ def bits(word: int) -> int:
 
 @njit
 def start(tables: BettingTables, point: NDArray[np.int64], spent: NDArray[np.int64]) -> None:
-    """Write the start of a hand into a point and what each position has put in."""
+    """Write the start of a hand to `point` and `spent`."""
     for i in range(POINT_SIZE):
         point[i] = tables.first[i]
     for position in range(len(spent)):
@@ -103,16 +99,23 @@ def start(tables: BettingTables, point: NDArray[np.int64], spent: NDArray[np.int
 
 @njit
 def act(tables: BettingTables, point: NDArray[np.int64], spent: NDArray[np.int64], kind: int, size: Any) -> None:
-    """Play a legal action of the acting player: 0 fold, 1 call, 2 raise to a hand total (in a limit game of any size).
+    """Play a legal action of the acting player.
+
+    The steps are those of `engine.betting_rules`, whose comments explain them.
 
     Args:
         point: changed in place.
-        spent: by position, in chips; changed in place.
-        size: of a raise, as a hand total.
+        spent: chips by position, changed in place.
+        kind: 0 fold, 1 call, 2 raise.
+        size: hand total of a raise in a no-limit game.
     """
-    position, round_, max_spent, able = point[POSITION], point[ROUND], point[MAX_SPENT], point[ABLE]
+    position = point[POSITION]
+    round_ = point[ROUND]
+    max_spent = point[MAX_SPENT]
+    able = point[ABLE]
     players = len(spent)
-    stack, total = tables.stacks[position], spent[position]
+    stack = tables.stacks[position]
+    total = spent[position]
     if kind == _CALL:
         total = min(max_spent, stack)
         point[CALLED] += total < stack
@@ -129,7 +132,8 @@ def act(tables: BettingTables, point: NDArray[np.int64], spent: NDArray[np.int64
         able &= ~(1 << position)
         point[ABLE] = able
     point[ACTIONS] += 1
-    able_count, is_contested = bits(able), bits(point[FOLDED]) < players - 1
+    able_count = bits(able)
+    is_contested = bits(point[FOLDED]) < players - 1
     if point[CALLED] < able_count and is_contested:
         position += 1
         while not able >> position & 1:
@@ -139,13 +143,15 @@ def act(tables: BettingTables, point: NDArray[np.int64], spent: NDArray[np.int64
         point[CALLED] = point[RAISES] = point[ACTIONS] = 0
         point[MIN_RAISE_TO] = max_spent + tables.big_blind
         position = tables.first_players[round_]
+        # Find the first able position from there on.
         while not able >> position & 1:
             position = position + 1 if position + 1 < players else 0
     else:
         if able_count <= 1 and is_contested:
             round_ = len(tables.max_raises) - 1
         position = -1
-    point[POSITION], point[ROUND] = position, round_
+    point[POSITION] = position
+    point[ROUND] = round_
     point[MAY_RAISE] = (
         position >= 0
         and able_count > 1
@@ -157,15 +163,16 @@ def act(tables: BettingTables, point: NDArray[np.int64], spent: NDArray[np.int64
 
 @njit
 def pay(spent: NDArray[np.int64], folded: int, ranks: NDArray[np.int64], values: NDArray[np.float64]) -> None:
-    """Write the net chips of each position at the end of a hand.
+    """Write the net chips of each position at the end of a hand to `values`.
 
     Args:
-        spent: by position, in chips.
-        folded: bit p is set when position p has folded.
-        ranks: of the hands, higher is better; those of folded positions do not matter.
+        spent: chips by position.
+        folded: positions that have folded, as a set of bits.
+        ranks: ranks of the hands by position, higher is better. Those of folded positions are ignored.
     """
     players = len(spent)
     if bits(folded) + 1 >= players:
+        # All but one have folded: the last player wins the sum of all chips.
         pot = 0
         for position in range(players):
             pot += spent[position]
@@ -174,6 +181,7 @@ def pay(spent: NDArray[np.int64], folded: int, ranks: NDArray[np.int64], values:
         return
     for position in range(players):
         values[position] = -spent[position] if folded >> position & 1 else 0.0
+    # Pay layer by layer from the smallest. A layer reaches from `below` to `level`, the next higher amount of a player.
     below = np.int64(0)
     while True:
         level = np.int64(-1)
@@ -182,15 +190,20 @@ def pay(spent: NDArray[np.int64], folded: int, ranks: NDArray[np.int64], values:
                 level = spent[position]
         if level < 0:
             return
-        best, winners, payers = np.int64(-1), 0, 0
+        # Find the best rank among the players in the layer, and count its winners and all who pay.
+        best = np.int64(-1)
+        winners = 0
+        payers = 0
         for position in range(players):
             if spent[position] >= level:
                 payers += 1
                 if not folded >> position & 1:
                     if ranks[position] > best:
-                        best, winners = ranks[position], 1
+                        best = ranks[position]
+                        winners = 1
                     elif ranks[position] == best:
                         winners += 1
+        # Winners share the chips of the others in equal parts. Folded players have paid already.
         size = level - below
         for position in range(players):
             if winners and spent[position] >= level and not folded >> position & 1:
@@ -203,14 +216,15 @@ def pay(spent: NDArray[np.int64], folded: int, ranks: NDArray[np.int64], values:
 
 @njit
 def holdem_ranks(cards: NDArray[np.uint8], ranks: NDArray[np.int64]) -> None:
-    """Write the rank of each position's seven cards to ranks.
+    """Write the rank of each position's seven cards to `ranks`.
 
     Args:
-        cards: the hole cards position by position, then the five cards of the board; more may follow.
-        ranks: one for each position.
+        cards: the hole cards by position, then the five cards of the board. Any cards may follow.
     """
     players = len(ranks)
     board_key, board_cards = key_and_set(cards[2 * players : 2 * players + 5])
     for position in range(players):
-        one, other = cards[2 * position], cards[2 * position + 1]
-        ranks[position] = seven_rank(board_key + KEYS[one] + KEYS[other], board_cards | BITS[one] | BITS[other])
+        first = cards[2 * position]
+        second = cards[2 * position + 1]
+        key = board_key + KEYS[first] + KEYS[second]
+        ranks[position] = seven_rank(key, board_cards | BITS[first] | BITS[second])

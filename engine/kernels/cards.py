@@ -1,11 +1,10 @@
-"""Cards as the kernels count them: the keys, sets and tables that lead from cards to the rank of a hand.
+"""Keys, sets and tables from which kernels find the rank of a hand.
 
-Same method and same tables as `engine.evaluator`, without its concessions to the interpreter. The key of a card is a
-uint64: the rank key in the low 32 bits, above it four 4-bit suit counters. A hand's key is `START` plus the keys of its
-cards. The counters start at 3, so that the fifth card of a suit sets bit 3 of its counter, and one `and` with `FLUSH`
-finds any flush. A set of cards has one bit per card, suit by suit, 13 bits each.
+The key of a card is a uint64 with the rank key in the low 32 bits and four suit counters of 4 bits above. The key of a
+hand is `START` plus the keys of its cards. Counters start at 3, so the fifth card of a suit sets bit 3 of its counter,
+and one ``and`` with `FLUSH` finds any flush. A set of cards has one bit per card, 13 bits per suit.
 
-Nothing here is compiled: numpy alone is imported, and `engine.kernels.showdowns` uses the same numbers.
+This module imports numpy but not numba.
 """
 
 from __future__ import annotations
@@ -18,40 +17,40 @@ from numpy.typing import NDArray
 from engine.tables import load_tables
 
 _TABLES: Final = load_tables()
-_SUITS_FROM: Final = 32
+_SUIT_SHIFT: Final = 32
 
 RANK_KEYS: Final = np.array(_TABLES.rank_keys, dtype=np.uint64)
-"""By rank."""
+"""Key of a rank, by rank."""
 
 KEYS: Final = np.array(
-    [_TABLES.rank_keys[card >> 2] + (1 << (_SUITS_FROM + 4 * (card & 3))) for card in range(52)], dtype=np.uint64
+    [_TABLES.rank_keys[card >> 2] + (1 << (_SUIT_SHIFT + 4 * (card & 3))) for card in range(52)], dtype=np.uint64
 )
-"""By card."""
+"""Key of a card, by card."""
 
 BITS: Final = np.array([1 << (13 * (card & 3) + (card >> 2)) for card in range(52)], dtype=np.uint64)
-"""By card, the set of this card alone."""
+"""Set with this card alone, by card."""
 
 OFFSETS: Final = tuple(np.array(table, dtype=np.uint16) for table in _TABLES.offsets)
 VALUES: Final = tuple(np.array(table, dtype=np.uint16) for table in _TABLES.values)
 ROW_BITS: Final = tuple(np.uint64(bits) for bits in _TABLES.row_bits)
-"""The perfect hash of `engine.tables`; index n - 1 is for hands of n cards."""
+"""Tables of `engine.tables.RankTables`. Index n - 1 is for hands of n cards."""
 
 FLUSHES: Final = np.array(_TABLES.flushes, dtype=np.uint16)
-"""The rank of a flush, by the set of its ranks; 0 for fewer than five."""
+"""Rank of a flush by the set of its ranks, 0 for fewer than five."""
 
-START: Final = np.uint64(0x3333 << _SUITS_FROM)
-FLUSH: Final = np.uint64(0x8888 << _SUITS_FROM)
-RANKS_ONLY: Final = np.uint64((1 << _SUITS_FROM) - 1)
+START: Final = np.uint64(0x3333 << _SUIT_SHIFT)
+FLUSH: Final = np.uint64(0x8888 << _SUIT_SHIFT)
+RANKS_ONLY: Final = np.uint64((1 << _SUIT_SHIFT) - 1)
 THIRTEEN: Final = np.uint64(13)
 SUIT_MASK: Final = np.uint64((1 << 13) - 1)
 
 
 def rank_sevens(hands: NDArray[np.uint8]) -> NDArray[np.uint16]:
-    """The ranks of hands of seven cards, shape (n, 7), as `engine.batch.rank_hands` gives them, without numba."""
+    """Return the ranks of hands of seven cards, shape (n, 7), without numba."""
     keys = START + KEYS[hands].sum(axis=1, dtype=np.uint64)
-    ranks_keys = keys & RANKS_ONLY
-    rows = ranks_keys & np.uint64(len(OFFSETS[6]) - 1)
-    ranks: NDArray[np.uint16] = VALUES[6][(ranks_keys >> ROW_BITS[6]) + OFFSETS[6][rows]]
+    rank_keys = keys & RANKS_ONLY
+    rows = rank_keys & np.uint64(len(OFFSETS[6]) - 1)
+    ranks: NDArray[np.uint16] = VALUES[6][(rank_keys >> ROW_BITS[6]) + OFFSETS[6][rows]]
     flushes = np.flatnonzero(keys & FLUSH)
     sets = np.bitwise_or.reduce(BITS[hands[flushes]], axis=1)
     suits = [FLUSHES[(sets >> np.uint64(13 * suit)) & SUIT_MASK] for suit in range(4)]

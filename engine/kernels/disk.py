@@ -1,22 +1,15 @@
-"""Compiled kernels on disk, so that only one process ever waits for the compiler: ``arena warmup``.
+"""Cache of compiled kernels on disk, filled by ``arena warmup``.
 
-What goes wrong with caches of compiled code, and what is done here:
+One process compiles all kernels into a folder and publishes it whole by renaming it. Other processes only read. The
+name of the folder is a digest of everything that a kernel depends on, so any change leads to another folder. A missing
+or damaged file means that the kernel is compiled as if there were no cache.
 
-- *A kernel holds the tables, constants and helpers of the day it was compiled.* The folder of a cache is named by a
-  digest of everything a kernel can be made of: all sources and tables of the packages that hold kernels, Python, numba
-  and LLVM, the processor, and numba's settings. What changes leads to another folder.
-- *Processes that fill one cache read each other's half-written entries* (numba issue 4807). One process fills a folder
-  next to the real one and publishes it whole by renaming it (`publish`); all other processes read, and never write.
-- *Some places cannot be written.* Reading needs no permission but to read. Where there is no cache, or a file in it is
-  damaged (each begins with its checksum), a kernel is compiled as if there were none.
-
-Programs that start many short processes, such as a suite of tests, can let all of them share what each compiles, in a
-folder of their own that `SHARED_VARIABLE` names: an entry is put there whole, under its last name, by renaming it. That
-is no cache to keep: a process whose sources are changed while it runs would put old code there under a new name.
-
-A cache is code: whoever can write to the folder decides what the user's processes run. It lies in the user's own cache
-folder; `FOLDER_VARIABLE` names another, such as one that an administrator fills for all.
+Cached kernels are code: whoever can write to the folder controls the user's processes. It is in the user's own cache
+folder unless `FOLDER_VARIABLE` names another, such as one that an administrator has filled for all users.
 """
+
+# numba's own cache is written by all processes, which read each other's unfinished entries (numba issue 4807), and it
+# ignores changes in the tables and helpers that a kernel contains.
 
 from __future__ import annotations
 
@@ -31,19 +24,23 @@ from functools import cache
 from pathlib import Path
 
 FOLDER_VARIABLE = "ARENA_CACHE_DIR"
-"""The environment variable that names the folder of the caches."""
+"""Environment variable with the folder of the caches."""
 
 SHARED_VARIABLE = "ARENA_SHARED_KERNELS"
-"""The environment variable that names a folder in which processes share what they compile."""
+"""Environment variable with a folder in which processes share the kernels that they compile.
+
+For programs that start many short processes, such as test suites. Delete the folder afterwards: a process whose sources
+change while it runs writes old code under a new name.
+"""
 
 COMPILING = (
     "kernels are being compiled, which takes some seconds: `arena warmup` does it once for all matches, "
     "--start-timeout gives bots longer to connect"
 )
-"""What a bot's process writes when it compiles a kernel for the first time."""
+"""Line that the process of a bot writes before it compiles its first kernel."""
 
 PACKAGES = ("engine", "bots")
-"""The packages whose kernels are kept; a kernel of anybody else's is not made of what the digest covers."""
+"""Packages whose kernels are cached. The digest covers their sources and tables only."""
 
 _SUFFIX = ".kernel"
 _DIGEST_BYTES = 32
@@ -52,9 +49,10 @@ _SOURCES = (".py", ".bin")
 
 
 def root_folder() -> Path:
-    """Where the caches of this user lie, one folder each; it need not exist."""
-    if given := os.environ.get(FOLDER_VARIABLE):
-        return Path(given).absolute()
+    """Return the folder that contains the caches, which may not exist."""
+    folder = os.environ.get(FOLDER_VARIABLE)
+    if folder:
+        return Path(folder).absolute()
     from platformdirs import user_cache_path
 
     return user_cache_path("acpc-arena", appauthor=False) / "kernels"
@@ -62,10 +60,10 @@ def root_folder() -> Path:
 
 @cache
 def cache_folder() -> Path:
-    """The folder that holds, or would hold, the kernels of exactly this installation on this machine.
+    """Return the folder for the kernels of this installation on this machine, which may not exist.
 
     Raises:
-        OSError: the sources are no files that can be read.
+        OSError: the sources cannot be read.
     """
     import llvmlite
     import numba
@@ -85,18 +83,18 @@ def cache_folder() -> Path:
     digest = hashlib.sha256("\0".join(parts).encode())
     root = Path(__file__).resolve().parents[2]
     for package in PACKAGES:
-        for path in sorted(_files_of(root / package)):
+        for path in sorted(_walk(root / package)):
             if path.suffix in _SOURCES:
                 digest.update(f"\0{path.relative_to(root).as_posix()}\0".encode())
                 digest.update(path.read_bytes())
     return root_folder() / digest.hexdigest()[:_DIGEST_BYTES]
 
 
-def _files_of(folder: Path) -> Iterator[Path]:
-    # `rglob` would silently leave out what cannot be listed.
+def _walk(folder: Path) -> Iterator[Path]:
+    # rglob() ignores folders that cannot be listed.
     for path in folder.iterdir():
         if path.is_dir():
-            yield from _files_of(path)
+            yield from _walk(path)
         else:
             yield path
 
@@ -106,13 +104,13 @@ def _is_setting(name: str) -> bool:
 
 
 def is_filled() -> bool:
-    """Whether the kernels of this installation have been published."""
-    # Where nothing is published, numba is not loaded to find its version.
+    """Return whether the kernels of this installation have been published."""
+    # Without any published folder, numba is not imported for its version.
     return bool(filled_folders()) and cache_folder().is_dir()
 
 
 def read_kernel(name: str) -> bytes | None:
-    """The contents of a published or shared file; None where there is none, or a damaged one."""
+    """Return the contents of a published or shared file, or None if it is missing or damaged."""
     for folder in (cache_folder, _shared_folder):
         with suppress(OSError):
             if (contents := read_kernel_in(folder(), name)) is not None:
@@ -121,22 +119,23 @@ def read_kernel(name: str) -> bytes | None:
 
 
 def read_kernel_in(folder: Path, name: str) -> bytes | None:
-    """The contents of a file in a folder; None where there is none, or a damaged one."""
+    """Return the contents of a file in a folder, or None if it is missing or damaged."""
     with suppress(OSError):
-        found = (folder / f"{name}{_SUFFIX}").read_bytes()
-        checksum, contents = found[:_DIGEST_BYTES], found[_DIGEST_BYTES:]
+        data = (folder / f"{name}{_SUFFIX}").read_bytes()
+        checksum = data[:_DIGEST_BYTES]
+        contents = data[_DIGEST_BYTES:]
         if hashlib.sha256(contents).digest() == checksum:
             return contents
     return None
 
 
 def is_shared() -> bool:
-    """Whether this process shares what it compiles."""
+    """Return whether this process shares the kernels that it compiles."""
     return bool(os.environ.get(SHARED_VARIABLE))
 
 
 def share_kernel(name: str, contents: bytes) -> None:
-    """Write a file for other processes, where `SHARED_VARIABLE` names a folder that can be written to."""
+    """Write a file to the shared folder, if it can be written to."""
     with suppress(OSError):
         folder = _shared_folder()
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -150,27 +149,27 @@ def _shared_folder() -> Path:
 
 
 def start_filling() -> Path:
-    """Make the folder that is to be published; whatever earlier attempts have left is removed.
+    """Create a folder to fill and publish, and remove those of earlier attempts.
 
-    The caller sees to it that no other process is filling.
+    The caller ensures that no other process is filling a folder.
 
     Raises:
-        OSError: it cannot be made.
+        OSError: the folder cannot be created.
     """
     root = root_folder()
     root.mkdir(mode=0o700, parents=True, exist_ok=True)
-    for left in root.glob(f"{_UNFINISHED}*"):
-        shutil.rmtree(left)
+    for unfinished in root.glob(f"{_UNFINISHED}*"):
+        shutil.rmtree(unfinished)
     folder = root / f"{_UNFINISHED}{os.getpid()}"
     folder.mkdir(mode=0o700)
     return folder
 
 
 def write_kernel(folder: Path, name: str, contents: bytes) -> None:
-    """Write a file, whole at once, into a folder that other processes read and write.
+    """Write a file atomically to a folder that other processes read and write.
 
     Raises:
-        OSError: it cannot be written.
+        OSError: the file cannot be written.
     """
     unfinished = folder / f"{name}-{os.getpid()}{_SUFFIX}"
     unfinished.write_bytes(hashlib.sha256(contents).digest() + contents)
@@ -178,30 +177,30 @@ def write_kernel(folder: Path, name: str, contents: bytes) -> None:
 
 
 def publish(folder: Path) -> Path:
-    """Make a filled folder the cache; returns where it is now. If there is one already, it is kept.
+    """Make a filled folder the cache, unless there is one already. Returns the folder of the cache.
 
     Raises:
-        OSError: it cannot be renamed.
+        OSError: the folder cannot be renamed.
     """
-    to = cache_folder()
+    target = cache_folder()
     try:
-        folder.rename(to)
+        folder.rename(target)
     except OSError:
-        if not to.is_dir():
+        if not target.is_dir():
             raise
         shutil.rmtree(folder)
-    return to
+    return target
 
 
 def filled_folders() -> list[Path]:
-    """All published caches, those of other installations and processors included."""
+    """Return all published caches, also those of other installations and processors."""
     with suppress(OSError):
         return sorted(path for path in root_folder().iterdir() if _is_ours(path))
     return []
 
 
 def clear() -> int:
-    """Remove all caches and what unfinished attempts have left; returns how many folders there were.
+    """Remove all caches and unfinished folders. Returns the number of folders.
 
     Raises:
         OSError: a folder cannot be removed.

@@ -1,7 +1,6 @@
-"""The ranks of hands, compiled: of one, from keys and sets of cards, and of many, from their cards. Validates nothing.
+"""Compiled ranks of hands, of single hands for use in other kernels and of many for `engine.batch`.
 
-The ranks are those of `engine.evaluator.rank_hand`. `engine.kernels.cards` explains keys, sets and tables,
-`engine.kernels.jit` what makes the kernels quick; many hands are ranked through `engine.batch`, which validates.
+The ranks are those of `engine.evaluator.rank_hand`. `engine.kernels.cards` defines keys and sets of cards.
 """
 
 from __future__ import annotations
@@ -33,17 +32,19 @@ _ROW_7 = np.uint64(len(_OFFSETS_7) - 1)
 
 @njit
 def key_and_set(cards: NDArray[np.uint8]) -> tuple[np.uint64, np.uint64]:
-    """Return `START` and the sum of the keys of some cards, and the same cards as a set."""
-    key, found = START, np.uint64(0)
+    """Return `START` plus the sum of the keys of some cards, and the set of these cards."""
+    key = START
+    card_set = np.uint64(0)
     for card in cards:
         key += KEYS[card]
-        found |= BITS[card]
-    return key, found
+        card_set |= BITS[card]
+    return key, card_set
 
 
 @njit
 def flush_rank(cards: np.uint64) -> np.uint16:
-    """Return the rank of the best flush in a set of cards; 0 if there is none."""
+    """Return the rank of the best flush in a set of cards, 0 for no flush."""
+    # At most two suits can have five of ten cards. Looking up all four is faster than a search.
     rank = FLUSHES[cards & SUIT_MASK]
     for _ in range(3):
         cards >>= THIRTEEN
@@ -53,13 +54,13 @@ def flush_rank(cards: np.uint64) -> np.uint16:
 
 @njit
 def five_rank(ranks_key: np.uint64) -> np.uint16:
-    """Return the rank of five cards by the sum of their rank keys, flushes aside."""
+    """Return the rank of five cards from the sum of their rank keys, flushes aside."""
     return np.uint16(_VALUES_5[(ranks_key >> _BITS_5) + np.uint64(_OFFSETS_5[ranks_key & _ROW_5])])
 
 
 @njit
 def plain_seven_rank(ranks_key: np.uint64) -> np.uint16:
-    """Return the rank of seven cards by the sum of their rank keys, flushes aside."""
+    """Return the rank of seven cards from the sum of their rank keys, flushes aside."""
     return np.uint16(_VALUES_7[(ranks_key >> _BITS_7) + np.uint64(_OFFSETS_7[ranks_key & _ROW_7])])
 
 
@@ -68,14 +69,15 @@ def seven_rank(key: np.uint64, cards: np.uint64) -> np.uint16:
     """Return the rank of seven cards.
 
     Args:
-        key: `START` and the sum of their keys.
-        cards: the same cards as a set.
+        key: `START` plus the sum of their keys.
+        cards: set of the cards.
     """
     if key & FLUSH:
         return flush_rank(cards)
     return plain_seven_rank(key & RANKS_ONLY)
 
 
+# A Python integer would turn a uint64 into a float64.
 _ZERO = np.uint64(0)
 _ONE = np.uint64(1)
 _TWO = np.uint64(2)
@@ -87,7 +89,7 @@ _WHEEL = np.uint64(0b1_0000_0000_1111)
 
 @njit
 def rank_seven(hands: NDArray[np.uint8], ranks: NDArray[np.uint16]) -> None:
-    """Write the rank of each row of hands, shape (n, 7), to ranks, shape (n,)."""
+    """Write the ranks of hands, shape (n, 7), to ranks, shape (n,)."""
     for i in range(hands.shape[0]):
         a, b, c, d = hands[i, 0], hands[i, 1], hands[i, 2], hands[i, 3]
         e, f, g = hands[i, 4], hands[i, 5], hands[i, 6]
@@ -100,7 +102,7 @@ def rank_seven(hands: NDArray[np.uint8], ranks: NDArray[np.uint16]) -> None:
 
 @njit
 def rank_five(hands: NDArray[np.uint8], ranks: NDArray[np.uint16]) -> None:
-    """Write the rank of each row of hands, shape (n, 5), to ranks, shape (n,)."""
+    """Write the ranks of hands, shape (n, 5), to ranks, shape (n,)."""
     for i in range(hands.shape[0]):
         a, b, c, d, e = hands[i, 0], hands[i, 1], hands[i, 2], hands[i, 3], hands[i, 4]
         key = START + KEYS[a] + KEYS[b] + KEYS[c] + KEYS[d] + KEYS[e]
@@ -118,9 +120,12 @@ def rank_few(
     row_bits: np.uint64,
     ranks: NDArray[np.uint16],
 ) -> None:
-    """Write the rank of each row of hands, shape (n, k) with k of 1..7, to ranks, shape (n,).
+    """Write the ranks of hands, shape (n, k) with k of 1 to 7, to ranks, shape (n,).
 
-    The tables are those of k cards: `OFFSETS[k - 1]`, `VALUES[k - 1]`, `ROW_BITS[k - 1]`.
+    Args:
+        offsets: `OFFSETS[k - 1]`.
+        values: `VALUES[k - 1]`.
+        row_bits: `ROW_BITS[k - 1]`.
     """
     row = (_ONE << row_bits) - _ONE
     for i in range(hands.shape[0]):
@@ -139,11 +144,9 @@ def rank_few(
 
 @njit
 def rank_many(hands: NDArray[np.uint8], ranks: NDArray[np.uint16]) -> None:
-    """Write the rank of each row of hands, shape (n, k) with k of 8..10, to ranks, shape (n,).
-
-    Such a hand may hold a flush and, say, four of a kind, or two flushes: the best of all is taken.
-    """
+    """Write the ranks of hands, shape (n, k) with k of 8 to 10, to ranks, shape (n,)."""
     for i in range(hands.shape[0]):
+        # Collect the ranks of which there are at least one, two, three and four cards.
         seen, twice, thrice, four, cards = _ZERO, _ZERO, _ZERO, _ZERO, _ZERO
         for j in range(hands.shape[1]):
             card = hands[i, j]
@@ -154,14 +157,19 @@ def rank_many(hands: NDArray[np.uint8], ranks: NDArray[np.uint16]) -> None:
             twice |= seen & bit
             seen |= bit
         key = _best_five_key(seen, twice, thrice, four)
+        # So many cards can contain both a flush and a full house or four of a kind, or two flushes.
         ranks[i] = max(five_rank(key), flush_rank(cards))
 
 
 @njit
 def _best_five_key(seen: np.uint64, twice: np.uint64, thrice: np.uint64, four: np.uint64) -> np.uint64:
-    """Return the sum of the rank keys of the best five ranks of at least eight cards, flushes aside.
+    """Return the sum of the rank keys of the best five of at least eight cards, flushes aside.
 
-    The masks hold the ranks of which there are at least one, two, three, four cards.
+    Args:
+        seen: set of the ranks of which there is at least one card.
+        twice: those of which there are at least two.
+        thrice: those of which there are at least three.
+        four: those of which there are four.
     """
     key = _ZERO
     if four:
@@ -175,6 +183,7 @@ def _best_five_key(seen: np.uint64, twice: np.uint64, thrice: np.uint64, four: n
         if pairs:
             key += _THREE * RANK_KEYS[trips] + _TWO * RANK_KEYS[_highest(pairs)]
             return np.uint64(key)
+    # The highest straight, then the one from ace to five.
     for lowest in range(8, -1, -1):
         run = _LOWEST_RUN << np.uint64(lowest)
         if seen & run == run:
@@ -184,11 +193,12 @@ def _best_five_key(seen: np.uint64, twice: np.uint64, thrice: np.uint64, four: n
     if seen & _WHEEL == _WHEEL:
         key += RANK_KEYS[0] + RANK_KEYS[1] + RANK_KEYS[2] + RANK_KEYS[3] + RANK_KEYS[12]
         return np.uint64(key)
-    wanted = 5
+    # Three of a kind, one or two pairs, or nothing; then the highest kickers.
+    missing = 5
     if thrice:
         key += _THREE * RANK_KEYS[trips]
         seen &= ~(_ONE << trips)
-        wanted = 2
+        missing = 2
     else:
         for _ in range(2):
             if pairs:
@@ -196,8 +206,8 @@ def _best_five_key(seen: np.uint64, twice: np.uint64, thrice: np.uint64, four: n
                 key += _TWO * RANK_KEYS[pair]
                 pairs &= ~(_ONE << pair)
                 seen &= ~(_ONE << pair)
-                wanted -= 2
-    for _ in range(wanted):
+                missing -= 2
+    for _ in range(missing):
         high = _highest(seen)
         key += RANK_KEYS[high]
         seen &= ~(_ONE << high)

@@ -1,17 +1,15 @@
-"""The compiler of the kernels.
+"""Compiler of the kernels, the decorator `njit`.
 
-A kernel is compiled at its first call, once per process (some tenths of a second each), or read from the disk, where
-``arena warmup`` has put it (`engine.kernels.disk` says how that is made safe): some milliseconds. Kernels made inside a
-function, such as those of `engine.kernels.betting`, and kernels of other packages are always compiled; what a kernel
-of ours calls is part of it, so one that plays such hands is read whole.
+A kernel is compiled at its first call in a process, in some tenths of a second, or read from the disk, where
+``arena warmup`` has put it (`engine.kernels.disk`), in some milliseconds. Kernels defined inside a function and those
+of other packages are always compiled.
 
-What matters for speed:
+Three rules of numba make kernels fast:
 
-- Tables are globals of the kernel's module, which numba freezes into the compiled code. A helper that is given arrays
-  counts references at every call, even when inlined, and makes a tight loop 20 to 30 times as slow: helpers in inner
-  loops take and return numbers.
-- Everything is unsigned: for a signed index numba adds a test for a negative one to every access.
-- Only constants of type uint64 meet the keys: with a Python int, a uint64 becomes a float64.
+- Tables are globals, which are frozen into the compiled code. Passing an array to a helper counts its references at
+  every call and makes a tight loop 20 to 30 times as slow, so helpers in inner loops take and return numbers.
+- Indexes are unsigned. For a signed index, every access tests whether it is negative.
+- Constants that meet a uint64 have this type. A Python int would turn the result into a float64.
 """
 
 from __future__ import annotations
@@ -34,30 +32,30 @@ from engine.kernels import disk
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
-# numba is untyped: what it makes of a compiled function to be stored, and back.
+# Internals of numba that convert a compiled function to bytes and back. numba has no types.
 _REBUILD: Callable[..., Any] = CompileResult._rebuild
 _DUMPS: Callable[[object], bytes] = dumps
 
 
+# Folder to which compiled kernels are written, and the names of those written so far.
 _filling: tuple[Path, list[str]] | None = None
-"""Where compiled kernels are written, and the names of those that were."""
-_read = 0
+_num_read = 0
 
 
 def is_switched_off() -> bool:
-    """Whether numba is configured to compile nothing."""
+    """Return whether numba is configured to compile nothing."""
     settings: Any = numba.config
     return bool(settings.DISABLE_JIT)
 
 
 def kernels_read() -> int:
-    """How many kernels this process has read from the disk."""
-    return _read
+    """Return the number of kernels that this process has read from the disk."""
+    return _num_read
 
 
 @contextmanager
 def kernels_written_to(folder: Path) -> Iterator[list[str]]:
-    """Write every kernel that is compiled inside the `with` to a folder; gives the growing list of their names."""
+    """Write the kernels compiled inside the ``with`` to a folder; yield the growing list of their names."""
     global _filling
     names: list[str] = []
     _filling = folder, names
@@ -68,9 +66,9 @@ def kernels_written_to(folder: Path) -> Iterator[list[str]]:
 
 
 class _KernelsOnDisk:
-    """What numba asks before and tells after compiling: the place of `numba.core.caching.FunctionCache`.
+    """Replacement of `numba.core.caching.FunctionCache`, with its methods.
 
-    Its index files are written and read in place by every player, which is what `engine.kernels.disk` avoids.
+    The cache of numba has index files, which all processes read and write in place (see `engine.kernels.disk`).
     """
 
     def __init__(self, function: Callable[..., Any]) -> None:
@@ -81,20 +79,24 @@ class _KernelsOnDisk:
         return str(disk.cache_folder())
 
     def load_overload(self, signature: Any, target_context: Any) -> Any:
-        global _read
+        global _num_read
         name = self._file_name(signature)
-        # Processes that fill a folder together read what the first of them has compiled.
-        contents = disk.read_kernel(name) if _filling is None else disk.read_kernel_in(_filling[0], name)
+        if _filling is None:
+            contents = disk.read_kernel(name)
+        else:
+            # Processes that fill a folder together read kernels that another has compiled.
+            contents = disk.read_kernel_in(_filling[0], name)
         if contents is None:
             _report_compiling()
             return None
         target_context.refresh()
         compiled = _REBUILD(target_context, *pickle.loads(contents))
-        _read += 1
+        _num_read += 1
         return compiled
 
     def save_overload(self, signature: Any, compiled: Any) -> None:
         if compiled.library.has_dynamic_globals:
+            # The code contains addresses of this process.
             return
         if _filling is not None:
             folder, names = _filling
@@ -104,13 +106,13 @@ class _KernelsOnDisk:
             disk.share_kernel(self._file_name(signature), _DUMPS(compiled._reduce()))
 
     def enable(self) -> None:
-        """Reading is always on."""
+        """Do nothing, because reading is always enabled."""
 
     def disable(self) -> None:
-        """Reading is always on."""
+        """Do nothing, because reading is always enabled."""
 
     def flush(self) -> None:
-        """Published kernels stay as they are."""
+        """Do nothing, because published kernels do not change."""
 
     def _file_name(self, signature: Any) -> str:
         return f"{self._name}-{hashlib.sha256(str(signature).encode()).hexdigest()[:16]}"
@@ -126,14 +128,15 @@ def _report_compiling() -> None:
 if TYPE_CHECKING:
 
     def njit(function: _Function) -> _Function:
-        """Compile a function for the types it is called with; it keeps its signature, and lets other threads run."""
+        """Compile a function for the types of its arguments, without holding the interpreter lock."""
         return function
 else:
 
     def njit(function):
-        """Compile a function for the types it is called with; other threads run meanwhile."""
+        """Compile a function for the types of its arguments, without holding the interpreter lock."""
         dispatcher = numba.njit(nogil=True)(function)
-        is_lasting = function.__closure__ is None and "<locals>" not in function.__qualname__
-        if is_lasting and function.__module__.partition(".")[0] in disk.PACKAGES and not is_switched_off():
+        # The values that a local function closes over are not part of the digest of the cache.
+        is_global = function.__closure__ is None and "<locals>" not in function.__qualname__
+        if is_global and function.__module__.partition(".")[0] in disk.PACKAGES and not is_switched_off():
             dispatcher._cache = _KernelsOnDisk(function)
         return dispatcher
