@@ -1,12 +1,7 @@
-"""Showdowns against unseen cards, drawn at random (SplitMix64, see `engine.splitmix`) or all of them counted; compiled.
+"""Compiled showdowns against unseen cards, drawn at random or counted.
 
-`count_against_many` draws the showdowns of `count_sampled` many side by side. A showdown is over with the first
-opponent who holds more, and the cards of the others are not drawn: every word of the generator is known without the
-words before it.
-
-`count_against_one` counts every showdown, as `engine.kernels.showdowns.count_against_one` does. Boards and hands that
-are alike in all that counts are counted once here, times their number: where no flush is possible only ranks count;
-where one is, its suit and the ranks of the other cards. For training, which asks millions of times in one process.
+The results are those of the functions of the same names in `engine.kernels.showdowns`. `count_sampled` and
+`count_against_many` draw the same showdowns, the latter many side by side. `count_against_one` counts all showdowns.
 """
 
 from __future__ import annotations
@@ -31,7 +26,7 @@ _LOW_HALF = np.uint64(0xFFFFFFFF)
 
 @njit
 def mixed(word: np.uint64) -> np.uint64:
-    """Return SplitMix64's mixing of a word, as `engine.splitmix.mixed` does."""
+    """Mix a word as `engine.splitmix.mixed` does."""
     word = (word ^ (word >> _SHIFT_1)) * _FACTOR_1
     word = (word ^ (word >> _SHIFT_2)) * _FACTOR_2
     return np.uint64(word ^ (word >> _SHIFT_3))
@@ -39,18 +34,17 @@ def mixed(word: np.uint64) -> np.uint64:
 
 @njit
 def draw_cards(deck: NDArray[np.uint8], draws: int, counter: np.uint64) -> np.uint64:
-    """Bring cards drawn at random to the front of a deck, which stays a permutation of itself.
-
-    Each word of the generator makes two draws, its upper half first (see `engine.kernels.showdowns.count_sampled`).
+    """Move cards drawn at random to the front of a deck.
 
     Args:
-        counter: the generator's state.
+        counter: state of the generator.
 
     Returns:
-        the generator's state afterwards.
+        The state of the generator after the draws.
     """
     size = len(deck)
     word = _ZERO
+    # Each word of the generator makes two draws, its upper half first. A half chooses a place by multiplication.
     for draw in range(draws):
         if draw % 2 == 0:
             counter += _STEP
@@ -75,26 +69,28 @@ def count_sampled(
     start: np.uint64,
     counts: NDArray[np.int64],
 ) -> None:
-    """Add `trials` showdowns with drawn cards to counts, as `engine.kernels.showdowns.count_sampled` does."""
+    """Add `trials` showdowns to counts, as `engine.kernels.showdowns.count_sampled` does."""
     to_come = 5 - len(board)
     draws = to_come + 2 * opponents
     key, cards = key_and_set(board)
-    own_key, own_cards = KEYS[hole[0]] + KEYS[hole[1]], BITS[hole[0]] | BITS[hole[1]]
+    own_key = KEYS[hole[0]] + KEYS[hole[1]]
+    own_cards = BITS[hole[0]] | BITS[hole[1]]
     deck = np.empty(len(unseen), np.uint8)
     counter = start
     for _ in range(trials):
         deck[:] = unseen
         counter = np.uint64(draw_cards(deck, draws, counter))
+        # Complete the board.
         board_key, board_cards = key, cards
         for i in range(to_come):
             board_key += KEYS[deck[i]]
             board_cards |= BITS[deck[i]]
         ours = seven_rank(board_key + own_key, board_cards | own_cards)
+        # Count the winners, until an opponent has a better hand.
         winners = 1
         for i in range(to_come, draws, 2):
-            theirs = seven_rank(
-                board_key + KEYS[deck[i]] + KEYS[deck[i + 1]], board_cards | BITS[deck[i]] | BITS[deck[i + 1]]
-            )
+            first, second = deck[i], deck[i + 1]
+            theirs = seven_rank(board_key + KEYS[first] + KEYS[second], board_cards | BITS[first] | BITS[second])
             if theirs > ours:
                 winners = 0
                 break
@@ -104,14 +100,13 @@ def count_sampled(
 
 _BOARD_CARDS: Final = 5
 _FOUR, _COUNTER = np.uint64(4), np.uint64(15)
-_AT_ONCE: Final = 1024
-"""Showdowns side by side: what is kept of them fits into the first cache of a core, or nearly so."""
-_MOST_DRAWN: Final = 20
-"""Cards of a showdown."""
+# Showdowns followed side by side. Their arrays almost fit into the first-level cache of a core.
+_BATCH: Final = 1024
+# Cards drawn for one showdown: nine opponents and two cards of the board.
+_MAX_DRAWN: Final = 20
+# Length of arrays by place in the deck, a power of two. The last place has no card, so its key and set are 0.
 _PLACES: Final = 64
-"""Room for a deck: a power of two."""
 _NO_PLACE: Final = _PLACES - 1
-"""Where no card lies: its key is 0, and so is its set."""
 
 
 @njit
@@ -123,21 +118,24 @@ def count_against_many(
     start: np.uint64,
     counts: NDArray[np.int64],
 ) -> None:
-    """Add `trials` showdowns with drawn cards to counts: those of `engine.kernels.showdowns.count_sampled`.
+    """Add `trials` showdowns to counts, the same ones as `engine.kernels.showdowns.count_sampled`.
 
-    Up to 1,024 showdowns are followed side by side, opponent by opponent: each loop does one thing for all of them, or
-    for all that are not lost yet, which processors do several at a time or at least without a wrong guess at each loss.
-    The generator's words of a showdown follow from its number, and the card at a place of the deck from the places that
-    were drawn before, so no deck is shuffled.
+    Showdowns are followed side by side, opponent by opponent. Each loop does one step for a batch of showdowns or for
+    those of it that are not lost yet, so that processors execute it without mispredicted branches. A showdown ends
+    with the first opponent who has a better hand, and no cards are drawn for the others.
 
     Args:
         board: three to five cards.
-        opponents: how many, 1 to 9.
-        start: of the random numbers, 64 bits.
-        counts: at least ``opponents + 2``: lost ones at 0, at k those with k winners including us.
+        opponents: number of opponents, 1 to 9.
+        start: start of the random numbers.
+        counts: lost showdowns at 0, and at k those with k winners including us; length ``opponents + 2`` or more.
     """
+    # No deck is shuffled. The words of a showdown follow from its number, and the card at a place of the deck follows
+    # from the places drawn before it.
     board_key, board_cards = key_and_set(board)
-    own_key, own_cards = KEYS[hole[0]] + KEYS[hole[1]], BITS[hole[0]] | BITS[hole[1]]
+    own_key = KEYS[hole[0]] + KEYS[hole[1]]
+    own_cards = BITS[hole[0]] | BITS[hole[1]]
+    # Keys, sets and ranks of the cards by their place in the deck, and the number of cards of each rank.
     key_at, bits_at = np.zeros(_PLACES, np.uint64), np.zeros(_PLACES, np.uint64)
     rank_at, in_deck = np.zeros(_PLACES, np.uint8), np.zeros(13, np.int64)
     size = 0
@@ -147,63 +145,65 @@ def count_against_many(
             in_deck[card >> 2] += 1
             size += 1
     to_come = _BOARD_CARDS - len(board)
-    may_flush = False
-    for suit in range(4):
-        # The counters of the key start at 3.
-        may_flush |= bool(np.int64(board_key >> np.uint64(32 + 4 * suit) & _COUNTER) + to_come >= 6)
-    # On a whole board only theirs can differ, before only ours follow from two cards.
+    may_flush = _can_have_flush(board_key, to_come)
+    # Without flushes, a hand follows from the ranks of two cards: ours from the board cards to come, or on a complete
+    # board theirs from the hole cards.
     ranks = np.zeros(256, np.uint16)
     if to_come > 0:
         _rank_by_missing((board_key + own_key) & RANKS_ONLY, in_deck, to_come, ranks)
     else:
         _rank_by_missing(board_key & RANKS_ONLY, in_deck, 2, ranks)
     words = np.uint64((to_come + 2 * opponents + 1) // 2) * _STEP
-    # By card drawn, the place of each showdown; then, by showdown, the places at first of the cards that come to the
-    # board, and of an opponent's.
-    places = np.empty(_MOST_DRAWN * _AT_ONCE, np.uint8)
-    turn, river = np.full(_AT_ONCE, _NO_PLACE, np.uint8), np.full(_AT_ONCE, _NO_PLACE, np.uint8)
-    one, other = np.empty(_AT_ONCE, np.uint8), np.empty(_AT_ONCE, np.uint8)
-    # By showdown: the key of the whole board, our rank, how many winners there are so far.
-    keys, ours, winners = np.empty(_AT_ONCE, np.uint64), np.empty(_AT_ONCE, np.uint16), np.empty(_AT_ONCE, np.uint8)
-    # The showdowns that are not lost; of these, places drawn, the key and the rank of an opponent's hand.
-    left = np.empty(_AT_ONCE, np.uint16)
-    upper, lower = np.empty(_AT_ONCE, np.uint8), np.empty(_AT_ONCE, np.uint8)
-    hands, theirs = np.empty(_AT_ONCE, np.uint64), np.empty(_AT_ONCE, np.uint16)
-    for done in range(0, trials, _AT_ONCE):
-        count = min(_AT_ONCE, trials - done)
+    # Places drawn, by card and showdown. Then by showdown: places in the unshuffled deck of the board cards to come and
+    # of an opponent's cards.
+    places = np.empty(_MAX_DRAWN * _BATCH, np.uint8)
+    turn, river = np.full(_BATCH, _NO_PLACE, np.uint8), np.full(_BATCH, _NO_PLACE, np.uint8)
+    one, other = np.empty(_BATCH, np.uint8), np.empty(_BATCH, np.uint8)
+    # By showdown: the key of the complete board, our rank, and the number of winners so far.
+    keys, ours, winners = np.empty(_BATCH, np.uint64), np.empty(_BATCH, np.uint16), np.empty(_BATCH, np.uint8)
+    # The showdowns that are not lost. For these: places drawn, and the key and rank of an opponent's hand.
+    left = np.empty(_BATCH, np.uint16)
+    upper, lower = np.empty(_BATCH, np.uint8), np.empty(_BATCH, np.uint8)
+    hands, theirs = np.empty(_BATCH, np.uint64), np.empty(_BATCH, np.uint16)
+    for done in range(0, trials, _BATCH):
+        count = min(_BATCH, trials - done)
         alive, drawn = count, 0
         counter = start + np.uint64(done) * words
-        for at in range(count):
-            left[at], winners[at] = at, 1
+        for trial in range(count):
+            left[trial], winners[trial] = trial, 1
         for opponent in range(opponents):
+            # Draw two cards at a time until the board and this opponent have theirs.
             front = to_come + 2 * opponent
             while drawn < front + 2:
                 counter += _STEP
-                at = drawn * _AT_ONCE
-                column, next_column = places[at : at + count], places[at + _AT_ONCE : at + _AT_ONCE + count]
+                at = drawn * _BATCH
+                column, next_column = places[at : at + count], places[at + _BATCH : at + _BATCH + count]
                 if alive == count:
                     _draw_places(counter, words, left, column, next_column, drawn, size, count)
                 else:
                     _draw_places(counter, words, left, upper, lower, drawn, size, alive)
                     _spread(left, upper, lower, column, next_column, alive)
                 drawn += 2
-            at = front * _AT_ONCE
-            column, next_column = places[at : at + count], places[at + _AT_ONCE : at + _AT_ONCE + count]
+            # Find the opponent's cards: undo the draws before from the last to the first.
+            at = front * _BATCH
+            column, next_column = places[at : at + count], places[at + _BATCH : at + _BATCH + count]
             _two_cards(column, next_column, np.uint8(front), one, other, count)
             for before in range(front - 1, -1, -1):
-                at = before * _AT_ONCE
+                at = before * _BATCH
                 _step_back(places[at : at + count], np.uint8(before), one, other, count)
+            # With the first opponent, complete the boards and rank our hands.
             if opponent == 0:
                 if to_come == 1:
                     turn[:count] = places[:count]
                 elif to_come == 2:
-                    _two_cards(places[:count], places[_AT_ONCE : _AT_ONCE + count], np.uint8(0), turn, river, count)
+                    _two_cards(places[:count], places[_BATCH : _BATCH + count], np.uint8(0), turn, river, count)
                 if to_come > 0:
                     _our_hands(board_key, key_at, rank_at, ranks, turn, river, keys, ours, count)
                 else:
                     keys[:count], ours[:count] = board_key, seven_rank(board_key + own_key, board_cards | own_cards)
                 if to_come > 0 and may_flush:
                     _our_flushes(own_key, board_cards | own_cards, bits_at, turn, river, keys, ours, count)
+            # Rank the opponent's hands.
             if to_come > 0 or may_flush:
                 if alive == count:
                     _all_their_keys(keys, key_at, one, other, hands, count)
@@ -215,17 +215,27 @@ def count_against_many(
                 _their_ranks_by_two(left, rank_at, ranks, one, other, theirs, alive)
             if may_flush:
                 _their_flushes(left, hands, board_cards, bits_at, turn, river, one, other, theirs, alive)
-            lasting = _keep(left, ours, theirs, winners, alive)
-            counts[0] += alive - lasting
-            alive = lasting
-        for at in range(alive):
-            counts[winners[left[at]]] += 1
+            remaining = _keep(left, ours, theirs, winners, alive)
+            counts[0] += alive - remaining
+            alive = remaining
+        # Count the showdowns that are not lost by their winners.
+        for i in range(alive):
+            counts[winners[left[i]]] += 1
+
+
+@njit
+def _can_have_flush(board_key: np.uint64, to_come: int) -> bool:
+    """Return whether a complete board can have three cards of one suit."""
+    can_have = False
+    for suit in range(4):
+        # The counters of a key start at 3.
+        can_have |= bool(np.int64(board_key >> np.uint64(32 + 4 * suit) & _COUNTER) + to_come >= 6)
+    return can_have
 
 
 @njit
 def _rank_by_missing(key: np.uint64, in_deck: NDArray[np.int64], missing: int, ranks: NDArray[np.uint16]) -> None:
-    # Ranks of hands by the one or two cards that come to them: at 16 times the rank of the first plus that of the
-    # second, or plus 0.
+    """Write the rank of each hand that one or two cards complete, at 16 times the rank of the first plus the second."""
     for one in range(13):
         if in_deck[one] == 0:
             continue
@@ -248,7 +258,14 @@ def _draw_places(
     size: int,
     count: int,
 ) -> None:
-    # `counter` is the generator's state for this word in showdown 0; it grows by `words` from showdown to showdown.
+    """Draw the places of two cards for some showdowns.
+
+    Args:
+        counter: state of the generator for this word in the first showdown of the batch.
+        words: difference of the state from one showdown to the next.
+        drawn: number of cards drawn before.
+        size: number of cards in the deck.
+    """
     one, one_size = np.uint64(drawn), np.uint64(size - drawn)
     other, other_size = one + _ONE, one_size - _ONE
     for at in range(count):
@@ -266,6 +283,7 @@ def _spread(
     next_column: NDArray[np.uint8],
     count: int,
 ) -> None:
+    """Copy the places drawn for some showdowns to the columns of all showdowns."""
     for at in range(np.uint64(count)):
         trial = trials[at]
         column[trial], next_column[trial] = upper[at], lower[at]
@@ -280,8 +298,10 @@ def _two_cards(
     other: NDArray[np.uint8],
     count: int,
 ) -> None:
-    # Which cards lie at two places drawn one after the other, by the place where each lay before the first draw. The
-    # first one changes places with the card at place `drawn`.
+    """Find the places of two cards before they were drawn one after the other.
+
+    The first draw exchanges the card at its place with the one at place `drawn`.
+    """
     for at in range(count):
         place, next_place = column[at], next_column[at]
         one[at] = place
@@ -292,6 +312,7 @@ def _two_cards(
 def _step_back(
     column: NDArray[np.uint8], drawn: np.uint8, one: NDArray[np.uint8], other: NDArray[np.uint8], count: int
 ) -> None:
+    """Replace the places of two cards after a draw by their places before it."""
     for at in range(count):
         place, first, second = column[at], one[at], other[at]
         one[at] = drawn if place == first else first
@@ -310,6 +331,7 @@ def _our_hands(
     ours: NDArray[np.uint16],
     count: int,
 ) -> None:
+    """Write the keys of the complete boards and our ranks, flushes aside."""
     for at in range(np.uint64(count)):
         first, second = turn[at], river[at]
         keys[at] = board_key + key_at[first] + key_at[second]
@@ -327,6 +349,7 @@ def _our_flushes(
     ours: NDArray[np.uint16],
     count: int,
 ) -> None:
+    """Write our ranks where we have a flush."""
     for at in range(np.uint64(count)):
         if (keys[at] + own_key) & FLUSH:
             ours[at] = flush_rank(known | bits_at[turn[at]] | bits_at[river[at]])
@@ -341,6 +364,7 @@ def _all_their_keys(
     hands: NDArray[np.uint64],
     count: int,
 ) -> None:
+    """Write the keys of an opponent's hands in all showdowns."""
     for at in range(np.uint64(count)):
         hands[at] = keys[at] + key_at[one[at]] + key_at[other[at]]
 
@@ -355,6 +379,7 @@ def _their_keys(
     hands: NDArray[np.uint64],
     count: int,
 ) -> None:
+    """Write the keys of an opponent's hands in some showdowns."""
     for at in range(np.uint64(count)):
         trial = trials[at]
         hands[at] = keys[trial] + key_at[one[trial]] + key_at[other[trial]]
@@ -362,6 +387,7 @@ def _their_keys(
 
 @njit
 def _their_ranks(hands: NDArray[np.uint64], theirs: NDArray[np.uint16], count: int) -> None:
+    """Write the ranks of an opponent's hands, flushes aside."""
     for at in range(np.uint64(count)):
         theirs[at] = plain_seven_rank(hands[at] & RANKS_ONLY)
 
@@ -376,6 +402,7 @@ def _their_ranks_by_two(
     theirs: NDArray[np.uint16],
     count: int,
 ) -> None:
+    """Write the ranks of an opponent's hands on a complete board, flushes aside."""
     for at in range(np.uint64(count)):
         trial = trials[at]
         theirs[at] = ranks[rank_at[one[trial]] << _FOUR | rank_at[other[trial]]]
@@ -394,6 +421,7 @@ def _their_flushes(
     theirs: NDArray[np.uint16],
     count: int,
 ) -> None:
+    """Write the ranks of an opponent's hands that are flushes."""
     for at in range(np.uint64(count)):
         if hands[at] & FLUSH:
             trial = trials[at]
@@ -409,34 +437,41 @@ def _keep(
     winners: NDArray[np.uint8],
     count: int,
 ) -> int:
-    lasting = _ZERO
+    """Keep the showdowns that are not lost, and count the ties. Returns their number."""
+    # Every showdown is written to the next free place, which moves on only if it is kept: no branch to mispredict.
+    kept = _ZERO
     for at in range(np.uint64(count)):
         trial = trials[at]
-        rank, their = ours[trial], theirs[at]
-        winners[trial] += np.uint8(their == rank)
-        trials[lasting] = trial
-        lasting += np.uint64(their <= rank)
-    return int(np.int64(lasting))
+        our_rank, their_rank = ours[trial], theirs[at]
+        winners[trial] += np.uint8(their_rank == our_rank)
+        trials[kept] = trial
+        kept += np.uint64(their_rank <= our_rank)
+    return int(np.int64(kept))
 
 
+# Kinds of cards with respect to one suit are numbered as twice the rank, plus one for a card of this suit. This number
+# stands for no card.
 _NO_CARD: Final = 26
-"""In addition to the 26 kinds of cards: a rank, twice, plus one for the suit that matters."""
 
 
 @njit
 def count_against_one(hole: NDArray[np.uint8], board: NDArray[np.uint8], counts: NDArray[np.int64]) -> None:
-    """Add to counts every showdown against one opponent: all its hands with all boards to come, each once.
+    """Add all showdowns against one opponent to counts: all its hands on all boards to come.
 
     Args:
         board: three to five cards.
-        counts: at least three: lost, won and tied showdowns.
+        counts: lost, won and tied showdowns; length 3 or more.
     """
+    # Boards that are alike in all that counts are counted once, times their number. Without a flush only the ranks of
+    # the cards count. With one, the cards of its suit and the ranks of the others do.
     to_come = _BOARD_CARDS - len(board)
+    # Cards left, by rank and by suit and rank. Rank 13 stands for no card.
     left = np.full(14, 4, np.int64)
     left[13] = 1
     suited_left = np.zeros((4, 13), np.int64)
     suited_left[:] = 1
     board_ranks, hole_ranks = _ZERO, RANK_KEYS[hole[0] >> 2] + RANK_KEYS[hole[1] >> 2]
+    # By suit: our ranks, those of the board, and the number of cards on the board.
     ours, on_board, in_suit = np.zeros(4, np.int64), np.zeros(4, np.int64), np.zeros(4, np.int64)
     for card in hole:
         left[card >> 2] -= 1
@@ -452,6 +487,7 @@ def count_against_one(hole: NDArray[np.uint8], board: NDArray[np.uint8], counts:
     with_flush = np.zeros((14, 14), np.int64)
     size = np.ones(_NO_CARD + 1, np.int64)
     nothing = np.zeros(13, np.int64)
+    # Boards with at least three cards of a suit, by the kinds of the cards to come.
     for suit in range(4):
         if in_suit[suit] + to_come < 3:
             continue
@@ -481,6 +517,7 @@ def count_against_one(hole: NDArray[np.uint8], board: NDArray[np.uint8], counts:
                     if kind != _NO_CARD:
                         left[kind >> 1] += 1
                         suited[kind >> 1] |= kind & 1
+    # All other boards, by the ranks of the cards to come: all boards less those counted above.
     for a in range(first_a >> 1, (last_a >> 1) + 1):
         for b in range(a if to_come == 2 else 13, 13 if to_come == 2 else 14):
             ways = left[a] * left[b] if a != b or a == 13 else left[a] * (left[a] - 1) // 2
@@ -510,20 +547,30 @@ def _compare(
     times: int,
     counts: NDArray[np.int64],
 ) -> None:
-    # `ranks` and `hole_ranks` are sums of rank keys; `mask` and `ours` are the board's and our ranks in the suit of a
-    # possible flush, `suited` those cards among `left` that are of this suit.
+    """Add the results against all hands of the opponent on one board, `times` times.
+
+    Args:
+        ranks: sum of the rank keys of the board.
+        hole_ranks: sum of our rank keys.
+        mask: ranks of the board in the suit of a possible flush.
+        ours: our ranks in this suit.
+        left: cards left, by rank.
+        suited: those of this suit, by rank.
+        on_board: number of cards of this suit on the board; 0 if no flush is possible.
+    """
     best = max(plain_seven_rank(ranks + hole_ranks), FLUSHES[mask | ours])
     won = tied = total = 0
+    # Sum the numbers of the opponent's hands by their two ranks, first the pairs of rank a.
     for a in range(13):
         of_a, suited_a, with_a = left[a], suited[a], ranks + RANK_KEYS[a]
         if of_a == 0:
             continue
-        # No cards of one rank are left for a pair: its key leads next to the table.
+        # With fewer than two cards left there is no pair, and the key of five cards of one rank is not in the table.
         plain = plain_seven_rank(with_a + RANK_KEYS[a]) if of_a > 1 else np.uint16(0)
         ways = of_a * (of_a - 1) // 2
         total += ways
         if on_board > 3:
-            # One of the two is suited, or none.
+            # With four cards on the board, one of the two makes a flush. At most one can be of the suit.
             plain = max(plain, FLUSHES[mask])
             one = suited_a * (of_a - 1)
             ways -= one
@@ -532,6 +579,7 @@ def _compare(
             tied += one if best == theirs else 0
         won += ways if best > plain else 0
         tied += ways if best == plain else 0
+        # Then the hands of ranks a and b.
         for b in range(a + 1, 13):
             ways = of_a * left[b]
             if ways == 0:
@@ -541,7 +589,7 @@ def _compare(
             both = suited_a * suited[b]
             ways -= both
             if on_board > 3:
-                # The first is suited, the second, or none.
+                # Hands with one card of the suit, the first or the second.
                 plain = max(plain, FLUSHES[mask])
                 only_a, only_b = suited_a * left[b] - both, suited[b] * of_a - both
                 ways -= only_a + only_b
@@ -554,7 +602,7 @@ def _compare(
             won += ways if best > plain else 0
             tied += ways if best == plain else 0
             if both:
-                # With three on the board only both together make a flush, which is never also a full house.
+                # Both cards are of the suit. A flush is never also a full house, so it is their rank.
                 theirs = FLUSHES[mask | 1 << a | 1 << b]
                 won += 1 if best > theirs else 0
                 tied += 1 if best == theirs else 0
