@@ -138,12 +138,7 @@ def count_against_many(
     # Keys, sets and ranks of the cards by their place in the deck, and the number of cards of each rank.
     key_at, bits_at = np.zeros(_PLACES, np.uint64), np.zeros(_PLACES, np.uint64)
     rank_at, in_deck = np.zeros(_PLACES, np.uint8), np.zeros(13, np.int64)
-    size = 0
-    for card in range(52):
-        if not BITS[card] & (board_cards | own_cards):
-            key_at[size], bits_at[size], rank_at[size] = KEYS[card], BITS[card], card >> 2
-            in_deck[card >> 2] += 1
-            size += 1
+    size = _fill_places(board_cards | own_cards, key_at, bits_at, rank_at, in_deck)
     to_come = _BOARD_CARDS - len(board)
     may_flush = _can_have_flush(board_key, to_come)
     # Without flushes, a hand follows from the ranks of two cards: ours from the board cards to come, or on a complete
@@ -184,19 +179,13 @@ def count_against_many(
                     _draw_places(counter, words, left, upper, lower, drawn, size, alive)
                     _spread(left, upper, lower, column, next_column, alive)
                 drawn += 2
-            # Find the opponent's cards: undo the draws before from the last to the first.
-            at = front * _BATCH
-            column, next_column = places[at : at + count], places[at + _BATCH : at + _BATCH + count]
-            _two_cards(column, next_column, np.uint8(front), one, other, count)
-            for before in range(front - 1, -1, -1):
-                at = before * _BATCH
-                _step_back(places[at : at + count], np.uint8(before), one, other, count)
+            _find_cards(places, front, one, other, count)
             # With the first opponent, complete the boards and rank our hands.
             if opponent == 0:
                 if to_come == 1:
                     turn[:count] = places[:count]
                 elif to_come == 2:
-                    _two_cards(places[:count], places[_BATCH : _BATCH + count], np.uint8(0), turn, river, count)
+                    _find_cards(places, 0, turn, river, count)
                 if to_come > 0:
                     _our_hands(board_key, key_at, rank_at, ranks, turn, river, keys, ours, count)
                 else:
@@ -221,6 +210,41 @@ def count_against_many(
         # Count the showdowns that are not lost by their winners.
         for i in range(alive):
             counts[winners[left[i]]] += 1
+
+
+@njit
+def _fill_places(
+    known: np.uint64,
+    key_at: NDArray[np.uint64],
+    bits_at: NDArray[np.uint64],
+    rank_at: NDArray[np.uint8],
+    in_deck: NDArray[np.int64],
+) -> int:
+    """Write keys, sets and ranks of the unknown cards by their place in the deck, and count the cards of each rank."""
+    size = 0
+    for card in range(52):
+        if not BITS[card] & known:
+            key_at[size] = KEYS[card]
+            bits_at[size] = BITS[card]
+            rank_at[size] = card >> 2
+            in_deck[card >> 2] += 1
+            size += 1
+    return size
+
+
+@njit
+def _find_cards(
+    places: NDArray[np.uint8], front: int, one: NDArray[np.uint8], other: NDArray[np.uint8], count: int
+) -> None:
+    """Find the places in the unshuffled deck of the cards drawn as number `front` and the next one."""
+    start = front * _BATCH
+    column = places[start : start + count]
+    next_column = places[start + _BATCH : start + _BATCH + count]
+    _two_cards(column, next_column, np.uint8(front), one, other, count)
+    # Undo the draws before these from the last to the first.
+    for before in range(front - 1, -1, -1):
+        start = before * _BATCH
+        _step_back(places[start : start + count], np.uint8(before), one, other, count)
 
 
 @njit
