@@ -1,4 +1,4 @@
-"""Results of play as documents, which every medium shows; `dealer.run` knows nothing of them.
+"""Documents about results of play, which commands and pages render.
 
 - `result_documents`: contests and tournaments as documents, and the tables that pages and reports take from them
 - `run_lists`: the runs in a folder as a list

@@ -1,11 +1,11 @@
-"""What a build server reads of a run: a verdict on whether a bot wins at least a given rate, and a JUnit report.
+"""Verdicts and JUnit reports for build servers.
 
-The 95 % interval decides: passed if all of it lies at or above the bound, failed if all of it lies below, undecided
-otherwise and with too few deals. The interval is the player's own, so choose the player before the run, not the one
-that did best in it.
+`judge` compares a player's win rate with a bound. It passes if the whole 95 % interval lies at or above the bound,
+fails if the whole interval lies below, and is undecided otherwise. The interval is that of one player, who has to be
+chosen before the run, not as the best one after it.
 
-The report has a suite per contest, with a case for each thing that can go wrong: the contest has to be played to its
-end, and each player without a fault that ended its part. A gate adds its own case.
+`junit_report` has a suite per contest. Its cases are that the contest was played to its end, and that each player took
+part to the end. A gate adds a case of its own.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ GateVerdict: TypeAlias = Literal["passed", "failed", "undecided"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GateData:
-    """A judgement, as ``arena gate --json`` prints it.
+    """Judgement as printed by ``arena gate --json``.
 
     Attributes:
-        min_mbb: the bound, in mbb/g.
-        mbb_per_game: what the player won per hand from the opponent; None without a complete deal.
-        deals: complete ones.
+        min_mbb: bound in mbb/g.
+        mbb_per_game: winnings of the player per hand; None without a complete deal.
+        deals: number of complete deals.
     """
 
     schema_version: int = 1
@@ -50,28 +50,35 @@ class GateData:
 
 
 def judge(result: ContestResult, player: str, min_mbb: float) -> Document:
-    """Hold a player's result against a bound; the verdict is in the data: ``passed``, ``failed`` or ``undecided``.
+    """Compare a player's win rate with a bound.
 
     Args:
-        min_mbb: the bound, in mbb/g.
+        player: name of the player.
+        min_mbb: bound in mbb/g.
+
+    Returns:
+        A document whose data is `GateData`.
 
     Raises:
         KeyError: there is no such player.
     """
-    rate, opponent = result.rate(player), result.opponent_of(player)
+    rate = result.rate(player)
+    opponent = result.opponent_of(player)
     bound = f"{min_mbb:+,g} mbb/g"
     verdict: GateVerdict = "undecided"
     if result.interval == "none":
-        why = "a player learnt, so there is nothing to judge."
+        reason = "a player learnt, so there is nothing to judge."
     elif rate is None or rate.low is None or rate.high is None:
-        why = f"too few deals ({result.duplicates:,}) to compare with {bound}."
+        reason = f"too few deals ({result.duplicates:,}) to compare with {bound}."
     elif rate.low >= min_mbb:
-        verdict, why = "passed", f"{rate.text(1)} (95 %), at least {bound}."
+        verdict = "passed"
+        reason = f"{rate.text(1)} (95 %), at least {bound}."
     elif rate.high < min_mbb:
-        verdict, why = "failed", f"{rate.text(1)} (95 %), below {bound}."
+        verdict = "failed"
+        reason = f"{rate.text(1)} (95 %), below {bound}."
     else:
-        why = f"{rate.text(1)} (95 %): the interval contains {bound}; more deals are needed."
-    sentence = f"{player} over {opponent}: {why}"
+        reason = f"{rate.text(1)} (95 %): the interval contains {bound}; more deals are needed."
+    sentence = f"{player} over {opponent}: {reason}"
     data = GateData(
         verdict=verdict,
         sentence=sentence,
@@ -87,34 +94,46 @@ def judge(result: ContestResult, player: str, min_mbb: float) -> Document:
 
 
 def gate_case(judgement: Document) -> TestCase:
-    """The test case of a judgement, for build servers."""
-    verdict, sentence = judgement.data.verdict, judgement.data.sentence
-    problem = sentence if verdict == "failed" else ""
-    return junit_case(judgement.title, problem, verdict if verdict == "undecided" else "")
+    """Convert a judgement to a test case."""
+    verdict = judgement.data.verdict
+    if verdict == "failed":
+        return junit_case(judgement.title, judgement.data.sentence)
+    if verdict == "undecided":
+        return junit_case(judgement.title, skipped=verdict)
+    return junit_case(judgement.title)
 
 
-_FATAL = {kind.value for kind in (FaultKind.TIMEOUT, FaultKind.DISCONNECT, FaultKind.CRASH, FaultKind.FLOOD)}
+_FATAL = {FaultKind.TIMEOUT.value, FaultKind.DISCONNECT.value, FaultKind.CRASH.value, FaultKind.FLOOD.value}
+"""Faults after which a player does not take part any more."""
 
 
 def junit_report(result: AnyResult, gate: Sequence[TestCase] = ()) -> str:
-    """The report as XML text.
+    """Format a result as JUnit XML.
 
     Args:
-        gate: further cases, in a suite of their own.
+        gate: further cases, for a suite of their own.
     """
     suites = [
         junit_suite(contest_title(contest), list(_cases(contest)), contest.sentence, contest.seconds)
         for contest in result.contests
     ]
-    return junit_text([*suites, *([junit_suite("gate", gate)] if gate else [])])
+    if gate:
+        suites.append(junit_suite("gate", gate))
+    return junit_text(suites)
 
 
 def _text(text: str) -> str:
+    # XML has no escapes for other control characters.
     return shown(text, "\t\n")
 
 
 def junit_case(name: str, problem: str = "", skipped: str = "") -> TestCase:
-    """A test case: what is wrong, if anything is, or why it was not tested or cannot be decided yet."""
+    """Create a test case.
+
+    Args:
+        problem: reason why it failed; empty if it did not.
+        skipped: reason why it was not tested or is undecided; empty if it passed or failed.
+    """
     from junitparser import Failure, Skipped, TestCase
 
     case = TestCase(_text(name))
@@ -127,14 +146,15 @@ def junit_case(name: str, problem: str = "", skipped: str = "") -> TestCase:
 
 
 def junit_suite(name: str, cases: Sequence[TestCase], output: str = "", seconds: float = 0.0) -> TestSuite:
-    """Cases under a name; `output` is what else there is to say, which the first of them has, with the seconds."""
+    """Create a suite of test cases. The first case gets the output and the duration of the suite."""
     from junitparser import TestSuite
 
     suite = TestSuite(_text(name))
     if output and cases:
         cases[0].system_out = _text(output)
     if seconds and cases:
-        cases[0].time = round(seconds, 3)  # the times of suites are the sums of those of their cases
+        # `update_statistics` sets the time of a suite to the sum of those of its cases.
+        cases[0].time = round(seconds, 3)
     for case in cases:
         case.classname = suite.name
         suite.add_testcase(case)
@@ -142,7 +162,7 @@ def junit_suite(name: str, cases: Sequence[TestCase], output: str = "", seconds:
 
 
 def junit_text(suites: Iterable[TestSuite]) -> str:
-    """Suites as XML text."""
+    """Format suites as XML."""
     from junitparser import JUnitXml
 
     report: Any = JUnitXml("acpc-arena")
@@ -155,8 +175,8 @@ def junit_text(suites: Iterable[TestSuite]) -> str:
 def _cases(contest: ContestResult) -> Iterator[TestCase]:
     yield junit_case("played to its end", "" if contest.outcome.is_complete else contest.reason)
     for player in contest.players:
-        fatal = {name: count for name, count in player.faults.items() if name in _FATAL}
-        problem = ", ".join(f"{count} {name}" for name, count in fatal.items())
-        yield junit_case(
-            f"{player.name} took part to the end", f"{problem}; first: {player.first_fault}" if problem else ""
-        )
+        fatal_faults = [f"{count} {name}" for name, count in player.faults.items() if name in _FATAL]
+        problem = ""
+        if fatal_faults:
+            problem = f"{', '.join(fatal_faults)}; first: {player.first_fault}"
+        yield junit_case(f"{player.name} took part to the end", problem)

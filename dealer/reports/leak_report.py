@@ -1,4 +1,7 @@
-"""Leaks as sentences, tables and a document, for the terminal, the report and the browser."""
+"""Leaks of a player as sentences, tables and a document.
+
+`leaks_document` is the output of ``arena leaks`` and of the page of leaks. `leaks_section` is a part of the report.
+"""
 
 from __future__ import annotations
 
@@ -7,18 +10,16 @@ import shlex
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from engine.text import count_of
 from logs.document import CHIPS, CODE, TEXT, Axis, Bars, Column, Document, Fact, Section, Table, Value, text_of
 from logs.estimation import Estimate
+from logs.leaks import Cell, Divergence, Leaks
 
-if TYPE_CHECKING:
-    from logs.leaks import Cell, Divergence, Leaks
-
-MOST_NAMED: Final = 10
-"""Leaks that are listed."""
-_BY: Final = (
+_MAX_LISTED: Final = 10
+"""Leaks in the table of leaks."""
+_DIMENSIONS: Final[tuple[tuple[str, str], ...]] = (
     ("street", "By street"),
     ("position", "By position"),
     ("starting hand", "By starting hand"),
@@ -31,7 +32,11 @@ _BY: Final = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LeakChoice:
-    """What the player did where the other did something else, and the chips of it per hundred of all hands."""
+    """Actions of the player and of another one in the same situation.
+
+    Attributes:
+        chips_per_100_hands: cost of the choice per hundred of all hands.
+    """
 
     player: str
     other: str
@@ -41,13 +46,12 @@ class LeakChoice:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LeakCell:
-    """A question, such as the pairs on the turn, as JSON has it.
+    """Result in similar decisions, such as those with a pair on the turn.
 
     Attributes:
-        half_width_simultaneous_95: half an interval; the intervals of all questions hold together at 95 %. None with
-            too few deals.
-        is_leak: whether the whole interval lies below 0.
-        choices: the worst first.
+        half_width_simultaneous_95: half the interval; all intervals hold together at 95 %. None with too few deals.
+        is_leak: the whole interval lies below 0.
+        choices: choices from the worst.
     """
 
     dimension: str
@@ -60,40 +64,27 @@ class LeakCell:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WorstDeal:
-    """A decision that cost the player most, as of `logs.leaks.divergences.Divergence`.
+class WorstDeal(Divergence):
+    """One of the most expensive decisions.
 
     Attributes:
         paths: files of its hands.
-        command: the command that shows both hands.
+        command: command that shows both hands.
     """
 
-    hand_number: int
-    position: str
-    street: str
-    bets: str
-    did: str
-    others: str
-    cards: str
-    cards_on_board: str
-    starting: str
-    hand: str
-    board: str
-    price: str
-    chips: float
-    others_chips: float
     paths: list[str]
     command: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LeaksData:
-    """Leaks of a player, as ``arena leaks --json`` prints them.
+    """Leaks of a player as printed by ``arena leaks --json``.
 
     Attributes:
-        parted: deals, or decisions, in which the player chose another action.
-        questions: cells with an interval.
-        bound: standard errors of each half-width.
+        parted: number of deals, or decisions, in which the player chose another action.
+        unpaired_hands: number of hands whose deal was not played in all seatings.
+        questions: number of cells with an interval.
+        bound: half-width of the intervals in standard errors.
     """
 
     schema_version: int = 1
@@ -109,147 +100,159 @@ class LeaksData:
     worst: list[WorstDeal]
 
 
-def sentences_of(found: Leaks) -> tuple[str, ...]:
-    """What was found, the most important first."""
-    other = found.others[0] if len(found.others) == 1 else "the others"
-    if found.leaks:
-        leak = found.leaks[0]
+def sentences_of(analysis: Leaks) -> tuple[str, ...]:
+    """Compose sentences about the leaks, the most important one first."""
+    other = analysis.others[0] if len(analysis.others) == 1 else "the others"
+    if analysis.leaks:
+        leak = analysis.leaks[0]
         rate = f"{_rate(leak)} chips per hundred hands"
-        first = f"{found.player} loses most here: {leak.name}, {rate}. {_most(leak, other)}"
-    elif found.broader_leaks:
-        wide = found.broader_leaks[0]
+        first = f"{analysis.player} loses most here: {leak.name}, {rate}. {_worst_choice(leak, other)}"
+    elif analysis.broader_leaks:
+        wide = analysis.broader_leaks[0]
         first = (
-            f"{found.player} loses ({wide.dimension}: {wide.name}, {_rate(wide)} chips per hundred hands), but the "
+            f"{analysis.player} loses ({wide.dimension}: {wide.name}, {_rate(wide)} chips per hundred hands), but the "
             "decision cannot be determined from these hands."
         )
     else:
-        first = f"Whether {found.player} has a leak cannot be determined from these hands."
-    sentences = [first, _accounts(found, other), *_intervals(found)]
-    if found.unpaired:
-        sentences.append(f"{count_of(found.unpaired, 'hand')} without the other seatings of the deal did not count.")
+        first = f"Whether {analysis.player} has a leak cannot be determined from these hands."
+    sentences = [first, _accounts(analysis, other), *_intervals(analysis)]
+    if analysis.unpaired:
+        sentences.append(f"{count_of(analysis.unpaired, 'hand')} without the other seatings of the deal did not count.")
     return tuple(sentences)
 
 
-def sentences_beside(found: Leaks, policy: str) -> tuple[str, ...]:
-    """What was found in the comparison with a policy, the most important first."""
-    if found.leaks:
-        leak = found.leaks[0]
+def _policy_sentences(analysis: Leaks, policy: str) -> tuple[str, ...]:
+    """Compose sentences about the comparison with a policy, the most important one first."""
+    player = analysis.player
+    if analysis.leaks:
+        leak = analysis.leaks[0]
         did, others, decisions, chips = leak.choices[0]
         first = (
-            f"{found.player} loses most by departing from {policy} here: {leak.name}, {_rate(leak)} chips per hundred "
-            f"hands. It chose to {did} where {policy} chose to {others} in {count_of(decisions, 'decision')}: "
-            f"{chips:+,.1f}."
+            f"{player} loses most by departing from {policy} here: {leak.name}, {_rate(leak)} chips per hundred hands. "
+            f"It chose to {did} where {policy} chose to {others} in {count_of(decisions, 'decision')}: {chips:+,.1f}."
         )
     else:
-        first = f"Whether departing from {policy} costs {found.player} anything cannot be determined from these hands."
+        first = f"Whether departing from {policy} costs {player} anything cannot be determined from these hands."
     return (
         first,
-        f"For each decision in {count_of(found.deals, 'hand')} an action was drawn from {policy}. In "
-        f"{found.diverged:,} it differed from the player's: both were played out, with the same cards and {policy} "
+        f"For each decision in {count_of(analysis.deals, 'hand')} an action was drawn from {policy}. In "
+        f"{analysis.diverged:,} it differed from the player's: both were played out, with the same cards and {policy} "
         f"in every seat. The difference in winnings is assigned to the decision.",
-        *_intervals(found),
+        *_intervals(analysis),
     )
 
 
-def _intervals(found: Leaks) -> tuple[str, ...]:
-    if not found.questions:
+def _intervals(analysis: Leaks) -> tuple[str, ...]:
+    if not analysis.questions:
         return ()
+    questions = count_of(analysis.questions, "question")
     return (
-        f"The intervals hold together for {count_of(found.questions, 'question')}, at 95 %: each is {found.bound:.2f} "
-        "standard errors wide to either side.",
+        f"The intervals hold together for {questions}, at 95 %: each is {analysis.bound:.2f} standard errors wide to "
+        "either side.",
     )
 
 
-def _accounts(found: Leaks, other: str) -> str:
-    """What is counted, as sentences."""
-    if not found.is_multiway:
+def _accounts(analysis: Leaks, other: str) -> str:
+    """Compose sentences that explain the figures."""
+    player = analysis.player
+    deals = count_of(analysis.deals, "deal")
+    diverged = f"{analysis.diverged:,}"
+    if not analysis.is_multiway:
         return (
-            f"Both played the same cards in {count_of(found.deals, 'deal')}, and diverged in {found.diverged:,} of "
-            f"them. The difference between the winnings of {found.player} and {other} in a deal is assigned to the "
-            "decision in which they diverged."
+            f"Both played the same cards in {deals}, and diverged in {diverged} of them. The difference between the "
+            f"winnings of {player} and {other} in a deal is assigned to the decision in which they diverged."
         )
     return (
-        f"All played the same cards in {count_of(found.deals, 'deal')}. In {found.diverged:,} of them {found.player} "
-        "chose another action than a player in its seat after the same betting. The difference in winnings, averaged "
-        "over the other players, is assigned to this decision."
+        f"All played the same cards in {deals}. In {diverged} of them {player} chose another action than a player in "
+        "its seat after the same betting. The difference in winnings, averaged over the other players, is assigned to "
+        "this decision."
     )
 
 
-def _most(leak: Cell, other: str) -> str:
+def _worst_choice(leak: Cell, other: str) -> str:
     did, others, deals, chips = leak.choices[0]
     return f"It chose to {did} where {other} chose to {others} in {count_of(deals, 'deal')}: {chips:+,.1f}."
 
 
 def leaks_document(
-    found: Leaks,
+    analysis: Leaks,
     sources: Sequence[Path] = (),
     *,
     policy: str = "",
     is_whole: bool = False,
     linked: Callable[[tuple[str, ...], int], Value] | None = None,
 ) -> Document:
-    """Leaks, those in the comparison with a policy if it is named; the whole with every decision and a chart.
+    """Create the document of a player's leaks.
 
     Args:
-        sources: as the user named the files of the hands.
-        linked: of the files and the number of a deal's hands, the links to them; without it there are commands.
+        sources: files of the hands, as named by the user.
+        policy: name of the policy that the player was compared with; empty for other players.
+        is_whole: whether to include every decision and a chart.
+        linked: returns links to the hands of a deal, from their files and number. None shows commands instead.
     """
     unit = "decisions" if policy else "deals"
-    listed = found.leaks[:MOST_NAMED]
-    note = "" if len(listed) == len(found.leaks) else f"{len(found.leaks) - len(listed)} more are in --json."
-    worst = [worst_table(found, sources, "Deals that cost most", linked)] if found.worst else []
-    tables = [
-        *([leaks_table("Leaks", listed, note, unit=unit)] if listed else []),
-        *(
-            leaks_table(title, cells, unit=unit)
-            for dimension, title in (*([("decision", "All decisions")] if is_whole else []), *_BY)
-            if (cells := of_dimension(found, dimension))
-        ),
-        *worst,
-    ]
-    bars = Bars("Leaks", Axis("winnings", "chips per hundred hands"), tuple((one.name, one.won) for one in listed))
-    charts = {"Leaks": (bars,)} if is_whole else {}
-    sections = [Section(table.title, (table, *charts.get(table.title, ()))) for table in tables]
-    return Document(
-        f"Leaks of {found.player}",
-        sentences_beside(found, policy) if policy else sentences_of(found),
-        (
-            Fact("player", found.player),
-            Fact("against", ", ".join(found.others)),
-            Fact("hands" if policy else "deals", found.deals),
-            Fact("questions", found.questions),
-        ),
-        tuple(sections),
-        data=leaks_data(found, sources),
+    sections = []
+    listed = analysis.leaks[:_MAX_LISTED]
+    if listed:
+        left_out = len(analysis.leaks) - len(listed)
+        note = f"{left_out} more are in --json." if left_out else ""
+        parts: list[Table | Bars] = [_leaks_table("Leaks", listed, note, unit=unit)]
+        if is_whole:
+            values = tuple([(cell.name, cell.won) for cell in listed])
+            parts.append(Bars("Leaks", Axis("winnings", "chips per hundred hands"), values))
+        sections.append(Section("Leaks", tuple(parts)))
+    dimensions = _DIMENSIONS
+    if is_whole:
+        dimensions = (("decision", "All decisions"), *dimensions)
+    for dimension, title in dimensions:
+        cells = _cells_of(analysis, dimension)
+        if cells:
+            sections.append(Section(title, (_leaks_table(title, cells, unit=unit),)))
+    if analysis.worst:
+        title = "Deals that cost most"
+        sections.append(Section(title, (_worst_table(analysis, sources, title, linked),)))
+    facts = (
+        Fact("player", analysis.player),
+        Fact("against", ", ".join(analysis.others)),
+        Fact("hands" if policy else "deals", analysis.deals),
+        Fact("questions", analysis.questions),
     )
+    sentences = _policy_sentences(analysis, policy) if policy else sentences_of(analysis)
+    data = _leaks_data(analysis, sources)
+    return Document(f"Leaks of {analysis.player}", sentences, facts, tuple(sections), data=data)
 
 
-def leaks_section(found: Leaks, sources: Sequence[Path]) -> Section:
-    """What a page about more than leaks shows of them: the leaks, and the divergences that cost most."""
-    title = f"Leaks of {found.player}"
-    cells = found.leaks[:MOST_NAMED] or of_dimension(found, "everything")
-    worst = [worst_table(found, sources, f"Deals that cost {found.player} most")] if found.worst else []
-    return Section(title, (sentences_of(found)[0], leaks_table(title, cells), *worst), is_open=False)
+def leaks_section(analysis: Leaks, sources: Sequence[Path]) -> Section:
+    """Create the section of a report, with the leaks and the most expensive deals."""
+    title = f"Leaks of {analysis.player}"
+    cells = analysis.leaks[:_MAX_LISTED] or _cells_of(analysis, "everything")
+    parts: list[str | Table] = [sentences_of(analysis)[0], _leaks_table(title, cells)]
+    if analysis.worst:
+        parts.append(_worst_table(analysis, sources, f"Deals that cost {analysis.player} most"))
+    return Section(title, tuple(parts), is_open=False)
 
 
 def divergence_in_words(divergence: Divergence) -> str:
-    """Cards, decision, and what was done."""
-    board = f" on {divergence.cards_on_board}" if divergence.cards_on_board else ""
-    at = f"{divergence.street}, {divergence.bets}"
-    return f"{divergence.cards}{board}, {at}: {divergence.did}, not {divergence.others}"
+    """Describe the cards, the decision and both actions."""
+    cards = divergence.cards
+    if divergence.cards_on_board:
+        cards += f" on {divergence.cards_on_board}"
+    return f"{cards}, {divergence.street}, {divergence.bets}: {divergence.did}, not {divergence.others}"
 
 
-def leaks_table(title: str, cells: Sequence[Cell], note: str = "", *, unit: str = "deals") -> Table:
-    """Cells as a table: those asked by name, the others together in a row."""
-    rows = [
-        (one.name, one.deals, one.won, "leak" if one.is_leak else "", _loss(one))
-        for one in cells
-        if one.won.half_width is not None
-    ]
-    small = [one for one in cells if one.won.half_width is None]
+def _leaks_table(title: str, cells: Sequence[Cell], note: str = "", *, unit: str = "deals") -> Table:
+    """Create a table with a row per cell. Cells without an interval share the last row."""
+    rows = []
+    small = []
+    for cell in cells:
+        if cell.won.half_width is None:
+            small.append(cell)
+        else:
+            rows.append((cell.name, cell.deals, cell.won, "leak" if cell.is_leak else "", _largest_loss(cell)))
     if small:
-        chips = Estimate(sum(one.won.mean for one in small))
-        rows.append((f"{len(small)} with too few {unit} to ask", sum(one.deals for one in small), chips, "", ""))
+        deals = sum(cell.deals for cell in small)
+        chips = Estimate(sum(cell.won.mean for cell in small))
+        rows.append((f"{len(small)} with too few {unit} to ask", deals, chips, "", ""))
     columns = (
         Column("decision", TEXT, meaning="in which the two did different things with the same cards"),
         Column(unit, ",", meaning="in which they parted there", rank=2),
@@ -266,7 +269,7 @@ def leaks_table(title: str, cells: Sequence[Cell], note: str = "", *, unit: str 
     return Table(title, columns, tuple(rows), note).without_empty()
 
 
-def _loss(cell: Cell) -> str:
+def _largest_loss(cell: Cell) -> str:
     if not cell.choices:
         return ""
     did, others, deals, chips = cell.choices[0]
@@ -275,70 +278,73 @@ def _loss(cell: Cell) -> str:
     return f"{did}, not {others}: {chips:+,.1f} in {deals:,}"
 
 
-def of_dimension(found: Leaks, dimension: str) -> tuple[Cell, ...]:
-    """The cells of what is asked."""
-    return tuple(one for one in found.cells if one.dimension == dimension)
+def _cells_of(analysis: Leaks, dimension: str) -> list[Cell]:
+    return [cell for cell in analysis.cells if cell.dimension == dimension]
 
 
 def _rate(cell: Cell) -> str:
     return text_of(cell.won, "+,.1f")
 
 
-def worst_table(
-    found: Leaks,
+def _worst_table(
+    analysis: Leaks,
     sources: Sequence[Path],
     title: str,
     linked: Callable[[tuple[str, ...], int], Value] | None = None,
 ) -> Table:
-    """The divergences that cost most, each with what shows its hands, see `leaks_document`."""
-    rows = []
-    for divergence, paths in found.worst:
-        number = divergence.hand_number
-        hands = command_for(paths, number, sources) if linked is None else linked(paths, number)
-        rows.append((divergence_in_words(divergence), divergence.chips, divergence.others_chips, hands))
-    command = Column("to see both hands", CODE, meaning="`arena replay` shows them in the browser", rank=1)
+    """Create the table of the most expensive divergences; for `linked` see `leaks_document`."""
+    last = Column("both hands")
+    if linked is None:
+        last = Column("to see both hands", CODE, meaning="`arena replay` shows them in the browser", rank=1)
     columns = (
         Column("cards and decision", TEXT),
-        Column(found.player, CHIPS, meaning="what it made of the cards, in chips"),
+        Column(analysis.player, CHIPS, meaning="what it made of the cards, in chips"),
         Column("other", CHIPS, meaning="what the other player made of the same cards", rank=2),
-        command if linked is None else Column("both hands"),
+        last,
     )
+    rows: list[tuple[Value, ...]] = []
+    for divergence, paths in analysis.worst:
+        number = divergence.hand_number
+        hands: Value = _hands_command(paths, number, sources) if linked is None else linked(paths, number)
+        rows.append((divergence_in_words(divergence), divergence.chips, divergence.others_chips, hands))
     return Table(title, columns, tuple(rows))
 
 
-def command_for(paths: tuple[str, ...], number: int, sources: Sequence[Path]) -> str:
-    """The command that shows both hands of a deal: of their folder, or of the files where these were given."""
-    given = {os.path.normpath(source) for source in sources}
-    folders = {os.path.dirname(path) or "." for path in paths}
-    named = paths if any(os.path.normpath(path) in given for path in paths) else sorted(folders)
-    return shlex.join(["arena", "hands", *named, "--hand", str(number)])
+def _hands_command(paths: tuple[str, ...], number: int, sources: Sequence[Path]) -> str:
+    """Return the command that shows both hands of a deal."""
+    source_paths = {os.path.normpath(source) for source in sources}
+    # A user who named files gets a command with files, otherwise the shorter one with folders.
+    if any(os.path.normpath(path) in source_paths for path in paths):
+        names = list(paths)
+    else:
+        names = sorted({os.path.dirname(path) or "." for path in paths})
+    return shlex.join(["arena", "hands", *names, "--hand", str(number)])
 
 
-def leaks_data(found: Leaks, sources: Sequence[Path]) -> LeaksData:
-    """What was found as JSON has it."""
-    worst = [
-        WorstDeal(
-            **asdict(divergence),
-            paths=list(paths),
-            command=command_for(paths, divergence.hand_number, sources),
-        )
-        for divergence, paths in found.worst
-    ]
+def _leaks_data(analysis: Leaks, sources: Sequence[Path]) -> LeaksData:
+    worst = []
+    for divergence, paths in analysis.worst:
+        command = _hands_command(paths, divergence.hand_number, sources)
+        worst.append(WorstDeal(**asdict(divergence), paths=list(paths), command=command))
     return LeaksData(
-        player=found.player,
-        others=list(found.others),
-        deals=found.deals,
-        parted=found.diverged,
-        unpaired_hands=found.unpaired,
-        questions=found.questions,
-        bound=found.bound,
-        leaks=[_cell_data(cell) for cell in found.leaks],
-        cells=[_cell_data(cell) for cell in found.cells],
+        player=analysis.player,
+        others=list(analysis.others),
+        deals=analysis.deals,
+        parted=analysis.diverged,
+        unpaired_hands=analysis.unpaired,
+        questions=analysis.questions,
+        bound=analysis.bound,
+        leaks=[_cell_data(cell) for cell in analysis.leaks],
+        cells=[_cell_data(cell) for cell in analysis.cells],
         worst=worst,
     )
 
 
 def _cell_data(cell: Cell) -> LeakCell:
+    choices = [
+        LeakChoice(player=did, other=other, deals=deals, chips_per_100_hands=chips)
+        for did, other, deals, chips in cell.choices
+    ]
     return LeakCell(
         dimension=cell.dimension,
         name=cell.name,
@@ -346,8 +352,5 @@ def _cell_data(cell: Cell) -> LeakCell:
         chips_per_100_hands=cell.won.mean,
         half_width_simultaneous_95=cell.won.half_width,
         is_leak=cell.is_leak,
-        choices=[
-            LeakChoice(player=did, other=other, deals=deals, chips_per_100_hands=chips)
-            for did, other, deals, chips in cell.choices
-        ],
+        choices=choices,
     )

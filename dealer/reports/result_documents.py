@@ -1,6 +1,7 @@
-"""Contests and tournaments as documents, whose data is the result, and the tables that other pages take from them.
+"""Documents and tables of contests and tournaments.
 
-A cell with a win rate contains a `Rate`, which names its player and opponent: pages can link and colour it.
+The data of a document is the result. Win rates in tables are `Rate` values, which name player and opponent, so that
+pages can link and colour them.
 """
 
 from __future__ import annotations
@@ -21,68 +22,80 @@ from protocol.game_definition import short_name
 
 
 def result_document(result: AnyResult, *, is_verbose: bool = False) -> Document:
-    """A result; with `is_verbose` a contest also has the dealer's own overhead among its facts."""
+    """Create the document of a result.
+
+    Args:
+        is_verbose: whether the facts of a contest include the dealer's own overhead.
+    """
     if isinstance(result, TournamentResult):
-        return tournament_document(result)
+        return _tournament_document(result)
     return contest_document(result, is_verbose=is_verbose)
 
 
 def contest_document(result: ContestResult, *, is_verbose: bool = False) -> Document:
-    """A contest: its sentence and facts, `players_table` if a deal is complete, `faults_table` if there were faults."""
-    dealer = (
-        Fact("dealer", _seconds(result.dealer.us_per_action), TIME, "per action"),
-        Fact("timeouts", result.dealer.timeouts_per_million_actions, DIGITS, "per million actions"),
-    )
-    facts = Fact("speed", result.hands_per_second, ",.0f", "hands/s"), *(dealer if is_verbose else ())
+    """Create the document of a contest; for the argument see `result_document`."""
+    facts = [Fact("speed", result.hands_per_second, ",.0f", "hands/s")]
+    if is_verbose:
+        facts.append(Fact("dealer", _seconds(result.dealer.us_per_action), TIME, "per action"))
+        facts.append(Fact("timeouts", result.dealer.timeouts_per_million_actions, DIGITS, "per million actions"))
+    players: list[str | Table] = []
+    if result.duplicates:
+        players = [players_table([result]), *_descriptions([result])]
     sections: dict[str, Sequence[str | Table]] = {
-        "Players": [players_table([result]), *_descriptions([result])] if result.duplicates else [],
+        "Players": players,
         "Faults and thinking times": [faults_table([result])],
     }
     return _document(result, contest_title(result), facts, sections)
 
 
-def tournament_document(result: TournamentResult) -> Document:
-    """A tournament: `crosstable`, `rankings` and `entrants` of each game, `faults_table`, contests that ended early."""
-    is_interrupted = result.outcome is Outcome.INTERRUPTED
-    early = [one for one in result.contests if not one.outcome.is_complete and not is_interrupted]
-    rows = [(contest_title(one), one.reason) for one in early]
-    sections: dict[str, Sequence[str | Table]] = {
-        **{
-            short_name(one.game): (crosstable(one), rankings(one), entrants(one, result.contests))
-            for one in result.standings
-            if one.total_bankroll
-        },
-        "Players": (*_descriptions(result.contests),),
-        "Faults and thinking times": (faults_table(result.contests),),
-        "Ended early": (Table.of("", ("contest", Column("reason", TEXT)), rows),),
-    }
-    games = ", ".join(short_name(standings.game) for standings in result.standings)
+def _tournament_document(result: TournamentResult) -> Document:
+    sections: dict[str, Sequence[str | Table]] = {}
+    for standings in result.standings:
+        if standings.total_bankroll:
+            tables = (crosstable(standings), rankings(standings), _entrants_table(standings, result.contests))
+            sections[short_name(standings.game)] = tables
+    sections["Players"] = list(_descriptions(result.contests))
+    sections["Faults and thinking times"] = [faults_table(result.contests)]
+    # After an interruption, all that are left would be named.
+    if result.outcome is not Outcome.INTERRUPTED:
+        early = [contest for contest in result.contests if not contest.outcome.is_complete]
+        rows = [(contest_title(contest), contest.reason) for contest in early]
+        sections["Ended early"] = [Table.of("", ("contest", Column("reason", TEXT)), rows)]
+    games = ", ".join([short_name(standings.game) for standings in result.standings])
     return _document(result, f"{games}: {', '.join(result.players)}", (), sections)
 
 
 def _document(
     result: AnyResult, title: str, facts: Iterable[Fact], sections: Mapping[str, Sequence[str | Table]]
 ) -> Document:
-    resume = () if result.resume is None else (f"Resume with:\n    {result.resume}",)
+    """Create a document without empty facts, tables and sections."""
+    sentences = [result.sentence]
+    if result.resume is not None:
+        sentences.append(f"Resume with:\n    {result.resume}")
     seeds = ", ".join(dict.fromkeys(str(contest.seed) for contest in result.contests))
-    whole = Fact("seed", seeds, NAME), *facts, Fact("files", result.folder, CODE)
-    filled = {name: [part for part in parts if isinstance(part, str) or part.rows] for name, parts in sections.items()}
+    all_facts = [Fact("seed", seeds, NAME), *facts, Fact("files", result.folder, CODE)]
+    filled_sections = []
+    for name, parts in sections.items():
+        filled = [part for part in parts if isinstance(part, str) or part.rows]
+        if filled:
+            filled_sections.append(Section(name, tuple(filled)))
     return Document(
         title,
-        (result.sentence, *resume),
-        tuple(fact for fact in whole if fact.value is not None),
-        tuple(Section(name, tuple(parts)) for name, parts in filled.items() if parts),
+        tuple(sentences),
+        tuple(fact for fact in all_facts if fact.value is not None),
+        tuple(filled_sections),
         data=result,
     )
 
 
 def contest_title(contest: ContestResult) -> str:
-    """The game and the players of a contest."""
-    return f"{short_name(contest.game)}: {' - '.join(player.name for player in contest.players)}"
+    """Return the game and the players of a contest."""
+    players = " - ".join([player.name for player in contest.players])
+    return f"{short_name(contest.game)}: {players}"
 
 
 def players_table(contests: Sequence[ContestResult]) -> Table:
-    """A row per player and contest: what it won, as `Rate`s, and the times of its answers."""
+    """Create a table of win rates and response times, with a row per player and contest."""
     any_time = ", any time" if any(contest.interval == "any time" for contest in contests) else ""
     columns = (
         "player",
@@ -116,7 +129,11 @@ def players_table(contests: Sequence[ContestResult]) -> Table:
 
 
 def faults_table(contests: Sequence[ContestResult], *, everyone: bool = False) -> Table:
-    """A row per player with faults and contest, or per player; the contests of a player together."""
+    """Create a table of faults and response times, with a row per player and contest.
+
+    Args:
+        everyone: whether to include players without faults.
+    """
     columns = (
         "bot",
         Column("against", rank=2),
@@ -144,6 +161,7 @@ def faults_table(contests: Sequence[ContestResult], *, everyone: bool = False) -
         for player in contest.players
         if player.faults or everyone
     ]
+    # Rows of the same player stand together, in the order of the first ones.
     order = [row[0] for row in rows]
     rows.sort(key=lambda row: order.index(row[0]))
     return Table.of("Faults and thinking times", columns, rows).without_empty()
@@ -158,29 +176,30 @@ def _seconds(time_us: float | None) -> float | None:
 
 
 def _descriptions(contests: Iterable[ContestResult]) -> Iterator[str]:
-    """The descriptions of players whose names lack the file that they play by."""
-    for name, text in dict.fromkeys((player.name, player.player) for one in contests for player in one.players):
+    """Yield the texts of players with options, unless the user named them."""
+    players = [(player.name, player.player) for contest in contests for player in contest.players]
+    for name, text in dict.fromkeys(players):
         bot, _, options = text.partition("?")
-        if options and name.partition("#")[0] == bot.rpartition(":")[2]:
+        default_name = bot.rpartition(":")[2]
+        # Equal names are numbered: cfr, cfr#2.
+        if options and name.partition("#")[0] == default_name:
             yield f"{name} is {text}"
 
 
 def crosstable(standings: GameStandings) -> Table:
-    """What the bot of a row won from that of a column, and in the mean, as `Rate`s; empty texts where they never met.
+    """Create the crosstable of a game: the winnings of each row's bot from each column's bot, and their mean.
 
-    Figures are without the luck of the cards where all contests have that, and then the title says so. A bot without a
-    finished contest is marked. Rows and columns are in the order of `GameStandings.bots`.
+    Figures are without the luck of the cards if all contests have those; the title says so. A bot without a finished
+    contest is marked. Rows and columns are in the order of `GameStandings.bots`.
     """
     rates = {(cell.player, cell.opponent): cell.rate for cell in standings.crosstable}
     means = standings.mean_rates
-    rows = [
-        (
-            f"{name} (unfinished)" if name in standings.unfinished else name,
-            *(rates.get((name, other), "") for other in standings.bots),
-            means.get(name, ""),
-        )
-        for name in standings.bots
-    ]
+    rows = []
+    for name in standings.bots:
+        label = f"{name} (unfinished)" if name in standings.unfinished else name
+        # Bots that never met have an empty cell.
+        cells = [rates.get((name, opponent), "") for opponent in standings.bots]
+        rows.append((label, *cells, means.get(name, "")))
     without_luck = ", without the luck of the cards" if standings.is_corrected else ""
     columns = [Column(name, "+,.0f", rank=place) for place, name in enumerate(standings.bots, 1)]
     title = f"mbb/g of row against column{without_luck}, ± 95 %"
@@ -188,18 +207,25 @@ def crosstable(standings: GameStandings) -> Table:
 
 
 def rankings(standings: GameStandings) -> Table:
-    """Both rankings side by side: place, bot and the share of bootstrap samples in which it has this place."""
+    """Create a table of both rankings side by side, with the confidence in each place."""
     share = Column("share", ".0%", meaning="of bootstrap samples in which it has this place", rank=2)
-    second = Column("place", ",", rank=1), Column("instant run-off", rank=1), share
-    rows = [
-        (first.place, first.player, first.confidence, other.place, other.player, other.confidence)
-        for first, other in zip(standings.total_bankroll, standings.instant_runoff, strict=True)
-    ]
-    return Table.of("", (Column("place", ","), Column("total bankroll"), share, *second), rows).without_empty()
+    columns = (
+        Column("place", ","),
+        Column("total bankroll"),
+        share,
+        Column("place", ",", rank=1),
+        Column("instant run-off", rank=1),
+        share,
+    )
+    rows = []
+    for bankroll, runoff in zip(standings.total_bankroll, standings.instant_runoff, strict=True):
+        bankroll_cells = (bankroll.place, bankroll.player, bankroll.confidence)
+        rows.append((*bankroll_cells, runoff.place, runoff.player, runoff.confidence))
+    return Table.of("", columns, rows).without_empty()
 
 
-def entrants(standings: GameStandings, contests: Sequence[ContestResult]) -> Table:
-    """All contests of each bot together, and its speed: hands per second of its own time."""
+def _entrants_table(standings: GameStandings, contests: Sequence[ContestResult]) -> Table:
+    """Create a table with a row per bot, over all its contests of the game."""
     rows = []
     for name in standings.bots:
         played = [
@@ -223,11 +249,11 @@ def entrants(standings: GameStandings, contests: Sequence[ContestResult]) -> Tab
 
 
 def pairs_table(standings: Sequence[GameStandings]) -> Table:
-    """A row for every ordered pair of bots, then one without an opponent and hands for the mean of each bot."""
+    """Create a flat table with a row per ordered pair of bots, and a row per bot, without an opponent, for its mean."""
     rows: list[tuple[Value, ...]] = []
-    for one in standings:
-        for cell in one.crosstable:
-            rows.append((one.game, cell.player, cell.opponent, *winnings_columns(cell.won).values(), cell.hands))
-        for name, won in one.won.items():
-            rows.append((one.game, name, "", *winnings_columns(won).values(), None))
+    for game in standings:
+        for cell in game.crosstable:
+            rows.append((game.game, cell.player, cell.opponent, *winnings_columns(cell.won).values(), cell.hands))
+        for name, won in game.won.items():
+            rows.append((game.game, name, "", *winnings_columns(won).values(), None))
     return Table.of("", ("game", "player", "opponent", *winnings_columns(None), "hands"), rows)

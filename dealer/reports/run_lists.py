@@ -1,4 +1,4 @@
-"""The runs in a folder as documents: all of them, or those that have something left to play."""
+"""Lists of the runs in a folder, as documents."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from protocol.game_definition import short_name
 
 FOLDER: Final = Path("runs")
 _RUNNING: Final = "running"
-KILLED: Final = "killed"
+_KILLED: Final = "killed"
 _UNREADABLE: Final = "unreadable"
 
 
@@ -38,16 +38,17 @@ def _lead_data(lead: Rate | None) -> dict[str, Any] | None:
 
 @dataclass(frozen=True, slots=True)
 class ListedRun:
-    """A run in a list.
+    """Run in a list.
 
     Attributes:
-        run: its name for commands.
-        state: its outcome; without a result ``running``, ``killed`` (before it could write one) or ``unreadable``.
+        run: name of the run for commands.
+        began: start of the run, that is, the time of its settings file.
+        state: outcome of the run; ``running``, ``killed`` or ``unreadable`` without a result.
         words: the result in a sentence, or why there is none.
-        games: their short names; none where the configuration cannot be read.
-        players: the names, the best first; before there is a result as in the configuration.
-        deals: complete ones, of all contests; None without a result.
-        lead: what the first player won, in the first game; None before a deal is complete.
+        games: short names of the games; empty if the settings cannot be read.
+        players: names of the players, from the best; without a result the bots of the settings.
+        deals: number of complete deals of all contests; None without a result.
+        lead: rate of the best player in the first game; None before a deal is complete.
     """
 
     run: str
@@ -62,7 +63,7 @@ class ListedRun:
 
 
 def newest_runs(folder: Path = FOLDER) -> list[Path]:
-    """The runs in a folder, the newest first."""
+    """Return the runs in a folder, from the newest."""
     dated = []
     for config in folder.glob(f"*/{CONFIG_NAME}"):
         with contextlib.suppress(OSError):
@@ -70,25 +71,28 @@ def newest_runs(folder: Path = FOLDER) -> list[Path]:
     return [run for _, run in sorted(dated, reverse=True)]
 
 
-def runs_document(folder: Path, most: int | None = None) -> Document:
-    """The newest runs in a folder, at most so many; the data is a list of `ListedRun`."""
-    found = newest_runs(folder)
-    names = [run.name for run in found]
+def runs_document(folder: Path, max_runs: int | None = None) -> Document:
+    """Create the list of the newest runs in a folder. Its data is a list of `ListedRun`."""
+    runs = newest_runs(folder)
+    names = [run.name for run in runs]
     if folder == FOLDER:
-        names = ["last", *(f"last-{at}" for at in range(1, len(found)))]
-    listed = list(map(listed_run, found[:most], names))
-    older = len(found) - len(listed)
+        # Commands accept these names.
+        names = ["last", *(f"last-{number}" for number in range(1, len(runs)))]
+    listed = list(map(listed_run, runs[:max_runs], names))
+    older = len(runs) - len(listed)
     note = f"Not listed: {count_of(older, 'older run')}. --all lists every run." if older else ""
     problems = [f"{run.words}." for run in listed if run.state == _UNREADABLE]
     return _list_of(f"Runs in {folder}", listed, f"There is no run in {folder}.", runs_table(listed, note), *problems)
 
 
-def _list_of(title: str, listed: list[ListedRun], nothing: str, *parts: Part) -> Document:
-    return Document(title, () if listed else (nothing,), (), (Section(title, parts),) if listed else (), data=listed)
+def _list_of(title: str, listed: list[ListedRun], empty_sentence: str, *parts: Part) -> Document:
+    if not listed:
+        return Document(title, (empty_sentence,), data=listed)
+    return Document(title, sections=(Section(title, parts),), data=listed)
 
 
 def runs_table(listed: Sequence[ListedRun], note: str = "") -> Table:
-    """A line per run; names are shortened where there is little room, and the last columns left out."""
+    """Create a table with a row per run."""
     columns = (
         Column("run", CODE),
         Column("players"),
@@ -109,17 +113,24 @@ def runs_table(listed: Sequence[ListedRun], note: str = "") -> Table:
 
 
 def unfinished_document() -> Document:
-    """The runs in ``runs/`` that have something left to play, each with the reason."""
+    """Create the list of the runs in ``runs`` that can be resumed, with the reasons why they ended."""
     ended = {Outcome.FINISHED.value, Outcome.STOPPED.value, _UNREADABLE}
-    found = [run for run in map(listed_run, newest_runs()) if run.state not in ended]
-    rows = [(str(run.folder), run.words) for run in found]
+    runs = [run for run in map(listed_run, newest_runs()) if run.state not in ended]
+    rows = [(str(run.folder), run.words) for run in runs]
     note = "'arena resume RUN' continues one of them."
     table = Table.of("", (Column("run", CODE), Column("reason", TEXT)), rows, note)
-    return _list_of("Unfinished runs", found, "There is no unfinished run in runs.", table)
+    return _list_of("Unfinished runs", runs, "There is no unfinished run in runs.", table)
 
 
 def listed_run(folder: Path, name: str = "") -> ListedRun:
-    """The run in a folder; `name` is its name for commands, by default the folder."""
+    """Describe the run in a folder.
+
+    Args:
+        name: name of the run for commands; the folder by default.
+
+    Raises:
+        OSError: the folder holds no run.
+    """
     name = name or str(folder)
     config = folder / CONFIG_NAME
     began = datetime.fromtimestamp(int(config.stat().st_mtime), UTC)
@@ -129,30 +140,34 @@ def listed_run(folder: Path, name: str = "") -> ListedRun:
     except (ConfigError, ResultError) as error:
         return ListedRun(name, folder, began, _UNREADABLE, str(error))
     if is_busy(folder):
-        state, words = _RUNNING, "it is being played."
+        state = _RUNNING
+        words = "it is being played."
     elif result is None:
-        state, words = KILLED, "it was ended before it could write a result."
+        state = _KILLED
+        words = "it was ended before it could write a result."
+    elif result.outcome.is_complete:
+        state = result.outcome.value
+        words = result.sentence
     else:
-        state, words = result.outcome.value, result.sentence if result.outcome.is_complete else result.reason
-    players, lead = _standing(result) if result is not None else (tuple(bot.bot for bot in settings.bots), None)
-    return ListedRun(
-        name,
-        folder,
-        began,
-        state,
-        words,
-        tuple(short_name(os.path.basename(game)) for game in settings.games),
-        players=players,
-        deals=None if result is None else sum(contest.duplicates for contest in result.contests),
-        lead=lead,
-    )
+        state = result.outcome.value
+        words = result.reason
+    players = tuple(bot.bot for bot in settings.bots)
+    deals = lead = None
+    if result is not None:
+        players, lead = _standing(result)
+        deals = sum(contest.duplicates for contest in result.contests)
+    games = tuple(short_name(os.path.basename(game)) for game in settings.games)
+    return ListedRun(name, folder, began, state, words, games, players=players, deals=deals, lead=lead)
 
 
 def _standing(result: AnyResult) -> tuple[tuple[str, ...], Rate | None]:
-    """The players, the best first, and what that one won."""
+    """Return the players from the best, and the rate of the best one."""
     if isinstance(result, ContestResult):
-        best = [player.name for player in sorted(result.players, key=lambda player: -player.chips)]
-        return tuple(best), result.corrected_rate(best[0]) if result.score is Score.CORRECTED else result.rate(best[0])
+        players = sorted(result.players, key=lambda player: -player.chips)
+        names = tuple([player.name for player in players])
+        if result.score is Score.CORRECTED:
+            return names, result.corrected_rate(names[0])
+        return names, result.rate(names[0])
     for standings in result.standings:
         if standings.total_bankroll:
             return tuple(standings.bots), standings.mean_rates.get(standings.bots[0])

@@ -1,4 +1,4 @@
-"""The report about runs: what `arena report` writes as a page."""
+"""Report about runs, which ``arena report`` writes as a page."""
 
 from __future__ import annotations
 
@@ -33,42 +33,43 @@ def report_document(
     no_leaks: str = "",
     worst_deals: Sequence[Loss] = (),
 ) -> Document:
-    """The whole report.
+    """Create the report.
 
     Args:
-        counts: all hands, counted.
-        results: the results of the runs that the hands are from; a log without a run has none.
+        counts: counts of all hands.
+        results: results of the runs of the hands; empty for logs without a run.
         title: title of the page; by default the names of the bots.
-        leaks: of all players.
-        sources: what was read, for the commands that show hands.
-        no_leaks: why these hands show no leaks; empty where they can.
-        worst_deals: as `logs.contest_scores.WorstDeals` finds them.
+        leaks: leaks of all players.
+        sources: files of the hands, as named by the user.
+        no_leaks: reason why leaks are not available; empty if they are.
+        worst_deals: most expensive deals, from `logs.contest_scores.WorstDeals`.
     """
     contests = [contest for result in results for contest in result.contests]
     statistics = statistics_of(counts)
     names = [bot.name for bot in statistics.bots]
     overview, *tables = statistics_tables(statistics)
-    pots = tuple(
-        Replay(
-            f"{pot.blinds:,.1f} big blinds in hand {pot.record.hand_number} of {pot.record.match_name}",
-            pot.record,
-            is_open=not place,
-        )
-        for place, pot in enumerate(counts.big_pots)
-    )
-    sections = [
-        Section("Winnings", winnings_charts(statistics)),
-        _section(overview, is_open=True),
-        *([_section(faults_table(contests, everyone=True), is_open=True)] if contests else []),
-        *(leaks_section(found, sources) for found in leaks),
-        *([_section(_worst_deals(worst_deals))] if worst_deals else []),
-        *map(_section, tables),
-        _section(definitions_table()),
-        Section("Biggest pots", pots),
-    ]
-    facts = [*_facts(counts, contests), *([Fact("leaks", f"not available: {no_leaks}")] if no_leaks else [])]
+    sections = [Section("Winnings", winnings_charts(statistics)), _section(overview, is_open=True)]
+    if contests:
+        sections.append(_section(faults_table(contests, everyone=True), is_open=True))
+    sections += [leaks_section(analysis, sources) for analysis in leaks]
+    if worst_deals:
+        sections.append(_section(_worst_deals(worst_deals)))
+    sections += [_section(table) for table in (*tables, definitions_table())]
+    sections.append(Section("Biggest pots", tuple(_big_pots(counts))))
+    facts = _facts(counts, contests)
+    if no_leaks:
+        facts.append(Fact("leaks", f"not available: {no_leaks}"))
     sentences = tuple(result.sentence for result in results)
     return Document(title or _title(names), sentences, tuple(facts), tuple(sections))
+
+
+def _big_pots(counts: HandCounts) -> list[Replay]:
+    """Create replays of the biggest pots, the first of them open."""
+    replays: list[Replay] = []
+    for pot in counts.big_pots:
+        caption = f"{pot.blinds:,.1f} big blinds in hand {pot.record.hand_number} of {pot.record.match_name}"
+        replays.append(Replay(caption, pot.record, is_open=not replays))
+    return replays
 
 
 def _section(table: Table, *, is_open: bool = False) -> Section:
@@ -76,35 +77,37 @@ def _section(table: Table, *, is_open: bool = False) -> Section:
 
 
 def _title(names: list[str]) -> str:
-    shown = names if len(names) <= 4 else [*names[:3], f"{len(names) - 3} more"]
-    return " · ".join(shown)
+    if len(names) > 4:
+        names = [*names[:3], f"{len(names) - 3} more"]
+    return " · ".join(names)
 
 
 def _facts(counts: HandCounts, contests: Sequence[ContestResult]) -> list[Fact]:
     facts = [Fact("hands", counts.hands)]
-    if contests:
-        facts.append(Fact("game", ", ".join(dict.fromkeys(short_name(contest.game) for contest in contests)), NAME))
+    if not contests:
+        return facts
+    games = dict.fromkeys(short_name(contest.game) for contest in contests)
+    facts.append(Fact("game", ", ".join(games), NAME))
     if len(contests) == 1:
         facts += [Fact("deals", contests[0].duplicates), Fact("seatings", contests[0].seatings)]
     seeds = dict.fromkeys(str(contest.seed) for contest in contests)
-    return [*facts, *([Fact("seed", ", ".join(seeds), NAME)] if seeds else [])]
+    facts.append(Fact("seed", ", ".join(seeds), NAME))
+    return facts
 
 
 def _worst_deals(deals: Sequence[Loss]) -> Table:
-    rows = [
-        (
-            f"{player} lost {-chips:,.10g} chips in deal {records[0].hand_number}",
-            record.match_name,
-            position_names(record.game)[position],
-            format_cards(record.deal.hole_cards[position]),
-            " | ".join(format_cards(cards) for at, cards in enumerate(record.deal.hole_cards) if at != position),
-            format_cards(record.deal.board),
-            record.values[position],
-        )
-        for chips, player, records in deals
-        for record in records
-        for position in [record.names.index(player)]
-    ]
+    """Create a table with a row per hand of each deal."""
+    rows = []
+    for chips, player, records in deals:
+        title = f"{player} lost {-chips:,.10g} chips in deal {records[0].hand_number}"
+        for record in records:
+            position = record.names.index(player)
+            cards = [format_cards(hole_cards) for hole_cards in record.deal.hole_cards]
+            own_cards = cards.pop(position)
+            board = format_cards(record.deal.board)
+            position_name = position_names(record.game)[position]
+            value = record.values[position]
+            rows.append((title, record.match_name, position_name, own_cards, " | ".join(cards), board, value))
     columns = (
         Column("deal"),
         Column("match"),
