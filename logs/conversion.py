@@ -210,7 +210,7 @@ def _options_for(file: HandFile, first: HandRecord, heroes: dict[str, str], opti
     """
     names = first.names_by_seat
     if options.hero is not None and options.hero not in names:
-        raise LogError(file.path, f"no player of it is called {quoted(options.hero)}; there are {', '.join(names)}")
+        raise LogError(file.path, f"no player is called {quoted(options.hero)}; there are {', '.join(names)}")
     options = replace(
         options,
         default_hero=heroes.setdefault(os.path.dirname(file.path), names[0]),

@@ -236,7 +236,7 @@ class _LogReader:
         if is_whole:
             self._read_other(line_number, line)
         else:
-            problem = f"the last line has no end: {line[:60]!r}"
+            problem = f"the last line is truncated: {line[:60]!r}"
             self._report(line_number, None, problem, ProblemKind.HALF_WRITTEN)
 
     def _are_players(self, names: tuple[str, ...]) -> bool:

@@ -159,7 +159,7 @@ class StateLines:
             raise FormatError(line, 0, "the line is neither a hand ('STATE:'), a score ('SCORE:') nor a remark ('#')")
         second = line.find("STATE:", 1)
         if second > 0:
-            raise FormatError(line, second, "another hand begins: the end of the first is missing")
+            raise FormatError(line, second, "another hand begins, so the end of the first is missing")
         if len(fields) > 6:
             raise FormatError(line, _start(fields, 5), "a name contains ':', so that the names cannot be separated")
         raise FormatError(line, len(line.rstrip("\r\n")), f"the line ends after {len(fields)} of its 6 fields")

@@ -33,7 +33,7 @@ def usual_blinds(game: Game, format_name: str) -> Blinds:
     blinds = holdem_blinds(game)
     if blinds is None:
         amounts = ", ".join(map(str, game.blinds))
-        problem = f"{format_name} wants one small and one big blind, and the blinds by position are {amounts}"
+        problem = f"{format_name} needs one small and one big blind, but the blinds by position are {amounts}"
         raise UnsupportedGameError(format_name, f"{problem}; PHH and an ACPC log hold the game")
     return blinds
 

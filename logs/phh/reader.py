@@ -173,7 +173,7 @@ def _game_of(fields: _Fields) -> Game:
         # With a straddle, which is the largest blind, min_bet is the blind before it.
         min_bet = fields.amount("min_bet")
         if min_bet not in blinds:
-            raise HandError(f"min_bet is {min_bet} chips, and the big blind is {game.big_blind}")
+            raise HandError(f"min_bet is {min_bet} chips, but the big blind is {game.big_blind}")
     return game
 
 
@@ -255,7 +255,7 @@ class _Replay:
     def _check_board(self, when: str) -> None:
         expected = self._game.board_cards_by_round[self.betting.round]
         if len(self.board) != expected:
-            raise HandError(f"the board has {len(self.board)} cards {when}, and should have {expected}")
+            raise HandError(f"the board has {len(self.board)} cards {when}, but should have {expected}")
 
     def _raise(self, player: str, amount: str, text: str) -> None:
         position = self._position(player, text)
@@ -395,7 +395,7 @@ def _check_range(betting: BettingState, results: list[float]) -> None:
         min_end = start - put_in
         max_end = start - put_in + collected
         if not min_end - _ROUNDING <= end <= max_end + _ROUNDING:
-            raise HandError(f"p{position + 1} has {end:g} chips at the end, and can have {min_end:g} to {max_end:g}")
+            raise HandError(f"p{position + 1} has {end:g} chips at the end, but can have {min_end:g} to {max_end:g}")
 
 
 def _compare_results(values: tuple[float, ...], betting: BettingState, results: list[float] | None) -> str | None:
@@ -423,12 +423,12 @@ def _compare_results(values: tuple[float, ...], betting: BettingState, results: 
         if not -tolerance < lacking < max_rake + tolerance or lacking > value + put_in + _ROUNDING:
             start = betting.game.stacks[position]
             raise HandError(
-                f"p{position + 1} has {start + results[position]:g} chips at the end, and should have {start + value:g}"
+                f"p{position + 1} has {start + results[position]:g} chips at the end, but should have {start + value:g}"
             )
     if rake < -_ROUNDING:
         raise HandError(f"the finishing stacks have {-rake:g} chips more than the starting stacks")
     if rake > _ROUNDING:
-        return f"the finishing stacks lack {rake:g} chips of the pot, as if rake was taken"
+        return f"the finishing stacks lack {rake:g} chips of the pot, as if rake had been taken"
     return None
 
 
@@ -454,7 +454,7 @@ def _check_winnings(fields: _Fields, betting: BettingState, values: tuple[float,
         if not is_possible or (collected > _ROUNDING) != has_won:
             expected = values[position] + put_in
             raise HandError(
-                f"the winnings of p{position + 1} are {collected:g}, and should be {expected:g} before rake"
+                f"the winnings of p{position + 1} are {collected:g}, but should be {expected:g} before rake"
             )
 
 
@@ -466,7 +466,7 @@ def _currency(fields: _Fields) -> str | None:
     if code is None:
         return codes.get(symbol)
     if symbol in codes and codes[symbol] != code.upper() and code.upper() in codes.values():
-        raise HandError(f"the currency is {quoted(code, 20)}, and its symbol is {symbol}")
+        raise HandError(f"the currency is {quoted(code, 20)}, but its symbol is {symbol}")
     return code.upper()
 
 
@@ -532,7 +532,7 @@ def _read(lines: Iterator[str], problems: ProblemReporter, scale: Scale) -> Iter
             record, doubt = _read_hand(_parse(text), scale, match_name=match_name, index=count - 1)
         except HandError as error:
             if not is_text(text) and not any(map(_KEY.match, text.splitlines())):
-                raise LogError(problems.path, "it is not text, and PHH is") from None
+                raise LogError(problems.path, "it is not text, so it is not PHH") from None
             # Only the last hand of a file can lack the end of its last line.
             is_cut = error.__cause__ is not None and not text.endswith("\n") and error.line == text.count("\n")
             kind = ProblemKind.UNFINISHED if is_cut else ProblemKind.SKIPPED

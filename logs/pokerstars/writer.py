@@ -135,8 +135,8 @@ def check_game(game: Game) -> Blinds:
     if game.first_players[0] != blinds.small and game.num_players == 2:
         raise UnsupportedGameError(
             FORMAT_NAME,
-            f"{FORMAT_NAME} wants the button to be the small blind and to act first with two players, and here the "
-            "other is first; PHH and an ACPC log hold the game",
+            f"{FORMAT_NAME} needs the button to be the small blind and to act first with two players, but here the "
+            "other one acts first; PHH and an ACPC log hold the game",
         )
     return blinds
 

@@ -40,7 +40,7 @@ def test_other_blinds_are_refused_and_phh_holds_them(
     with pytest.raises(UnsupportedGameError) as caught:
         format_hand(hand)
     assert str(caught.value) == (
-        f"{format_name} wants one small and one big blind, and the blinds by position are "
+        f"{format_name} needs one small and one big blind, but the blinds by position are "
         f"{', '.join(map(str, blinds))}; PHH and an ACPC log hold the game"
     )
     assert format_phh(hand)

@@ -105,7 +105,7 @@ def test_without_a_hero_no_cards_are_dealt_face_up(arena_here: Arena, run: Path,
         (("run", "-f", "xml"), "'xml' is not a format; the formats are pokerstars, phh, ohh"),
         (("run", "-f", "none"), "--format none writes nothing"),
         (("run", "--currency", "CHF"), "the currency is USD, EUR, GBP or none, not 'CHF'"),
-        (("run", "--hero", "Zoe"), "run/match.a.log: no player of it is called 'Zoe'; there are random, calling"),
+        (("run", "--hero", "Zoe"), "run/match.a.log: no player is called 'Zoe'; there are random, calling"),
         (("run", "--stakes", "1/3", "-o", "x"), "stakes of 1/3 are not in proportion to this game's blinds, 50/100"),
         (("run", "--stakes", "0.05/0.10", "-o", "x"), "stakes of 0.05/0.10 do not fit blinds of 50/100 chips: "),
         (
@@ -132,7 +132,7 @@ def test_a_damaged_log(arena_here: Arena, run: Path, tmp_path: Path) -> None:
     ran = arena_here("export", str(log), "-o", "rest")
     assert ran.code == 0
     assert "line 10, byte 1: the line is neither a " in ran.err
-    assert "the last line has no end" in ran.err
+    assert "the last line is truncated" in ran.err
     assert ran.out.rstrip().endswith(" 39")
     strict = arena_here("export", str(log), "-o", "strict", "--strict")
     assert strict.code == 1

@@ -212,7 +212,7 @@ def test_board_cards_of_the_first_round_follow_the_last_hole_cards() -> None:
         ("limit", "Ann|Bob:0:crc/cc/cx/cc:5d5c|9hQd/8dAs8s/4h/6d:20|-20", 18, "'x' is not an action (f, c or r)"),
         ("limit", "Ann|Bob:0:crc/cc/cc/cc:5d5c|9hQd/8dAs8s/4h/6d:20|20", 49, "position 1 has won 20 here, by"),
         ("limit", "Ann|Bob|Cat:0:crc:5d5c|9hQd:20|-20", 0, "the line is neither a hand"),
-        ("leduc", "STATE:7:crrc/cSTATE:8:" + LEDUC, 14, "another hand begins: the end of the first is missing"),
+        ("leduc", "STATE:7:crrc/cSTATE:8:" + LEDUC, 14, "another hand begins, so the end of the first is missing"),
     ],
 )  # fmt: skip
 def test_what_is_wrong_is_said_with_its_place(game: str, line: str, column: int | None, problem: str) -> None:

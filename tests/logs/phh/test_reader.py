@@ -237,7 +237,7 @@ def test_the_odd_chip_may_be_anybodys() -> None:
 def test_rake_is_noted() -> None:
     hands, problems = read(FOLD + "finishing_stacks = [19750, 19900, 20330]\n")
     assert problems == [
-        "<lines>, line 1: the finishing stacks lack 20 chips of the pot, as if rake was taken (read all the same)"
+        "<lines>, line 1: the finishing stacks lack 20 chips of the pot, as if rake had been taken (read all the same)"
     ]
     assert hands[0].values == (-250.0, -100.0, 350.0)
 
@@ -250,12 +250,12 @@ SHOWN = SHOWDOWN.replace("'p1 sm', 'p3 sm'", "'p1 sm 6s6h', 'p3 sm 8h5h'")
     [
         (FOLD, "[1, 2, 3]", "the finishing stacks lack 59994 chips, and rake is at most the pot of 600"),
         (FOLD, "[19750, 19900, 19749]", "the finishing stacks lack 601 chips, and rake is at most the pot of 600"),
-        (FOLD, "[19750, 19890, 20350]", "p2 has 19890 chips at the end, and should have 19900"),
-        (FOLD, "[19750, 19910, 20340]", "p2 has 19910 chips at the end, and should have 19900"),
-        (FOLD, "[19750, 19900, 20360]", "p3 has 20360 chips at the end, and should have 20350"),
-        (FOLD, "[19749.5, 19900, 20350]", "p1 has 19749.5 chips at the end, and should have 19750"),
-        (SHOWN, "[20340, 19900, 19740]", "p3 has 19740 chips at the end, and should have 19750"),
-        (SHOWN, "[19750, 19900, 20350]", "p1 has 19750 chips at the end, and should have 20350"),
+        (FOLD, "[19750, 19890, 20350]", "p2 has 19890 chips at the end, but should have 19900"),
+        (FOLD, "[19750, 19910, 20340]", "p2 has 19910 chips at the end, but should have 19900"),
+        (FOLD, "[19750, 19900, 20360]", "p3 has 20360 chips at the end, but should have 20350"),
+        (FOLD, "[19749.5, 19900, 20350]", "p1 has 19749.5 chips at the end, but should have 19750"),
+        (SHOWN, "[20340, 19900, 19740]", "p3 has 19740 chips at the end, but should have 19750"),
+        (SHOWN, "[19750, 19900, 20350]", "p1 has 19750 chips at the end, but should have 20350"),
     ],
 )
 def test_rake_comes_off_who_collects(text: str, stacks: str, problem: str) -> None:
@@ -265,8 +265,8 @@ def test_rake_comes_off_who_collects(text: str, stacks: str, problem: str) -> No
 @pytest.mark.parametrize(
     ("stacks", "problem"),
     [
-        ("[19740, 19910, 20350]", "p1 has 19740 chips at the end, and can have 19750 to 20350"),
-        ("[19750, 19890, 20360]", "p2 has 19890 chips at the end, and can have 19900 to 19900"),
+        ("[19740, 19910, 20350]", "p1 has 19740 chips at the end, but can have 19750 to 20350"),
+        ("[19750, 19890, 20360]", "p2 has 19890 chips at the end, but can have 19900 to 19900"),
     ],
 )
 def test_a_showdown_nobody_saw_pays_the_pot_to_its_players(stacks: str, problem: str) -> None:
@@ -279,10 +279,10 @@ def test_winnings_go_to_who_wins() -> None:
     for winnings in ("[0, 0, 600]", "[0, 0, 580.5]", "[0, 0, 1080]"):
         assert only(f"{FOLD}winnings = {winnings}\n").values == (-250.0, -100.0, 350.0)
     for winnings, problem in [
-        ("[0, 0, 1081]", "the winnings of p3 are 1081, and should be 600 before rake"),
-        ("[600, 0, 0]", "the winnings of p1 are 600, and should be 0 before rake"),
-        ("[0, -1, 600]", "the winnings of p2 are -1, and should be 0 before rake"),
-        ("[0, 0, 0]", "the winnings of p3 are 0, and should be 600 before rake"),
+        ("[0, 0, 1081]", "the winnings of p3 are 1081, but should be 600 before rake"),
+        ("[600, 0, 0]", "the winnings of p1 are 600, but should be 0 before rake"),
+        ("[0, -1, 600]", "the winnings of p2 are -1, but should be 0 before rake"),
+        ("[0, 0, 0]", "the winnings of p3 are 0, but should be 600 before rake"),
         ("[0, 600]", "2 winnings at a table of 3"),
     ]:
         assert problem_of(f"{FOLD}winnings = {winnings}\n") == problem
@@ -292,12 +292,12 @@ def test_winnings_go_to_who_wins() -> None:
     ("old", "new", "problem"),
     [
         ("min_bet = 100", "min_bet = 50.5", "min_bet holds 50.5, which is not a whole number of chips of 1: give a"),
-        ("min_bet = 100", "min_bet = 20", "min_bet is 20 chips, and the big blind is 100"),
-        ("min_bet = 100", "min_bet = 200", "min_bet is 200 chips, and the big blind is 100"),
+        ("min_bet = 100", "min_bet = 20", "min_bet is 20 chips, but the big blind is 100"),
+        ("min_bet = 100", "min_bet = 200", "min_bet is 200 chips, but the big blind is 100"),
         ("min_bet", "seat_count = 2\nmin_bet", "3 players at a table of 2 seats"),
         ("min_bet", "seat_count = 'x'\nmin_bet", "seat_count is not a number"),
         ("min_bet", "seat_count = 6\nseats = [1, 2, 7]\nmin_bet", "seats are not within 1 to 6, which is seat_count"),
-        ("min_bet", "currency = 'EUR'\ncurrency_symbol = '$'\nmin_bet", "the currency is 'EUR', and its symbol is $"),
+        ("min_bet", "currency = 'EUR'\ncurrency_symbol = '$'\nmin_bet", "the currency is 'EUR', but its symbol is $"),
     ],
 )
 def test_fields_that_must_agree(old: str, new: str, problem: str) -> None:
@@ -384,9 +384,9 @@ def problem_of(text: str) -> str:
         ("'p3 cbr 250'", "'p3 cbr 99999'", "'p3 cbr 99999': the raise is above the player's stack"),
         ("'p3 cbr 480', 'p1 f'", "'p3 cbr 480'", "the hand is not over after its last action"),
         ("'p1 f'", "'p1 f', 'p3 f'", "'p3 f' comes after the end of the hand"),
-        ("'d db 9sAhTs', ", "", "the board has 0 cards before 'p1 cc', and should have 3"),
-        ("'d db 9sAhTs'", "'d db 9sAh'", "the board has 2 cards before 'p1 cc', and should have 3"),
-        ("'p1 f'", "'p1 f', 'd db 2c'", "the board has 4 cards at the end of the hand, and should have 3"),
+        ("'d db 9sAhTs', ", "", "the board has 0 cards before 'p1 cc', but should have 3"),
+        ("'d db 9sAhTs'", "'d db 9sAh'", "the board has 2 cards before 'p1 cc', but should have 3"),
+        ("'p1 f'", "'p1 f', 'd db 2c'", "the board has 4 cards at the end of the hand, but should have 3"),
         ("9sAhTs", "9sAhTx", "'d db 9sAhTx': 'Tx' in '9sAhTx' is not a card: write a rank of"),
         ("9sAhTs", "9sAh6s", "a card is dealt twice"),
         ("6s6h", "6s6h6d", "'d dh p1 6s6h6d': hold'em has two hole cards"),
@@ -402,7 +402,7 @@ def test_what_is_wrong_with_a_hand_is_said(old: str, new: str, problem: str) -> 
     ("more", "problem"),
     [
         ("finishing_stacks = [19750, 19900]", "2 finishing stacks at a table of 3"),
-        ("finishing_stacks = [19900, 19900, 20200]", "p1 has 19900 chips at the end, and should have 19750"),
+        ("finishing_stacks = [19900, 19900, 20200]", "p1 has 19900 chips at the end, but should have 19750"),
         ("players = ['a', 'b']", "2 players at a table of 3"),
         ("players = ['a', 'b', 3]", "players is not a list of texts"),
         ("seats = [1, 2, 2]", "seats are not 3 different numbers"),

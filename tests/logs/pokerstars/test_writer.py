@@ -395,7 +395,7 @@ def test_a_button_that_is_not_the_small_blind_is_refused_heads_up() -> None:
     with pytest.raises(UnsupportedGameError, match="the blinds by position are 50, 100; PHH and an ACPC log hold"):
         format_pokerstars(sample.random_hands(forward, 1)[0])
     equal = find_game("nolimit")[1]._replace(blinds=(100, 100), first_players=(0, 0, 0, 0))
-    with pytest.raises(UnsupportedGameError, match="wants the button to be the small blind and to act first") as caught:
+    with pytest.raises(UnsupportedGameError, match="needs the button to be the small blind and to act first") as caught:
         format_pokerstars(sample.random_hands(equal, 1)[0])
     assert str(caught.value).endswith("PHH and an ACPC log hold the game")
 
