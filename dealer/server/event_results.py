@@ -1,8 +1,8 @@
-"""Results of an event: its standings, as of a tournament, as a document, and as a folder that any web server can host.
+"""Results of an event, as standings, as a document, and as a folder for any web server.
 
 index.html              the event: crosstable, both rankings, contests, entrants
 event.json              the same as JSON, as ``GET /api/v1/scheduled-events/NAME``
-contests/00000012/      a contest: its page, and of each match the log and the hand histories
+contests/00000012/      a contest: its page, and the log and the hand histories of each match
 """
 
 from __future__ import annotations
@@ -47,8 +47,8 @@ class EventContest:
 
     Attributes:
         players: by seat of the first seating.
-        reason: why it was not played; empty if it is, or will be.
-        run: None before it begins.
+        reason: of its cancellation; empty if it was or will be played.
+        run: None before it starts.
     """
 
     job: int
@@ -63,8 +63,8 @@ class EventDetail:
     """An event with its results.
 
     Attributes:
-        seconds_left: until it opens, closes or is played; None if unknown.
-        standings: by the contests so far; None before it closes.
+        seconds_left: until it opens, closes or finishes; None if unknown.
+        standings: of the contests so far; None before it closes.
     """
 
     event: ScheduledEvent
@@ -74,10 +74,10 @@ class EventDetail:
 
 
 def event_detail(store: Store, event: ScheduledEvent, compute: Callable[..., Any] = call) -> EventDetail:
-    """An event with what is known of its results; places have their confidence once the standings are kept.
+    """Read the results of an event. Places have confidences only in final standings.
 
     Args:
-        compute: calls a function, in another process.
+        compute: calls a function, possibly in another process.
     """
     contests = tuple(
         EventContest(
@@ -106,7 +106,11 @@ def _standings_so_far(store: Store, event: ScheduledEvent, compute: Callable[...
 
 
 class PlayedContest(NamedTuple):
-    """A contest of an event with scores: who played, and by player what was won in each deal, in mbb/g."""
+    """A contest of an event that has scores.
+
+    Attributes:
+        scores: by player, in mbb/g by deal.
+    """
 
     players: tuple[str, ...]
     scores: tuple[array[float], ...]
@@ -114,7 +118,7 @@ class PlayedContest(NamedTuple):
 
 
 def played_contests(store: Store, event: ScheduledEvent) -> tuple[PlayedContest, ...]:
-    """The contests of an event so far."""
+    """Read the contests of an event that have scores."""
     played = []
     for job, run in event_contests(store, event):
         seats = () if run is None else run.results
@@ -127,10 +131,11 @@ def played_contests(store: Store, event: ScheduledEvent) -> tuple[PlayedContest,
 def event_standings(
     event: ScheduledEvent, played: Sequence[PlayedContest], has_confidence: bool = True
 ) -> GameStandings:
-    """The standings of an event that has closed, by its contests so far."""
+    """Rank the entrants of a closed event by its contests so far."""
     import numpy as np
 
-    game, names = parse_game_definition(event.definition), event.entrants
+    game = parse_game_definition(event.definition)
+    names = event.entrants
     finished = {name for contest in played if contest.is_finished for name in contest.players}
     return standings_of(
         event.game,
@@ -151,23 +156,24 @@ def _seconds_left(store: Store, event: ScheduledEvent, contests: tuple[EventCont
         case EventState.OPEN:
             return max(0.0, event.closes_s - time.time())
         case EventState.RUNNING:
-            going = sum(contest.state is JobState.RUNNING for contest in contests)
+            num_running = sum(contest.state is JobState.RUNNING for contest in contests)
             per_hand_s = seconds_per_hand(store, event.game)
-            if not going or per_hand_s is None:
+            if not num_running or per_hand_s is None:
                 return None
             game = parse_game_definition(event.definition)
-            left = sum(contest.state in (JobState.QUEUED, JobState.RUNNING) for contest in contests)
-            return left * (event.deals or 0) * game.num_players * per_hand_s / going
+            num_left = sum(contest.state in (JobState.QUEUED, JobState.RUNNING) for contest in contests)
+            # Each deal is played in every seating: num_players hands.
+            return num_left * (event.deals or 0) * game.num_players * per_hand_s / num_running
         case _:
             return None
 
 
 # ---- documents
 def event_document(store: Store, detail: EventDetail, contest_path: Callable[[Run], str] | None = None) -> Document:
-    """An event with the same data as in the HTTP interface.
+    """Make the document of an event.
 
     Args:
-        contest_path: the address of the page of a contest; None without one.
+        contest_path: returns the address of a contest's page; None for no links.
     """
     event, standings = detail.event, detail.standings
     sentences = [_state_sentence(detail)]
@@ -192,7 +198,7 @@ def event_document(store: Store, detail: EventDetail, contest_path: Callable[[Ru
 
 
 def event_data(detail: EventDetail) -> dict[str, Any]:
-    """Fields of an event as in the HTTP interface."""
+    """Make the JSON data of an event, the same as in the HTTP interface."""
     contests = []
     for contest in detail.contests:
         run = contest.run
@@ -206,9 +212,9 @@ def event_data(detail: EventDetail) -> dict[str, Any]:
             }
         contests.append(data)
     event = detail.event
-    moments = {"opens_at": event.opens_at, "closes_at": event.closes_at}
+    times = {"opens_at": event.opens_at, "closes_at": event.closes_at}
     return {
-        "event": _row_data(event, ("id", "definition", "standings")) | moments,
+        "event": _row_data(event, ("id", "definition", "standings")) | times,
         "seconds_left": detail.seconds_left,
         "standings": detail.standings,
         "contests": contests,
@@ -250,7 +256,7 @@ def _state_sentence(detail: EventDetail) -> str:
 
 
 def events_table(title: str, events: tuple[ScheduledEvent, ...], path: Callable[[ScheduledEvent], str]) -> Table:
-    """A row per event."""
+    """Make a table with a row per event."""
     rows = [
         (
             Link(event.name, path(event)),
@@ -278,30 +284,38 @@ def events_table(title: str, events: tuple[ScheduledEvent, ...], path: Callable[
 def _contests_table(detail: EventDetail, path: Callable[[Run], str] | None) -> Table:
     rows = []
     for contest in detail.contests:
-        run, title = contest.run, " - ".join(contest.players)
-        first = None if run is None or not run.results else run.results[0].won
-        opponent = contest.players[1] if len(contest.players) == 2 else "the table"
-        won = first and Rate(first.mean, first.half_width, player=contest.players[0], opponent=opponent)
-        state: str = contest.state if run is None or contest.state is JobState.CANCELLED else run.state
-        reason = contest.reason or ("" if run is None or run.state is RunState.FINISHED else run.reason)
-        is_linked = run is not None and path is not None and bool(run.results)
-        rows.append(
-            (
-                Link(title, path(run)) if run is not None and path is not None and is_linked else title,
-                won,
-                None if run is None else run.duplicates,
-                "" if state == RunState.FINISHED else state,
-                reason,
-            )
-        )
+        run = contest.run
+        title: str | Link = " - ".join(contest.players)
+        state: str = contest.state
+        reason = contest.reason
+        won = None
+        if run is not None:
+            if contest.state is not JobState.CANCELLED:
+                state = run.state
+            if not reason and run.state is not RunState.FINISHED:
+                reason = run.reason
+            if run.results:
+                won = _first_rate(contest, run)
+                if path is not None:
+                    title = Link(" - ".join(contest.players), path(run))
+        duplicates = None if run is None else run.duplicates
+        rows.append((title, won, duplicates, "" if state == RunState.FINISHED else state, reason))
     columns = (
         Column("contest"),
-        Column("won", "+,.0f", "mbb/g", meaning="what the first bot won, with half the 95 % interval"),
+        Column("won", "+,.0f", "mbb/g", meaning="winnings of the first bot, with half the 95 % interval"),
         Column("deals", ","),
         Column("state"),
         Column("reason", TEXT),
     )
     return Table.of("Contests", columns, rows).without_empty()
+
+
+def _first_rate(contest: EventContest, run: Run) -> Rate | None:
+    won = run.results[0].won
+    if won is None:
+        return None
+    opponent = contest.players[1] if len(contest.players) == 2 else "the table"
+    return Rate(won.mean, won.half_width, player=contest.players[0], opponent=opponent)
 
 
 def _entrants_table(store: Store, event: ScheduledEvent) -> Table:
@@ -313,30 +327,30 @@ def _entrants_table(store: Store, event: ScheduledEvent) -> Table:
 
 
 # ---- a folder for any web server
-def publish(store: Store, runs_in: Path, event: ScheduledEvent, target: Path) -> int:
-    """Write an event that is finished as pages, JSON, logs and hand histories; returns the number of its contests.
+def publish(store: Store, data: Path, event: ScheduledEvent, target: Path) -> int:
+    """Write a finished event as pages, JSON, logs and hand histories; return the number of contests.
 
     Args:
-        runs_in: the folder of the server.
-        target: a new or an empty folder.
+        data: folder of the server.
+        target: a new or empty folder.
 
     Raises:
         RefusedError: the event is not finished, the folder is not empty, or logs have been removed.
         OSError: a file cannot be read or written.
     """
     if event.state is not EventState.FINISHED:
-        raise RefusedError(f"the event {event.name} is {event.state}; it can be published when it is finished")
+        raise RefusedError(f"the event {event.name} is {event.state} and can be published only when it is finished")
     if target.exists() and not (target.is_dir() and not any(target.iterdir())):
-        raise RefusedError(f"{target} is not an empty folder; name another one, nothing is ever overwritten")
+        raise RefusedError(f"{target} is not an empty folder; name another one")
     detail = event_detail(store, event)
     if event.definition and not event.standings:
         detail = replace(detail, standings=event_standings(event, played_contests(store, event)))
     played = [contest.run for contest in detail.contests if contest.run is not None and contest.run.results]
     for run in played:
-        if removed := removal_sentence(runs_in / run.folder):
+        if removed := removal_sentence(data / run.folder):
             raise RefusedError(f"run {run.id}: {removed}")
     for run in played:
-        _publish_contest(store, runs_in / run.folder, run, target / _contest_folder(run))
+        _publish_contest(store, data / run.folder, run, target / _contest_folder(run))
     document = event_document(store, detail, lambda run: f"{_contest_folder(run)}/index.html")
     target.mkdir(parents=True, exist_ok=True)
     (target / "event.json").write_text(json.dumps(json_data(document), indent=2) + "\n", "utf-8")
@@ -359,7 +373,7 @@ def _publish_contest(store: Store, folder: Path, run: Run, target: Path) -> None
             try:
                 texts = list(match_file(str(folder / match.log), format_))
             except LogsError:
-                # The format does not have this game.
+                # The format cannot represent this game.
                 continue
             name = f"{match.name}{format_.endings[-1]}"
             (target / name).write_text("".join(texts), "utf-8")
@@ -372,6 +386,7 @@ def _publish_contest(store: Store, folder: Path, run: Run, target: Path) -> None
         Section("Matches", (Table.of("Matches", (Column("match"), Column("hands", ","), Column("files")), rows),)),
     )
     title = " - ".join(shown(seat.name) for seat in run.seats)
+    # A bot's name at the beginning is not capitalised.
     begins_with_name = run.cause is not None and run.cause.seat is not None
     assert isinstance(run.seed, DealKey)
     document = Document(

@@ -1,8 +1,8 @@
-"""The configuration file of the ACPC's benchmark server, taken as it is.
+"""Read the configuration file of the ACPC's benchmark server.
 
 A keyword is the beginning of a line, in any case, tried in a fixed order; no blank need follow it. Numbers are read as
-C reads them, and a number out of range wraps. Words end at white space, and what follows the words that are needed is
-ignored. Games and bots are looked for where the server was started.
+C reads them and wrap out of range. Words end at white space, and further words are ignored. Games and bots are relative
+to the folder in which the server was started.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ from protocol.benchmark import OWN_SEAT
 from protocol.framing import LineReader
 from protocol.numbers import scan_unsigned
 
-_LEAST_S = 0.001
-_MOST_S = 1e9
+_MIN_LIMIT_S = 0.001
+_MAX_LIMIT_S = 1e9
 
 
 @dataclass(slots=True)
@@ -39,14 +39,14 @@ class _Block:
 
 
 @dataclass(slots=True)
-class _Reading:
+class _Parser:
     numbers: dict[str, int] = field(default_factory=dict)
     games: list[_Block] = field(default_factory=list)
     passwords: dict[str, str] = field(default_factory=dict)
     block: _Block | None = None
 
 
-_OUTSIDE: Final = {
+_SERVER_NUMBERS: Final = {
     "port": ("server port", "port", 16),
     "maxRunningBots": ("maxRunningBots", "maximum number of running bots", 16),
     "startupTimeoutSecs": ("startupTimeoutSecs", "startup timeout", 16),
@@ -54,13 +54,13 @@ _OUTSIDE: Final = {
     "handTimeoutSecs": ("handTimeoutSecs", "hand timeout", 16),
     "avgHandTimeSecs": ("avgHandTimeSecs", "average hand timeout", 16),
 }
-_INSIDE: Final = {
+_GAME_NUMBERS: Final = {
     "maxMatchRuns": ("maxMatchRuns", "maximum number of match runs", 16),
     "maxRunningJobs": ("maxRunningJobs", "maximum number of running jobs", 16),
     "matchHands": ("matchHands", "number of hands in a match", 32),
 }
-"""Numbers of the server, and of a game: what they are called in the wrong place, and where they cannot be read; and
-their bits."""
+"""Numbers of the server and of a game: name in the error of a wrong place, name in the error of an unreadable number,
+bits."""
 
 
 def read_reference_settings(path: Path) -> ServerSettings:
@@ -76,113 +76,119 @@ def read_reference_settings(path: Path) -> ServerSettings:
     reader = LineReader()
     reader.feed(data)
     reader.feed_eof()
-    reading = _Reading()
+    parser = _Parser()
     number = 0
     is_new_line = True
     for raw in iter(reader.pop, None):
-        # A line that is too long goes on as a new one, as in the reference.
+        # The rest of a line that is too long is a line of its own, as in the reference.
         number += is_new_line
         is_new_line = raw.endswith(b"\n")
         line = raw.decode("utf-8", "surrogateescape").strip(" \t\r\n\v\f")
         if not line or line[0] in "#;":
             continue
         try:
-            _read_line(line, reading)
+            _read_line(line, parser)
         except ConfigError as error:
             raise ConfigError(*(f"line {number}: {text}" for _, text in error.problems), source=str(path)) from None
-    return _settled(reading)
+    return _make_settings(parser)
 
 
-def _read_line(line: str, reading: _Reading) -> None:
+def _read_line(line: str, parser: _Parser) -> None:
     lower = line.lower()
     if line.startswith("}"):
-        reading.block = None
+        parser.block = None
         return
-    handlers: list[tuple[str, Callable[[str, str, _Reading], None]]] = [
+    handlers: list[tuple[str, Callable[[str, str, _Parser], None]]] = [
         ("port", _read_number),
         ("game", _read_game),
-        *((keyword, _read_number) for keyword in _OUTSIDE if keyword != "port"),
-        *((keyword, _read_number) for keyword in _INSIDE),
+        *((keyword, _read_number) for keyword in _SERVER_NUMBERS if keyword != "port"),
+        *((keyword, _read_number) for keyword in _GAME_NUMBERS),
         ("bot", _read_bot),
         ("user", _read_user),
     ]
     for keyword, read in handlers:
         if lower.startswith(keyword.lower()):
-            read(keyword, line, reading)
+            read(keyword, line, parser)
             return
-    raise ConfigError(f"unknown configuration option {_shown(line)}")
+    raise ConfigError(f"unknown configuration option {_quote(line)}")
 
 
-def _shown(line: str) -> str:
+def _quote(line: str) -> str:
     return escaped(line, max_chars=200)
 
 
-def _read_number(keyword: str, line: str, reading: _Reading) -> None:
-    is_inside = keyword in _INSIDE
-    named, what, bits = (_INSIDE if is_inside else _OUTSIDE)[keyword]
-    if is_inside is (reading.block is None):
-        raise ConfigError(f"{named} must be defined {'within a game block' if is_inside else 'outside of game blocks'}")
+def _read_number(keyword: str, line: str, parser: _Parser) -> None:
+    if keyword in _GAME_NUMBERS:
+        name, meaning, bits = _GAME_NUMBERS[keyword]
+        if parser.block is None:
+            raise ConfigError(f"{name} must be defined within a game block")
+        numbers = parser.block.numbers
+    else:
+        name, meaning, bits = _SERVER_NUMBERS[keyword]
+        if parser.block is not None:
+            raise ConfigError(f"{name} must be defined outside of game blocks")
+        numbers = parser.numbers
     scanned = scan_unsigned(line, len(keyword))
     if scanned is None:
-        raise ConfigError(f"could not get {what} from: {_shown(line)}")
-    (reading.block or reading).numbers[keyword] = int(scanned[0] % 2**bits)
+        raise ConfigError(f"could not get {meaning} from: {_quote(line)}")
+    numbers[keyword] = int(scanned[0] % 2**bits)
 
 
-def _words(line: str, keyword: str, count: int, what: str) -> list[str]:
+def _split_words(line: str, keyword: str, count: int, what: str) -> list[str]:
     words = line[len(keyword) :].split(maxsplit=count)[:count]
     if len(words) < count:
-        raise ConfigError(f"could not get {what} from: {_shown(line[len(keyword) :])}")
+        raise ConfigError(f"could not get {what} from: {_quote(line[len(keyword) :])}")
     return words
 
 
-def _read_game(keyword: str, line: str, reading: _Reading) -> None:
-    if reading.block is not None:
+def _read_game(keyword: str, line: str, parser: _Parser) -> None:
+    if parser.block is not None:
         raise ConfigError("can't define a game within another game block")
-    (name,) = _words(line, keyword, 1, "game name")
-    if any(block.name == name for block in reading.games):
-        raise ConfigError(f"game {_shown(name)} has already been used")
+    (name,) = _split_words(line, keyword, 1, "game name")
+    if any(block.name == name for block in parser.games):
+        raise ConfigError(f"game {_quote(name)} has already been used")
     if not name.isprintable():
-        raise ConfigError(f"could not open game file {_shown(name)}: the name has characters that cannot be printed")
+        raise ConfigError(f"could not open game file {_quote(name)}: the name has characters that cannot be printed")
     if not os.path.isfile(name):
         raise ConfigError(f"could not open game file {name}")
     try:
         _, game = find_game(os.path.join(".", name))
     except GameDefinitionError as error:
         raise ConfigError(f"could not read game {name}: {error.problem}") from None
-    reading.block = _Block(name, game)
-    reading.games.append(reading.block)
+    parser.block = _Block(name, game)
+    parser.games.append(parser.block)
 
 
-def _read_bot(keyword: str, line: str, reading: _Reading) -> None:
-    if reading.block is None:
-        # In the words of the reference.
+def _read_bot(keyword: str, line: str, parser: _Parser) -> None:
+    if parser.block is None:
+        # The reference has this wording for bots too.
         raise ConfigError("matchHands must be defined within a game block (and so must a bot)")
-    name, command = _words(line, keyword, 2, "bot name and command")
-    if name in reading.block.bots:
-        raise ConfigError(f"duplicate bot {_shown(name)}")
+    name, command = _split_words(line, keyword, 2, "bot name and command")
+    if name in parser.block.bots:
+        raise ConfigError(f"duplicate bot {_quote(name)}")
     if name == OWN_SEAT:
         raise ConfigError(f"{OWN_SEAT} is a reserved bot name")
     _check_name(name)
-    reading.block.bots[name] = command
+    parser.block.bots[name] = command
 
 
-def _read_user(keyword: str, line: str, reading: _Reading) -> None:
-    if reading.block is not None:
+def _read_user(keyword: str, line: str, parser: _Parser) -> None:
+    if parser.block is not None:
         raise ConfigError("users must be defined outside of game blocks")
-    name, password = _words(line, keyword, 2, "user name and password")
-    if name in reading.passwords:
-        raise ConfigError(f"duplicate user {_shown(name)}")
+    name, password = _split_words(line, keyword, 2, "user name and password")
+    if name in parser.passwords:
+        raise ConfigError(f"duplicate user {_quote(name)}")
     _check_name(name)
-    reading.passwords[name] = password
+    parser.passwords[name] = password
 
 
 def _check_name(name: str) -> None:
     if not name.isprintable():
-        raise ConfigError(f"a name cannot hold characters that cannot be printed: {_shown(name)}")
+        raise ConfigError(f"a name cannot hold characters that cannot be printed: {_quote(name)}")
 
 
-def _settled(reading: _Reading) -> ServerSettings:
-    numbers = reading.numbers
+def _make_settings(parser: _Parser) -> ServerSettings:
+    numbers = parser.numbers
     games = tuple(
         ServerGame(
             block.name,
@@ -193,18 +199,18 @@ def _settled(reading: _Reading) -> ServerSettings:
             {name: BotSettings(bot=_command(command)) for name, command in block.bots.items()},
             max_running=block.numbers.get("maxRunningJobs", 1),
         )
-        for block in reading.games
+        for block in parser.games
     )
 
-    def limit_s(keyword: str, otherwise: int) -> float:
-        # A limit of 0 ends every match there; the shortest we have does, too.
-        return min(_MOST_S, max(_LEAST_S, float(numbers.get(keyword, otherwise))))
+    def limit_s(keyword: str, default: int) -> float:
+        # A limit of 0 ends every match on the reference; so does our minimum.
+        return min(_MAX_LIMIT_S, max(_MIN_LIMIT_S, float(numbers.get(keyword, default))))
 
     settings = ServerSettings(
         games,
         max_running_bots=numbers.get("maxRunningBots", 0),
         directory=os.getcwd(),
-        passwords=tuple(reading.passwords.items()),
+        passwords=tuple(parser.passwords.items()),
         start_timeout_s=float(numbers.get("startupTimeoutSecs", 60)),
         t_response_s=limit_s("responseTimeoutSecs", 600),
         t_hand_s=limit_s("handTimeoutSecs", 21000),
@@ -215,7 +221,7 @@ def _settled(reading: _Reading) -> ServerSettings:
 
 
 def _command(path: str) -> str:
-    """A path as the description of a player: never looked for on PATH, and never taken for a built-in bot."""
+    """Describe a program as a player that is neither searched on PATH nor taken for a built-in bot."""
     if not os.path.dirname(path):
         path = os.path.join(".", path)
     if re.fullmatch(r"[\w./+-]+", path):

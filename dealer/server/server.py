@@ -1,8 +1,8 @@
-"""A whole server: its folder, locked while it runs; its store, service and text port, started and ended together.
+"""Start and stop a whole server: its folder, store, service and text port.
 
-server.sqlite3      everything that is known (`dealer.server.db.store`)
-runs/00000001/      the files of every run, as `arena play` leaves them
-run.lock            taken by the server that is running
+server.sqlite3      database (`dealer.server.db.store`)
+runs/00000001/      files of a run, as `arena play` writes them
+run.lock            held while a server is running
 """
 
 from __future__ import annotations
@@ -50,27 +50,26 @@ from protocol.benchmark import OWN_SEAT
 _log = logging.getLogger(__name__)
 
 FIRST_USER = "player"
-"""The user that a server without any has from its first start on."""
+"""User that the first start of a server without users creates."""
 _RESERVED = frozenset(name.casefold() for name in (LADDER_USER, OWN_SEAT, GUEST_NAME, *builtin_names()))
-
-
-_MOST_THREADS = 200
-_LOCK_PATIENCE_S = 5.0
+_MAX_THREADS = 200
+_LOCK_TIMEOUT_S = 5.0
 
 
 def is_reserved(name: str) -> bool:
-    """Whether no user may have a name: it means the server itself, a guest, a built-in bot or a client's own agent."""
+    """Return whether a name is reserved for the server, guests, built-in bots or clients' own agents."""
     return name.casefold() in _RESERVED or name.startswith("(")
 
 
 @dataclass(frozen=True, slots=True)
 class Started:
-    """What is reported when a server has started.
+    """Report of a server that has started.
 
     Attributes:
-        token: of `FIRST_USER`, at the first start only; it cannot be shown again.
-        waiting: how many requests of an earlier start go on.
-        page: the address for browsers; None for a server without pages.
+        addresses: of the text port, as (address, port).
+        token: of `FIRST_USER`, at the first start only; it cannot be read again.
+        waiting: number of unfinished requests of an earlier start.
+        page: address for browsers; None for a server without pages.
     """
 
     addresses: tuple[tuple[str, int], ...]
@@ -81,7 +80,7 @@ class Started:
 
 @dataclass(frozen=True, slots=True)
 class ServerParts:
-    """What a way in to a server needs of it."""
+    """Parts of a server that its ports use."""
 
     settings: ServerSettings
     folder: Path
@@ -92,7 +91,7 @@ class ServerParts:
 
 
 WebFace: TypeAlias = Callable[[ServerParts], AbstractAsyncContextManager[str]]
-"""Answers over HTTP as long as it is entered; gives the address for browsers."""
+"""Makes a context manager that serves HTTP and returns the address for browsers."""
 
 
 async def serve(
@@ -105,15 +104,16 @@ async def serve(
     workers: Workers | None = None,
     dealer_count: int | None = None,
 ) -> None:
-    """Serve until cancelled; what is being played then is resumed at the next start.
+    """Run a server until cancelled; the next start resumes the runs in progress.
 
-    Needs a loop of `dealer.table.loop.new_event_loop`.
+    Needs an event loop of `dealer.table.loop.new_event_loop`.
 
     Args:
-        folder: of everything it keeps; made if it is not there.
-        web: the pages and the HTTP interface, started and ended with the rest.
-        workers: compute for the server, and are left running; None for processes of its own.
-        dealer_count: of processes that play matches; None for one per core, 0 to play them in this process.
+        folder: of all data; created if missing.
+        on_started: called once the server accepts clients.
+        web: pages and HTTP interface; None for none.
+        workers: for computations, and not ended; None to start its own.
+        dealer_count: number of processes that play matches; None for one per core, 0 to play them in this process.
 
     Raises:
         ConfigError: this system cannot confine uploaded bots.
@@ -126,16 +126,16 @@ async def serve(
     asyncio.get_running_loop().set_exception_handler(new_exception_handler())
     if problem := file_limit_problem(settings, raise_limit()):
         _log.warning("%s: %s", problem, FILE_LIMIT_REMEDY)
-    # Bots that are slow to leave after their matches keep a thread each; nothing else may wait for one.
-    asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(_MOST_THREADS, thread_name_prefix="server"))
+    # Each bot that is slow to end occupies a thread, so the default limit would block everything else.
+    asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(_MAX_THREADS, thread_name_prefix="server"))
     errors = ErrorLog()
     async with contextlib.AsyncExitStack() as stack:
         stack.enter_context(errors.listening())
-        # The dealer processes of a server that was killed hold the lock until they have ended.
-        lock = _lock(folder, "name another folder with --data", _LOCK_PATIENCE_S)
+        # Dealer processes of a killed server hold the lock until they end.
+        lock = _lock(folder, "name another folder with --data", _LOCK_TIMEOUT_S)
         stack.callback(lock.close)
         store = stack.enter_context(contextlib.closing(Store(folder / DATABASE_NAME)))
-        token = store.write_now(lambda db: _first_users(db, settings))
+        token = store.write_now(lambda db: _add_first_users(db, settings))
         store.write_now(
             lambda db: record_change(db, operator(), f"started the server, version {version('acpc-arena')}")
         )
@@ -156,68 +156,69 @@ async def serve(
         await service.run()
 
 
-def _lock(folder: Path, otherwise: str, patience_s: float = 0.0) -> FileLock:
+def _lock(folder: Path, remedy: str, timeout_s: float = 0.0) -> FileLock:
     try:
-        return lock_run(folder, patience_s)
+        return lock_run(folder, timeout_s)
     except FolderBusyError:
-        raise ServerError(f"another server is running in {folder}; {otherwise}") from None
+        raise ServerError(f"another server is running in {folder}; {remedy}") from None
 
 
 def reset_results(folder: Path, is_wanted: Callable[[int], bool]) -> bool:
-    """Remove the requests, runs, ratings and logs of a server that is not running; users, tokens and bots stay.
+    """Remove requests, runs, ratings and logs of a stopped server, but keep users, tokens and bots.
 
     Args:
-        is_wanted: is asked, with the number of runs, before anything is removed.
+        is_wanted: asks for confirmation, given the number of runs.
 
     Returns:
-        whether it was wanted.
+        False if it was not confirmed.
 
     Raises:
         ServerError: a server is running in the folder, or a file cannot be removed.
     """
     with contextlib.closing(_lock(folder, "stop it first")), contextlib.closing(Store(folder / DATABASE_NAME)) as store:
-        if not is_wanted(store.read("SELECT count(*) AS found FROM runs")[0]["found"]):
+        if not is_wanted(store.read("SELECT count(*) AS n FROM runs")[0]["n"]):
             return False
         store.write_now(with_audit(operator(), "removed all results", remove_results))
         try:
             for path in (folder / "runs").glob("*"):
-                shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink()
+                if path.is_dir() and not path.is_symlink():
+                    shutil.rmtree(path)
+                else:
+                    path.unlink()
         except OSError as error:
-            raise ServerError(f"{error.filename} cannot be removed: {error.strerror}; reset once more") from None
+            raise ServerError(f"{error.filename} cannot be removed: {error.strerror}; repeat the reset") from None
     return True
 
 
 def _make_private(settings: ServerSettings, folder: Path) -> None:
-    """Keep other users, and so the bots that run as one, out of the server's folder.
+    """Create the server's folder and deny it to other users, including those of bots.
 
     Raises:
-        ServerError: it cannot be made, or bots run as another user who can read it.
+        ServerError: it cannot be created, or bots run as another user who can read it.
     """
-    # The runs may be a link to another disk.
+    # The folder of runs may be a link to another disk.
     folders = (folder, folder / "runs")
     try:
-        for one in folders:
-            one.mkdir(parents=True, exist_ok=True)
+        for path in folders:
+            path.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise ServerError(f"the folder {folder} cannot be made: {error.strerror}") from None
+        raise ServerError(f"the folder {folder} cannot be created: {error.strerror}") from None
     try:
-        for one in folders:
-            make_private(one)
+        for path in folders:
+            make_private(path)
     except OSError as error:
-        runs_as_another = bool(settings.bot_user) or any(
-            bot.user for game in settings.games for bot in game.bots.values()
-        )
+        has_bot_users = any(bot.user for game in settings.games for bot in game.bots.values())
         reason = error.strerror or str(error)
-        if runs_as_another:
+        if settings.bot_user or has_bot_users:
             raise ServerError(f"{folder} cannot be closed to other users: {reason}") from None
-        _log.warning("%s cannot be closed to other users, who can therefore read seeds and cards: %s", folder, reason)
+        _log.warning("%s cannot be closed to other users, who can read seeds and cards: %s", folder, reason)
 
 
-def _first_users(db: sqlite3.Connection, settings: ServerSettings) -> str | None:
-    """Enter the users of the configuration, in its order; without any, and at the first start, one with a token."""
+def _add_first_users(db: sqlite3.Connection, settings: ServerSettings) -> str | None:
+    """Add the users of the configuration, or at the first start `FIRST_USER`; return the token of the latter."""
     for name, _ in settings.passwords:
         if is_reserved(name):
-            raise ConfigError(f"no user can be called {name}: the server uses this name itself")
+            raise ConfigError(f"no user can be called {name}: the name is reserved for the server")
         add_user(db, name)
     if db.execute("SELECT 1 FROM users").fetchone() is not None:
         return None

@@ -1,8 +1,7 @@
-"""The server's own bots as players of runs: what their processes are given, and what they are confined to.
+"""The server's own bots as players of runs, with the environment and the confinement of their processes.
 
-Whatever starts such a bot (the text port, the HTTP interface, the pages, the ladder, a table with people, Slumbot's
-interface) takes its settings from `seated_bots`. Runs of an earlier start are played on with the limits that are
-set now: `update_config`.
+Every run gets such bots from `seated_bots`: requests, the ladder, tables with people, Slumbot's interface.
+`update_config` applies the current limits to runs of an earlier start.
 """
 
 from __future__ import annotations
@@ -24,36 +23,36 @@ from protocol.benchmark import OWN_SEAT
 from protocol.joining import ContestTerms
 
 _COALESCE_MS = 250.0
-"""How long lines for a user's bot that is not to act are held: most of them then leave with the next question."""
+"""Time for which lines for users' bots that do not act are held, so that most are sent with the next question."""
 _LIMITS = ("user", "memory_mb", "cpu_s")
 
 
 def process_environment(folder: Path) -> dict[str, str]:
-    """The variables that every process of the server in a folder gets."""
+    """Environment variables for all processes of the server with a folder."""
     return {SERVER_VARIABLE: str(folder.absolute())}
 
 
 def seated_bots(
     settings: ServerSettings, game: ServerGame, players: Sequence[str], environment: Mapping[str, str]
 ) -> list[BotSettings]:
-    """The players of a run, by seat, as settings of the run: those that the server starts, and bots of users.
+    """Make the settings of the players of a run, by seat.
 
     Args:
         players: names of the server's own bots, or of users' bots.
         environment: variables for the processes, besides those of the bots' own settings.
     """
-    found = []
+    bots = []
     positions = itertools.count()
     for player in players:
         bot = game.bots.get(player)
         if bot is None:
-            found.append(BotSettings(bot=f"{player_name(player)}=tcp", linked=True))
+            bots.append(BotSettings(bot=f"{player_name(player)}=tcp", linked=True))
             continue
         changes = _confinement(settings, bot, environment)
         if settings.passes_position:
             changes["arguments"] = (str(next(positions)),)
-        found.append(replace(bot, bot=f"{player_name(player)}={bot.bot}", **changes))
-    return found
+        bots.append(replace(bot, bot=f"{player_name(player)}={bot.bot}", **changes))
+    return bots
 
 
 def _confinement(settings: ServerSettings, bot: BotSettings, environment: Mapping[str, str]) -> dict[str, Any]:
@@ -69,32 +68,36 @@ def update_config(
     environment: Mapping[str, str],
     own_address: str | None = None,
 ) -> None:
-    """Have a run of an earlier start, whose settings are in a file, be played on with what is configured now.
+    """Update the settings file of an interrupted run to the current configuration.
 
-    Its bots get the limits of today. Clients' own agents come to where the server listens now.
+    The server's bots get the current limits, and clients' own agents connect to the current address.
 
     Args:
-        own_address: from where these have to come; None for anywhere.
+        path: of the file.
+        own_address: required address of clients' own agents; None for any.
 
     Raises:
-        ConfigError: the file is not of such a run.
+        ConfigError: the file does not fit the players.
         OSError: it cannot be read or written.
     """
     config = validated(read_config(path), str(path))
     if len(config.bots) != len(players):
-        raise ConfigError(f"it has {count_of(len(config.bots), 'bot')}, and {len(players)} play", source=str(path))
-    changes = [
-        _confinement(settings, game.bots[player], environment)
-        if player in game.bots
-        else {"address": own_address if player == OWN_SEAT else None}
-        for player in players
-    ]
-    bots = tuple(replace(bot, **change) for bot, change in zip(config.bots, changes, strict=True))
-    # A person at a table is linked, and comes to no port.
-    is_awaited = any(player == OWN_SEAT and not bot.linked for player, bot in zip(players, bots, strict=True))
-    adjusted = replace(config, bots=bots, host=settings.host if is_awaited else config.host)
-    if adjusted != config:
-        write_whole(path, adjusted.to_toml())
+        raise ConfigError(
+            f"it has {count_of(len(config.bots), 'bot')}, and the run has {len(players)}", source=str(path)
+        )
+    bots = []
+    host = config.host
+    for player, bot in zip(players, config.bots, strict=True):
+        if player in game.bots:
+            bots.append(replace(bot, **_confinement(settings, game.bots[player], environment)))
+        else:
+            bots.append(replace(bot, address=own_address if player == OWN_SEAT else None))
+        # A person at a table is linked and needs no port.
+        if player == OWN_SEAT and not bot.linked:
+            host = settings.host
+    updated = replace(config, bots=tuple(bots), host=host)
+    if updated != config:
+        write_whole(path, updated.to_toml())
 
 
 def run_config(
@@ -108,13 +111,13 @@ def run_config(
     own_address: str | None = None,
     environment: Mapping[str, str] | None = None,
 ) -> RunSettings:
-    """What `arena play` would be asked for to play one run of a request.
+    """Make the settings of one run of a request, as for `arena play`.
 
     Args:
         players: by seat, names of the server's own bots, of users' bots, or `OWN_SEAT`.
-        terms: how it is played; the seed in it does not count.
-        own_address: from where clients' own agents have to come; None for anywhere.
-        environment: variables that the processes of the server's own bots get.
+        terms: of the run; their seed is not used.
+        own_address: required address of clients' own agents; None for any.
+        environment: variables for the processes of the server's own bots.
 
     Raises:
         ConfigError: a setting is not valid.
@@ -139,10 +142,10 @@ def run_config(
             "t_hand_s": settings.t_hand_s,
             "t_per_hand_s": settings.t_per_hand_s,
             "start_timeout_s": settings.start_timeout_s,
-            # Clients' own agents come to where the server listens; all others are on this machine.
+            # Only clients' own agents connect from other machines.
             "host": settings.host if OWN_SEAT in players else "127.0.0.1",
             "directory": settings.directory,
-            # `arena export`, the pages and the interface make hand histories of the logs when they are asked for.
+            # The pages and the API make hand histories from the logs on request.
             "export": [],
         }
     )

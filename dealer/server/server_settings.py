@@ -1,9 +1,8 @@
-"""What a server is set to: one tree of settings, each with its meaning, its bounds and its default, here and only here.
+"""Settings of a server: one declaration for each, with its meaning, bounds and default.
 
-The names are those of the configuration file, TOML: `read_toml_settings` reads one, and `example` writes one, made from
-the tree. A game that is not shipped is a path, looked for next to the file; commands start there, too.
-`dealer.server.reference_settings` reads the files of the ACPC's server; `default_settings` is the server without a
-configuration.
+`read_toml_settings` reads a configuration file, and `example` writes one from the declarations. A game that is not
+shipped is a path relative to the file, and commands start in the folder of the file.
+`dealer.server.reference_settings` reads files of the ACPC's server. `default_settings` is a server without a file.
 """
 
 from __future__ import annotations
@@ -36,19 +35,19 @@ from protocol.game_definition import SHORT_NAMES, resolve_game_name, short_name
 from protocol.joining import ContestTerms
 
 DEFAULT_PORT: Final = 9540
-"""Of the text protocol: outside the ranges from which systems give clients their ports (Linux: 32768 to 60999)."""
-_MOST_NAME_LETTERS = 64
-_MOST_GAMES_LISTED = 20
-_MOST_DEALS = 100_000
+"""Of the text protocol; outside the range of ports that systems give to clients (Linux: 32768 to 60999)."""
+_MAX_NAME_LENGTH = 64
+_MAX_LISTED_GAMES = 20
+_MAX_DEALS = 100_000
 
 
-def _is_advertised(text: str) -> str:
+def _check_advertised(text: str) -> str:
     if not text.isprintable() or " " in text:
         raise ValueError(f"{quoted(text)} is not an address")
     return text
 
 
-def _network(text: str) -> str:
+def _parse_network(text: str) -> str:
     try:
         return str(ip_network(text))
     except ValueError:
@@ -67,22 +66,22 @@ _Days: TypeAlias = Annotated[float, Interval(0.001, 3650)]
 _Text: TypeAlias = Annotated[str, Field(max_length=4096)]
 _Name: TypeAlias = Annotated[str, Field(min_length=1, max_length=200)]
 _HostName: TypeAlias = Annotated[str, Field(min_length=1, max_length=253), AfterValidator(str.lower)]
-_Network: TypeAlias = Annotated[str, AfterValidator(_network)]
+_Network: TypeAlias = Annotated[str, AfterValidator(_parse_network)]
 _Listed: Final = Field(max_length=1000)
 
 
 @dataclass(frozen=True, slots=True)
 class ServerGame:
-    """A game that is played here, found and with its bots.
+    """A game of a server, with the server's own bots.
 
     Attributes:
-        name: the canonical one: of a shipped game its full name, unless the configuration gives another.
-        path: the game as a run describes it.
+        name: canonical name; the full name of a shipped game, unless the configuration sets another.
+        path: for `RunSettings.games`.
         deals: of one run; 0 for a game that cannot be played.
-        bots: the server's own by their names, in the order in which they were named; as a run describes them, without a
-            name.
-        max_deals: deals that a request may ask for in one run.
-        max_running: runs at a time; 0 for any number.
+        max_runs: limit on the runs of one request.
+        bots: the server's own by name, in the order of the configuration; the settings contain no name.
+        max_deals: limit on the deals that a request may set.
+        max_running: limit on concurrent runs; 0 for none.
     """
 
     name: str
@@ -91,16 +90,16 @@ class ServerGame:
     deals: int
     max_runs: int
     bots: Mapping[str, BotSettings]
-    max_deals: int = _MOST_DEALS
+    max_deals: int = _MAX_DEALS
     max_running: int = 0
 
     @property
     def shown(self) -> str:
-        """The name to show."""
+        """Short name, for texts."""
         return short_name(self.name)
 
     def user_bots(self, players: Sequence[str]) -> frozenset[str]:
-        """The bots of users among players."""
+        """Names of users' bots among players."""
         return frozenset(player for player in players if player not in (OWN_SEAT, *self.bots))
 
 
@@ -112,7 +111,7 @@ class GameSettings(StrictSettings):
     name: Annotated[_Name | None, "its name for clients", Wording(example="limit", otherwise="its full name")] = None
     deals: Annotated[_Deals, "deals of one run"] = 3000
     max_runs: Annotated[_Bound, "runs of one request"] = 10
-    max_deals: Annotated[_Deals, "deals of one run that a request may ask for"] = _MOST_DEALS
+    max_deals: Annotated[_Deals, "deals of one run that a request may ask for"] = _MAX_DEALS
     max_running: Annotated[
         _Count | None, "runs at a time; 0 means no limit", Wording(example=1, otherwise="the number of cores")
     ] = None
@@ -135,7 +134,7 @@ class LadderSettings(StrictSettings):
         Wording(example=["limit"], otherwise="all games of two players"),
         _Listed,
     ] = None
-    deals: Annotated[int, "deals of one run, each in every seating", Interval(100, _MOST_DEALS)] = 1000
+    deals: Annotated[int, "deals of one run, each in every seating", Interval(100, _MAX_DEALS)] = 1000
     share: Annotated[float, "of the cores at most", Interval(high=1, above=0)] = 0.5
     only: Annotated[bool, "only these matches count: users' requests are practice"] = False
 
@@ -210,7 +209,7 @@ class ServerSettings(StrictSettings):
     advertise: Annotated[
         str,
         'the address for clients\' own agents; "" is the one to which the client connected',
-        AfterValidator(_is_advertised),
+        AfterValidator(_check_advertised),
     ] = ""
     seats_by_address: Annotated[bool, "a client's own agents have to come from the client's address"] = True
     certificate: Annotated[_Text, "a PEM file; with it, clients of the text port have to use TLS"] = ""
@@ -254,15 +253,15 @@ class ServerSettings(StrictSettings):
     web: WebSettings = field(default_factory=WebSettings)
     ladder: LadderSettings | None = None
     uploads: UploadSettings | None = None
-    # Not of a file: where commands start, the users of a benchmark server's configuration, and whether commands get
-    # their number as one more argument, as there.
+    # Not settings of a file: the folder in which commands start; users of a benchmark server's configuration; and
+    # whether commands get their position as one more argument, as on that server.
     directory: str | None = None
     passwords: tuple[tuple[str, str], ...] = ()
     passes_position: bool = False
 
     @property
     def limits(self) -> Limits:
-        """What may be played at a time."""
+        """Limits on concurrent runs."""
         return Limits(
             bots=self.max_running_bots or None,
             runs_per_user=self.max_runs_per_user or None,
@@ -272,7 +271,6 @@ class ServerSettings(StrictSettings):
 
     @property
     def is_loopback(self) -> bool:
-        """Whether only this machine is listened to."""
         try:
             return ip_address(self.host).is_loopback
         except ValueError:
@@ -280,55 +278,54 @@ class ServerSettings(StrictSettings):
 
     @property
     def has_only_ladder(self) -> bool:
-        """Whether only the ladder's contests count."""
         return self.ladder is not None and self.ladder.only
 
     def game(self, name: str) -> ServerGame | None:
-        """The game of this canonical name, as the database and the server's own values have it."""
+        """Find a game by its canonical name."""
         return next((game for game in self.games if game.name == name), None)
 
     def resolve_game(self, name: str) -> ServerGame:
-        """The game that a client or a person means by a name; everything that comes from outside passes here.
+        """Find a game by a name from a client or a person.
 
         Raises:
-            RefusedError: there is none, or the name fits several.
+            RefusedError: no game has it, or several do.
         """
         return resolve_game(self.games, name)
 
     def find_game(self, name: str) -> ServerGame | None:
-        """As `resolve_game`, for choices that may be empty or old; None if no game is meant."""
+        """Find a game like `resolve_game`; None instead of an error."""
         try:
             return self.resolve_game(name)
         except RefusedError:
             return None
 
     def full_name(self, name: str | None) -> str | None:
-        """The canonical name of a game; an unknown one stays as it is: a game that is not played now still has runs."""
+        """Canonical name of a game; an unknown name is returned unchanged."""
+        # A game that was removed from the configuration still has runs.
         game = None if name is None else self.find_game(name)
         return name if game is None else game.name
 
 
 def full_game_name(name: str, names: Sequence[str]) -> str:
-    """The game of a server that is meant by a name.
-
-    Args:
-        names: the full names of its games.
+    """Resolve a name to one of `names`, full names of games.
 
     Raises:
-        RefusedError: there is none, or the name fits several.
+        RefusedError: no game has it, or several do.
     """
     try:
-        found = resolve_game_name(name, names)
+        full_name = resolve_game_name(name, names)
     except GameDefinitionError as error:
         raise RefusedError(f"the game {quoted(name)} {error.problem}") from None
-    if found is None:
-        there = [*map(short_name, names[:_MOST_GAMES_LISTED]), *(["..."] if len(names) > _MOST_GAMES_LISTED else [])]
-        raise RefusedError(f"there is no game {quoted(name)} here; the games are {', '.join(there)}")
-    return found
+    if full_name is None:
+        known = [short_name(known_name) for known_name in names[:_MAX_LISTED_GAMES]]
+        if len(names) > _MAX_LISTED_GAMES:
+            known.append("...")
+        raise RefusedError(f"there is no game {quoted(name)} here; the games are {', '.join(known)}")
+    return full_name
 
 
 def bots_for(game: Game, names: Sequence[str] = ()) -> dict[str, BotSettings]:
-    """The built-in bots that play a game; of these names, if any are given."""
+    """Built-in bots that play a game; only those in `names` unless it is empty."""
     return {
         name: BotSettings(bot=name)
         for name in names or builtin_names()
@@ -337,28 +334,28 @@ def bots_for(game: Game, names: Sequence[str] = ()) -> dict[str, BotSettings]:
 
 
 def default_settings() -> ServerSettings:
-    """A server without a configuration: every game that is shipped, every built-in bot that plays it."""
-    return ServerSettings(tuple(_game(GameSettings(name), None) for name in shipped_games()))
+    """Settings without a file: every shipped game, with every built-in bot that plays it."""
+    return ServerSettings(tuple(_resolve_game(GameSettings(name), None) for name in shipped_games()))
 
 
 def player_name(text: str) -> str:
-    """A user's or a bot's name as a name that logs, tables and file names can hold."""
-    name = re.sub(r"[^A-Za-z0-9_.-]+", "_", text)[:_MOST_NAME_LETTERS]
+    """Convert the name of a user or a bot to one that is valid in logs, tables and file names."""
+    name = re.sub(r"[^A-Za-z0-9_.-]+", "_", text)[:_MAX_NAME_LENGTH]
     return name if re.search("[A-Za-z0-9]", name) else "player"
 
 
 def resolve_game(games: Sequence[ServerGame], name: str) -> ServerGame:
-    """The game of `games` that a name means.
+    """Find a game by a name from a client or a person.
 
     Raises:
-        RefusedError: there is none, or the name fits several.
+        RefusedError: no game has it, or several do.
     """
     by_name = {game.name: game for game in games}
     return by_name[full_game_name(name, tuple(by_name))]
 
 
 def max_deals(game: ServerGame, terms: ContestTerms) -> int:
-    """The most deals of a run: as many as were asked for, or as the stop rule or the game allows.
+    """Maximum number of deals of a run, from the terms, their stop rule or the game.
 
     Raises:
         StopRuleError: the rule is not valid.
@@ -374,11 +371,12 @@ def max_deals(game: ServerGame, terms: ContestTerms) -> int:
 def capacity_share(
     game: ServerGame, players: Sequence[str], *, user: int, at_once: int, is_idle: bool = False
 ) -> CapacityShare:
-    """What a run takes while it goes on.
+    """Share of the server's limits that a run occupies.
 
     Args:
-        players: by seat; those that are the server's own bots run here.
-        at_once: how many matches of it sit at tables at a time.
+        players: by seat.
+        user: number of the user who requested it.
+        at_once: number of matches of the run that are played at a time.
         is_idle: whether it is played only while no request waits.
     """
     bots = tuple(player for player in players if player in game.bots)
@@ -393,9 +391,9 @@ SECTIONS: Final = {
     "games": GameSettings,
 }
 _OPTIONAL: Final = {"ladder": "[ladder]", "uploads": "[uploads]", "games": "[[games]]"}
-"""Sections without which a server does something else than with their defaults."""
+"""Headings of sections that are not equivalent to their defaults when they are left out."""
 _MEANING_COLUMN: Final = 32
-_MOST_GAMES: Final = 1000
+_MAX_GAMES: Final = 1000
 _Settings = TypeVar("_Settings", ServerSettings, WebSettings)
 
 
@@ -403,68 +401,71 @@ def read_toml_settings(path: Path) -> ServerSettings:
     """Read a configuration file.
 
     Raises:
-        ConfigError: it cannot be read, is not TOML, or has settings that make no sense.
+        ConfigError: it cannot be read, is not TOML, or has invalid settings.
     """
     data = read_toml(path)
     try:
-        return _settled(data, path.absolute().parent)
+        return _resolve(data, path.absolute().parent)
     except ConfigError as error:
         raise ConfigError(*error.problems, source=str(path)) from None
 
 
-def _settled(data: dict[str, Any], folder: Path) -> ServerSettings:
+def _resolve(data: dict[str, Any], folder: Path) -> ServerSettings:
     written = data.pop("games", [])
     known = {"web", "ladder", "uploads", *(setting.name for setting in options_of(ServerSettings))}
     unknown = [name for name in data if name not in known]
     problems = [SettingProblem(name, "there is no such setting") for name in unknown]
-    found: dict[str, Any] = {}
-    for name, kind, value in (
+    values = {name: value for name, value in data.items() if name not in unknown}
+    # Both parts are validated before any error is raised, so that all problems are reported at once.
+    validated: dict[str, Any] = {}
+    for section, kind, value in (
         ("games", list[GameSettings], written),
-        ("", ServerSettings, {name: value for name, value in data.items() if name not in unknown} | {"games": ()}),
+        ("", ServerSettings, values | {"games": ()}),
     ):
         try:
-            found[name] = adapter(kind).validate_python(value)
+            validated[section] = adapter(kind).validate_python(value)
         except ValidationError as error:
-            problems += [setting_problem(problem, name) for problem in error.errors(include_url=False)]
+            problems += [setting_problem(problem, section) for problem in error.errors(include_url=False)]
     if problems:
         raise ConfigError(*problems)
-    settings: ServerSettings = found[""]
-    if len(found["games"]) > _MOST_GAMES:
-        raise ConfigError(SettingProblem("games", f"must have at most {_MOST_GAMES}, not {len(found['games'])}"))
-    games = tuple(_game(game, folder) for game in found["games"]) or default_settings().games
+    settings: ServerSettings = validated[""]
+    game_settings: list[GameSettings] = validated["games"]
+    if len(game_settings) > _MAX_GAMES:
+        raise ConfigError(SettingProblem("games", f"must have at most {_MAX_GAMES}, not {len(game_settings)}"))
+    games = tuple(_resolve_game(game, folder) for game in game_settings) or default_settings().games
     names = [game.name for game in games]
     for name in names:
         if names.count(name) > 1:
             raise ConfigError(
-                SettingProblem("games", f"two games are called {quoted(short_name(name))}; give one another 'name'")
+                SettingProblem("games", f"two games are called {quoted(short_name(name))}; set another name for one")
             )
     confinement = Confinement(settings.bot_user, settings.bot_memory_mb, settings.bot_cpu_s)
     if confinement != Confinement() and (refusal := confinement.refusal()) is not None:
         raise ConfigError(SettingProblem("bot_user" if settings.bot_user else "bot_memory_mb", refusal))
     _check_programs(games, settings.bot_user, folder)
     return replace(
-        _with_certificate(settings, folder, ""),
+        _resolve_certificate(settings, folder, ""),
         games=games,
         directory=str(folder),
-        web=_with_certificate(settings.web, folder, "web."),
-        ladder=None if settings.ladder is None else _ladder(settings.ladder, games),
+        web=_resolve_certificate(settings.web, folder, "web."),
+        ladder=None if settings.ladder is None else _resolve_ladder(settings.ladder, games),
     )
 
 
 def box_of(uploads: UploadSettings, folder: str) -> Box:
-    """What an uploaded bot may have; `folder` is that with its program."""
+    """Sandbox of an uploaded bot, whose program is in `folder`."""
     return Box(folder, uploads.memory_mb, uploads.cpu_s, uploads.processes, uploads.disk_mb)
 
 
 def uploads_refusal(uploads: UploadSettings, data: Path) -> Refusal | None:
     """Reason that this system cannot confine uploaded bots; None if it can.
 
-    A configuration is valid without the programs that a server needs, so it is read without this check.
+    Reading a configuration does not include this check, because it depends on installed programs.
 
     Args:
         data: the folder of the server.
     """
-    # The trial reads nothing of the bot's folder, so any folder will do.
+    # Any existing folder will do, because no file of the bot is read.
     if (refusal := box_of(uploads, "/usr").refusal()) is not None:
         return refusal
     if above := readable_above(data):
@@ -473,11 +474,13 @@ def uploads_refusal(uploads: UploadSettings, data: Path) -> Refusal | None:
 
 
 def _check_programs(games: Sequence[ServerGame], bot_user: str, folder: Path) -> None:
-    """Refuse bots whose user cannot execute them: each of their matches would fail."""
-    started = {
-        (bot.user or bot_user, bot.bot, bot.directory or ""): name for game in games for name, bot in game.bots.items()
-    }
-    for (user, text, directory), name in started.items():
+    """Check that the user of each bot can execute it; otherwise all of its matches would fail."""
+    # One check for each program, which may play several games.
+    programs: dict[tuple[str, str, str], str] = {}
+    for game in games:
+        for name, bot in game.bots.items():
+            programs[bot.user or bot_user, bot.bot, bot.directory or ""] = name
+    for (user, text, directory), name in programs.items():
         if not user:
             continue
         program = parse_player(text, os.path.join(folder, directory)).program
@@ -486,14 +489,14 @@ def _check_programs(games: Sequence[ServerGame], bot_user: str, folder: Path) ->
 
 
 def setting_problem(problem: Any, section: str = "") -> SettingProblem:
-    """A problem that pydantic has found in a section of a file of settings."""
+    """Convert an error of pydantic in a section of a file."""
     where, text = problem_in_words(problem)
     where = f"{section}.{where}".strip(".")
     is_unknown = problem["type"] in ("extra_forbidden", "unexpected_keyword_argument")
     return SettingProblem(where, "there is no such setting" if is_unknown else text)
 
 
-def _ladder(ladder: LadderSettings, games: tuple[ServerGame, ...]) -> LadderSettings:
+def _resolve_ladder(ladder: LadderSettings, games: tuple[ServerGame, ...]) -> LadderSettings:
     if ladder.games is None:
         return replace(ladder, games=tuple(game.name for game in games if game.game.num_players == 2))
     names = [game.name for game in games]
@@ -503,44 +506,54 @@ def _ladder(ladder: LadderSettings, games: tuple[ServerGame, ...]) -> LadderSett
         raise ConfigError(SettingProblem("ladder.games", str(error))) from None
 
 
-def _with_certificate(settings: _Settings, folder: Path, where: str) -> _Settings:
-    """The settings with the paths of the certificate and of its key from the folder of the file."""
-    certificate, key = (path and str(folder / path) for path in (settings.certificate, settings.key))
+def _resolve_certificate(settings: _Settings, folder: Path, where: str) -> _Settings:
+    """Resolve the paths of the certificate and its key from the folder of the file."""
+    certificate = str(folder / settings.certificate) if settings.certificate else ""
+    key = str(folder / settings.key) if settings.key else ""
     for name, path in (("certificate", certificate), ("key", key)):
         if path and not Path(path).is_file():
             raise ConfigError(SettingProblem(f"{where}{name}", f"there is no file {path}"))
     if key and not certificate:
-        raise ConfigError(SettingProblem(f"{where}key", "a key needs a certificate"))
+        raise ConfigError(SettingProblem(f"{where}key", "a key needs a certificate; set certificate"))
     return replace(settings, certificate=certificate, key=key)
 
 
-def _game(written: GameSettings, folder: Path | None) -> ServerGame:
-    """A game with its bots; `folder` is that of the file, None without one."""
-    asked = written.game
-    if folder is not None and (folder / asked).is_file():
-        asked = str(folder / asked)
+def _resolve_game(written: GameSettings, folder: Path | None) -> ServerGame:
+    """Find a game and its bots.
+
+    Args:
+        folder: of the file; None without one.
+    """
+    text = written.game
+    if folder is not None and (folder / text).is_file():
+        text = str(folder / text)
     try:
-        found, game = find_game(asked)
+        full_name, game = find_game(text)
     except GameDefinitionError as error:
         raise ConfigError(SettingProblem("games", str(error))) from None
-    name, path = written.name or found, found if found in shipped_games() else asked
+    name = written.name or full_name
+    path = full_name if full_name in shipped_games() else text
     if name in {*SHORT_NAMES, *shipped_games()} and find_game(name)[1] != game:
-        raise ConfigError(SettingProblem("games", f"{quoted(name)} is the name of another game; give this one another"))
+        problem = f"{quoted(name)} is the name of another game; set another name for this one"
+        raise ConfigError(SettingProblem("games", problem))
     if not name.isprintable() or " " in name:
-        raise ConfigError(SettingProblem("games", f"{quoted(name)} cannot be a name: it has to be one word"))
+        raise ConfigError(SettingProblem("games", f"{quoted(name)} cannot be a name: it must be one word"))
     bots = bots_for(game) if written.bots is None else {}
-    for bot_name, bot in (_bot(bot, folder) for bot in written.bots or ()):
+    for bot_settings in written.bots or ():
+        bot_name, bot = _resolve_bot(bot_settings, folder)
         if bot_name in bots:
             raise ConfigError(
-                SettingProblem("bots", f"{short_name(name)} has two bots called {bot_name}; NAME=BOT gives a name")
+                SettingProblem("bots", f"{short_name(name)} has two bots called {bot_name}; name one with NAME=BOT")
             )
         bots[bot_name] = bot
     max_deals = max(written.max_deals, written.deals)
-    running = (os.cpu_count() or 1) if written.max_running is None else written.max_running
-    return ServerGame(name, path, game, written.deals, written.max_runs, bots, max_deals=max_deals, max_running=running)
+    max_running = (os.cpu_count() or 1) if written.max_running is None else written.max_running
+    return ServerGame(
+        name, path, game, written.deals, written.max_runs, bots, max_deals=max_deals, max_running=max_running
+    )
 
 
-def _bot(settings: BotSettings, folder: Path | None) -> tuple[str, BotSettings]:
+def _resolve_bot(settings: BotSettings, folder: Path | None) -> tuple[str, BotSettings]:
     try:
         player = parse_player(settings.bot, os.path.join(folder or "", settings.directory or ""))
     except PlayerError as error:
@@ -550,16 +563,20 @@ def _bot(settings: BotSettings, folder: Path | None) -> tuple[str, BotSettings]:
     return player.name, replace(settings, bot=player.text)
 
 
-# ---- the texts that are made from the settings
+# ---- the example of a configuration file
 def example() -> str:
-    """A configuration file with all settings, their defaults and their meanings."""
+    """Make a configuration file with all settings, their defaults and meanings."""
     lines: list[str] = []
     for name, section in SECTIONS.items():
+        # Optional sections are commented out.
         mark = "# " if name in _OPTIONAL else ""
-        lines += [*([""] if lines else []), f"# {section.__doc__}", f"{mark}{heading(name)}"]
+        if lines:
+            lines.append("")
+        lines += [f"# {section.__doc__}", f"{mark}{heading(name)}"]
         for setting in options_of(section):
             wording = setting.wording
-            lines += ["", f"# {wording.group}"] if wording.group else []
+            if wording.group:
+                lines += ["", f"# {wording.group}"]
             value = setting.value if wording.example is None else json.dumps(wording.example)
             line = f"{mark}{setting.name} = {value} "
             meaning = f"{setting.meaning}; left out, {wording.otherwise}" if wording.otherwise else setting.meaning
@@ -568,4 +585,5 @@ def example() -> str:
 
 
 def heading(section: str) -> str:
+    """Heading of a section in the file; empty for the top level."""
     return _OPTIONAL.get(section, f"[{section}]" if section else "")

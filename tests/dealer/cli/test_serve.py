@@ -177,7 +177,7 @@ def test_a_configuration_is_written_once(arena: Arena, folder: Path) -> None:
         (["--host", ""], "--host: an address is needed: .*"),
         (["--host", "192.0.2.1", "--port", "0"], "cannot listen on 192.0.2.1 port any: .*"),
         (["--data", "bad.toml"], ".*bad.toml.*"),
-        (["names.cfg"], "no user can be called ladder: the server uses this name itself"),
+        (["names.cfg"], "no user can be called ladder: the name is reserved for the server"),
         (["x.toml", "--init"], "--init writes a configuration of its own; leave out CONFIG"),
         (["revoke", "ann"], "arena-server holds no server; .*"),
         (["password", "ann"], "arena-server holds no server; .*"),
@@ -254,7 +254,7 @@ def test_an_event_from_its_announcement_to_its_publication(arena: Arena, folder:
         assert "there is an event final already" in arena("serve", "event", "new", "final.toml").err
         assert "there is no event 'cup'" in arena("serve", "event", "show", "cup").err
         early = arena("serve", "event", "publish", "final", "site").err
-        assert "the event final is open; it can be published when it is finished" in early
+        assert "the event final is open and can be published only when it is finished" in early
         with contextlib.closing(sqlite3.connect("arena-server/server.sqlite3")) as db, db:
             db.execute("UPDATE scheduled_events SET closes_s = 2000000000 - 1000000000")
             db.execute("UPDATE scheduled_events SET opens_s = 1")

@@ -225,7 +225,7 @@ def test_certificates_end_and_have_names(tmp_path: Path) -> None:
     assert found("poker.example.org") == []
     assert found("poker.example.com") == [(pages, Tone.DOUBTFUL, "it is not for poker.example.com")]
     ends_s, _ = checkup._certificate(path, None)
-    assert found("poker.example.org", now_s=ends_s - 20 * DAY_S) == [(pages, Tone.DOUBTFUL, "it ends in 20 days")]
+    assert found("poker.example.org", now_s=ends_s - 20 * DAY_S) == [(pages, Tone.DOUBTFUL, "it expires in 20 days")]
     Path(path).write_text("no certificate")
     ((what, tone, _),) = found("poker.example.org")
     assert (what, tone) == (pages, Tone.BAD)
@@ -237,7 +237,7 @@ def test_a_certificate_that_has_ended(tmp_path: Path) -> None:
     settings = with_web(house(), certificate=path, names=("poker.example.org",))
     (check,) = wrong(settings, tmp_path / "data", now_s=ends_s + 2 * DAY_S)
     assert check.tone is Tone.BAD
-    assert check.found.startswith("it ended 20")
+    assert check.found.startswith("it expired 20")
 
 
 def test_bots_play_a_hand_as_the_server_would_start_them(tmp_path: Path) -> None:

@@ -166,7 +166,7 @@ async def test_what_is_published_has_hand_histories_where_there_are_any(tmp_path
 async def test_an_event_that_goes_on_is_not_published(tmp_path: Path) -> None:
     async with serving(house()) as (service, _):
         announced(service, closes=100.0)
-        with pytest.raises(RefusedError, match="the event final is open; it can be published when it is finished"):
+        with pytest.raises(RefusedError, match="the event final is open and can be published only when it is finished"):
             publish(service.store, Path("data"), final(service), tmp_path / "site")
 
 

@@ -243,7 +243,7 @@ def test_a_run_whose_settings_have_another_number_of_bots_is_not_readjusted(tmp_
     settings, of_run = read_toml_settings(path), tmp_path / "run.toml"
     config = run_config(settings, settings.games[0], ["A", "A"], SINGLE, user="a", seed=7)
     of_run.write_text(text := replace(config, bots=config.bots[:1]).to_toml())
-    with pytest.raises(ConfigError, match=r"run\.toml: it has 1 bot, and 2 play$"):
+    with pytest.raises(ConfigError, match=r"run\.toml: it has 1 bot, and the run has 2$"):
         update_config(settings, settings.games[0], ["A", "A"], of_run, {})
     assert of_run.read_text() == text
 

@@ -269,13 +269,13 @@ async def test_a_folder_that_cannot_be_closed(
     else:
         async with visiting(settings, folder / "data"):
             pass
-        assert "who can therefore read seeds and cards" in caplog.text
+        assert "who can read seeds and cards" in caplog.text
 
 
 async def test_a_folder_that_cannot_be_made(folder: Path) -> None:
     (folder / "file").touch()
 
-    with pytest.raises(ServerError, match=r"the folder .*/file/data cannot be made: Not a directory"):
+    with pytest.raises(ServerError, match=r"the folder .*/file/data cannot be created: Not a directory"):
         async with visiting(settings_in(folder), folder / "file" / "data"):
             pass
 
