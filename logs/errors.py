@@ -83,7 +83,7 @@ class LogProblem:
 
     @property
     def is_damage(self) -> bool:
-        """Whether the problem ends strict reading, unlike the missing end of a file."""
+        # Strict reading accepts the missing end of a file.
         return self.kind not in (
             ProblemKind.HALF_WRITTEN,
             ProblemKind.UNFINISHED,

@@ -23,7 +23,7 @@ class PlayerComment(NamedTuple):
 
     Attributes:
         action_index: number of actions of the hand before it.
-        text: line without its end; U+FFFD stands for bytes that are not UTF-8.
+        text: line without its end; U+FFFD replaces bytes that are not UTF-8.
     """
 
     seat: Seat

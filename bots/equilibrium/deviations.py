@@ -156,7 +156,7 @@ def deviations_of(deals: Iterable[Sequence[tuple[str, HandRecord]]], player: str
                     )
                 count = _Count(record.game, name)
             if record.game != count.game:
-                raise LeaksRefused("the hands are of different games: give those of one")
+                raise LeaksRefused("the hands are of different games; leaks need the hands of one game")
         assert count is not None
         count.add([record for _, record in hands])
     assert count is not None
@@ -218,7 +218,7 @@ class _Count:
     def deviations(self) -> Deviations:
         if self._deals < FEWEST_DEALS:
             raise LeaksRefused(
-                f"{self.player} played {count_of(self._deals, 'deal')}; leaks take {FEWEST_DEALS} at least"
+                f"{self.player} played {count_of(self._deals, 'deal')}; leaks need at least {FEWEST_DEALS}"
             )
         asked = sum(len(of_deals) >= FEWEST_DEALS for of_deals in self._by_deal.values()) + 1
         width = NormalDist().inv_cdf(1 - 0.025 / asked)

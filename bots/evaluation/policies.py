@@ -349,7 +349,7 @@ def leaks_against_policy(
             _compare(record, path, count, policy, name)
     assert count is not None
     if count.units < MIN_DEALS:
-        raise LeaksRefused(f"{count.player} made {count_of(count.units, 'decision')}; leaks take {MIN_DEALS} at least")
+        raise LeaksRefused(f"{count.player} made {count_of(count.units, 'decision')}; leaks need at least {MIN_DEALS}")
     return count.leaks()
 
 

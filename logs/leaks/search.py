@@ -454,13 +454,13 @@ class PlayerCount:
     def _check_deals(self) -> None:
         if not self._sets:
             raise LeaksRefused(
-                f"no deal of {self.player} was played in every seating, and otherwise the luck of the cards hides "
-                "leaks: play duplicates"
+                f"no deal of {self.player} was played in every seating, and the luck of the cards hides leaks in all "
+                "other deals; play duplicates"
             )
         if self._deals < MIN_DEALS:
             raise LeaksRefused(
-                f"{self.player} played {count_of(self._deals, 'deal')} in every seating; leaks take "
-                f"{MIN_DEALS} at least"
+                f"{self.player} played {count_of(self._deals, 'deal')} in every seating; "
+                f"leaks need at least {MIN_DEALS}"
             )
 
 
@@ -623,7 +623,7 @@ def check_game(record: HandRecord, game: Game) -> None:
         LeaksRefused: it is a hand of another game, not of hold'em, or does not show all hole cards.
     """
     if record.game != game:
-        raise LeaksRefused("the hands are of different games: give those of one")
+        raise LeaksRefused("the hands are of different games; leaks need the hands of one game")
     if not is_holdem(game):
         raise LeaksRefused("leaks are reported in hold'em only: hands and boards of other games are not classified")
     if not all(record.deal.hole_cards):

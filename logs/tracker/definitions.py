@@ -42,7 +42,7 @@ STYLES: Final = {
     ("loose", "passive", "aggressive"): "elephant",
     ("semi-loose", "aggressive", "passive"): "bomb",
     ("tight", "passive", "aggressive"): "rock",
-    # Printed with the words of "bomb". It is taken for the class that is missing in the print, as it stands between
+    # The source prints it with the words of "bomb". It must be the class that is missing there, as it comes between
     # rock and cheerful, which are aggressive after the flop.
     ("semi-loose", "passive", "aggressive"): "sad",
     ("semi-loose", "aggressive", "aggressive"): "cheerful",

@@ -130,7 +130,7 @@ def test_what_cannot_be_treated_is_told() -> None:
         deviations_of(played("calling", "random", game="limit", hands=2))
     with pytest.raises(LeaksRefused, match="no player is called 'Zoe'; there are A, B"):
         deviations_of(played("calling", "random", hands=40), "Zoe")
-    with pytest.raises(LeaksRefused, match="A played 10 deals; leaks take 30 at least"):
+    with pytest.raises(LeaksRefused, match="A played 10 deals; leaks need at least 30"):
         deviations_of(played("calling", "random", hands=10), "A")
     with pytest.raises(LeaksRefused, match="there is no finished hand"):
         deviations_of([])

@@ -87,7 +87,7 @@ def test_hardly_ever_has_who_plays_the_policy_a_leak() -> None:
 
 def test_what_cannot_be_treated_is_told() -> None:
     few = list(played(make_bot("calling"), make_bot("raising"), hands=2))
-    with pytest.raises(LeaksRefused, match=r"A made \d+ decisions; leaks take 30 at least"):
+    with pytest.raises(LeaksRefused, match=r"A made \d+ decisions; leaks need at least 30"):
         leaks_against_policy(few, "A", make_bot("calling"), "calling")
     with pytest.raises(LeaksRefused, match="no player is called 'Zoe'"):
         leaks_against_policy(few, "Zoe", make_bot("calling"), "calling")

@@ -127,7 +127,7 @@ def test_a_page_and_the_terminal_say_the_same(arena_here: Arena, run: Path, tmp_
         (
             ("play", "limit", "raising", "calling", "-n", "5", "--duplicate", "--in-process", "--quiet"),
             (),
-            "raising played 5 deals in every seating; leaks take 30 at least",
+            "raising played 5 deals in every seating; leaks need at least 30",
         ),
         (
             ("play", "kuhn3", "random", "calling", "raising", "-n", "20", "--seed", "3", "--in-process", "--quiet"),

@@ -160,7 +160,7 @@ def test_what_cannot_be_treated_is_told() -> None:
     deals = list(played([Changed(1), Changed(2)], 40, 1))
     with pytest.raises(LeaksRefused, match="no player is called 'Zoe'; there are A, B"):
         leaks_of(deals, "Zoe")
-    with pytest.raises(LeaksRefused, match="A played 29 deals in every seating; leaks take 30 at least"):
+    with pytest.raises(LeaksRefused, match="A played 29 deals in every seating; leaks need at least 30"):
         leaks_of(deals[:29], "A")
     with pytest.raises(LeaksRefused, match=r"no deal of A was played in every seating.*play duplicates"):
         leaks_of([deal[:1] for deal in deals], "A")
