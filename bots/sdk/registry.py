@@ -69,7 +69,7 @@ _ENTRIES: Final[Mapping[str, tuple[str, str]]] = {
     "kuhn-rational": ("bots.kuhn.bot:RationalBot", "plays half of its middle cards"),
     "kuhn-safe": ("bots.kuhn.bot:SafeBot", "bets and calls only its best card"),
     "kuhn-shy": ("bots.kuhn.bot:ShyBot", "never bets, calls with its best card"),
-    "learner": ("bots.learner.bot:LearnerBot", "plays what earned most, and learns"),
+    "learner": ("bots.learner.bot:LearnerBot", "learns which actions earn most"),
     "lbr": ("bots.evaluation.bot:LbrBot", "one-step answer to a given policy"),
     "lp": ("bots.lp_mc.bot:LpBot", "plays the preflop equilibrium"),
     "lp-mc": ("bots.lp_mc.bot:LpMcBot", "preflop equilibrium, then simulation"),

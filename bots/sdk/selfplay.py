@@ -136,7 +136,7 @@ class BotGroup:
                 self._first_view = view
             elif view.comments:
                 self._keep_comments(seat, view)
-        return self._without(failures)
+        return self._remove_failed(failures)
 
     def ask(self, betting: BettingState) -> Action:
         """Return the action of the bot whose turn it is, and set `comments`.
@@ -157,8 +157,8 @@ class BotGroup:
         except BaseException as error:
             if is_interrupt(error):
                 raise
-            failure = self._failure(seat, error, view)
-            self._without([failure])
+            failure = self._describe_failure(seat, error, view)
+            self._remove_failed([failure])
             raise failure from error
         finally:
             self.running_seat = None
@@ -176,7 +176,7 @@ class BotGroup:
             return require_legal(answer, view)
         except IllegalReply as error:
             failure = BotFailure(str(error), seat, self._number, error.state)
-            self._without([failure])
+            self._remove_failed([failure])
             raise failure from error
 
     def end_hand(self, betting: BettingState) -> Sequence[BotFailure]:
@@ -194,7 +194,7 @@ class BotGroup:
                 failures = (*failures, failure)
             elif view.comments:
                 self._keep_comments(seat, view)
-        return self._without(failures)
+        return self._remove_failed(failures)
 
     def end_match(self) -> Sequence[BotFailure]:
         """Call `match_finished` and return the failures. A second call does nothing."""
@@ -244,7 +244,7 @@ class BotGroup:
         """Call `prepare` and return the failures; their bots have been removed."""
         self._is_prepared = True
         calls = [self._call(seat, self._bots[seat].prepare, self._game) for seat in self._present]
-        return self._without([failure for failure in calls if failure is not None])
+        return self._remove_failed([failure for failure in calls if failure is not None])
 
     def _call(self, seat: int, hook: Callable[..., None], *arguments: View | Game) -> BotFailure | None:
         self.running_seat = Seat(seat)
@@ -253,12 +253,12 @@ class BotGroup:
         except BaseException as error:
             if is_interrupt(error):
                 raise
-            return self._failure(Seat(seat), error, *arguments)
+            return self._describe_failure(Seat(seat), error, *arguments)
         finally:
             self.running_seat = None
         return None
 
-    def _failure(self, seat: Seat, error: BaseException, seen: View | Game | None = None) -> BotFailure:
+    def _describe_failure(self, seat: Seat, error: BaseException, seen: View | Game | None = None) -> BotFailure:
         """Describe an exception of a bot's code by a sentence and a traceback of its own frames."""
         reason = in_one_line(error)
         text = "".join(traceback.format_exception(type(error), error, own_frames(error)))
@@ -277,7 +277,7 @@ class BotGroup:
         failure.__cause__ = error
         return failure
 
-    def _without(self, failures: Sequence[BotFailure]) -> Sequence[BotFailure]:
+    def _remove_failed(self, failures: Sequence[BotFailure]) -> Sequence[BotFailure]:
         for failure in failures:
             self.remove(failure.seat)
         return failures
@@ -336,10 +336,10 @@ def self_play(
         for shift in range(len(names)):
             letter = chr(ord("a") + shift)
             rotations.append((f"{match_name}.{letter}", names[-shift:] + names[:-shift]))
-    return _hands(game, group, range(first_hand, first_hand + deals), seed, rotations)
+    return _play_hands(game, group, range(first_hand, first_hand + deals), seed, rotations)
 
 
-def _hands(
+def _play_hands(
     game: Game, group: BotGroup, numbers: range, seed: int, rotations: Sequence[tuple[str, tuple[str, ...]]]
 ) -> Iterator[HandRecord]:
     """Play the hands of `self_play`.
@@ -350,13 +350,14 @@ def _hands(
     players = game.num_players
     start = betting_start(game)
     seats_in_order = [Seat(seat) for seat in range(players)]
-    turns = [tuple(seats_in_order[offset:] + seats_in_order[:offset]) for offset in range(players)]
+    # The button moves on by one seat from hand to hand, as in the dealer's matches.
+    seats_by_button = [tuple(seats_in_order[offset:] + seats_in_order[:offset]) for offset in range(players)]
     try:
         for number, deal in zip(numbers, deals(game, seed, numbers.start), strict=False):
-            seats = turns[number % players]
+            seats = seats_by_button[number % players]
             for shift, (match_name, names) in enumerate(rotations):
                 # In the group a bot's seat is its index among the bots, whichever seat this rotation gives it.
-                if failures := group.begin_hand(number, deal, turns[(number - shift) % players], start):
+                if failures := group.begin_hand(number, deal, seats_by_button[(number - shift) % players], start):
                     raise failures[0]
                 betting = start
                 actions = 0
@@ -365,8 +366,9 @@ def _hands(
                     position = betting.acting_position
                     betting = betting.after(group.ask(betting))
                     if group.comments:
-                        texts = [line.decode("utf-8", "replace").rstrip("\r\n") for line in group.comments]
-                        comments += tuple([PlayerComment(seats[position], actions, text) for text in texts])
+                        for line in group.comments:
+                            text = line.decode("utf-8", "replace").rstrip("\r\n")
+                            comments += (PlayerComment(seats[position], actions, text),)
                     actions += 1
                 failures = group.end_hand(betting)
                 values = tuple(hand_values(betting, deal))

@@ -110,7 +110,7 @@ class RunOptions:
         from dealer.run.choices import Seating
 
         if self.permutations and self.duplicate is not None:
-            raise ConfigError("--permutations plays every order of the players: leave out --[no-]duplicate")
+            raise ConfigError("--permutations plays every order of the players; leave out --[no-]duplicate")
         if self.permutations:
             return {"seating": Seating.PERMUTATIONS}
         if self.duplicate is None:

@@ -88,7 +88,7 @@ async def _play_pilot(settings: RunSettings, folder: Path, line: RunLine) -> tup
         its result, its last progress, and whether a signal ended it.
     """
     run = new_run(settings, folder)
-    latest: list[Progress] = []
+    latest: Progress | None = None
     is_stopped = False
 
     def stop() -> None:
@@ -97,15 +97,18 @@ async def _play_pilot(settings: RunSettings, folder: Path, line: RunLine) -> tup
         run.interrupt()
 
     def give_up() -> NoReturn:
+        # `line.give_up` ends the process without cleaning up.
         shutil.rmtree(folder.parent, ignore_errors=True)
         line.give_up()
 
     def show(progress: Progress) -> None:
-        latest[:] = [progress]
+        nonlocal latest
+        latest = progress
         line.show(progress)
 
     on_stop(stop)
     asyncio.get_running_loop().call_later(_PILOT_TIMEOUT_S, run.interrupt)
     with interrupting_bot_code(give_up) if run.plan.in_process else contextlib.nullcontext():
         result = await run.play(show)
-    return result, latest[0], is_stopped
+    assert latest is not None
+    return result, latest, is_stopped
