@@ -99,7 +99,7 @@ def join(
     token_file: Annotated[
         Path | None, "File with the token, or with the server's line NAME TOKEN.", Wording("FILE", group="Login")
     ] = None,
-    about: Annotated[TypedOptions, JoinSettings],
+    connection: Annotated[TypedOptions, JoinSettings],
     out: Annotated[
         Path | None,
         "New or empty folder for the bot's output.",
@@ -117,11 +117,11 @@ def join(
     if verbose:
         terminal.show_log()
     address = _address(server)
-    if "ca" in about and not address.startswith("https"):
+    if "ca" in connection and not address.startswith("https"):
         abort("--ca: certificates are used only with https://")
     secret = _token(token, token_file)
     player = _player(bot, name)
-    games = tuple(word for word in about.pop("games", "limit").split(",") if word)
+    games = tuple(word for word in connection.pop("games", "limit").split(",") if word)
     if not games:
         abort(f"--games: name at least one game, or '{ALL_GAMES}'")
     joined_challenges = _make_challenges(challenges, games, player.name)
@@ -135,7 +135,7 @@ def join(
         folder=folder,
         games=games,
         challenges=joined_challenges,
-        **about,
+        **connection,
     )
     try:
         with LiveLine(terminal) as show, asyncio.Runner(loop_factory=new_event_loop) as runner:
@@ -190,8 +190,8 @@ def _token(text: str | None, path: Path | None) -> str:
     # The server prints it after the name of its user.
     words = (text or "").replace(":", " ", 1).split()
     if not words:
-        sources = f"--token, --token-file or the variable {_TOKEN_VARIABLE}"
-        abort(f"the token is missing; name the one that the server's owner issued with {sources}")
+        options = f"--token, --token-file or the variable {_TOKEN_VARIABLE}"
+        abort(f"a token is needed, which the server's owner issues; set {options}")
     if len(words) > 2 or not words[-1].isascii() or not words[-1].isprintable():
         abort("the token is one word, or NAME:TOKEN")
     return words[-1]

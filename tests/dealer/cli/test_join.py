@@ -17,7 +17,10 @@ from tests.dealer.cli.conftest import Arena
         (["http://", "calling"], "'http://' is not the address of a server"),
         (["http://here?x", "calling"], "'http://here?x' is not the address of a server"),
         (["127.0.0.1:70000", "calling"], "'127.0.0.1:70000' is not the address of a server"),
-        (["127.0.0.1:1", "calling"], "the token is missing; name the one that the server's owner issued with --token,"),
+        (
+            ["127.0.0.1:1", "calling"],
+            "a token is needed, which the server's owner issues; set --token, --token-file or",
+        ),
         (["127.0.0.1:1", "calling", "--token", "a b c"], "the token is one word, or NAME:TOKEN"),
         (["127.0.0.1:1", "calling", "--token", "a\n"], "cannot connect to http://127.0.0.1:1: "),
         (["127.0.0.1:1", "calling", "--token", "\u00e9"], "the token is one word, or NAME:TOKEN"),
