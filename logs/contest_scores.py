@@ -1,4 +1,4 @@
-"""Scores of the players of a contest, counted deal by deal from logs that may still grow, and its notable hands.
+"""Scores of a contest, counted deal by deal from logs that may still grow, and notable hands.
 
     scores = ContestScores(game, [["match.a", "match.b"]])
     while scores.count({match.name: match for match in matches}):

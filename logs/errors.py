@@ -227,7 +227,7 @@ class ExportError(LogsError):
 
 
 class StopRuleError(LogsError, ValueError):
-    """A text or a number is not a stop rule (see `logs.estimation.stopping`); the message lists what is accepted."""
+    """A text or a number is not a stop rule; the message lists the rules."""
 
     def __init__(self, problem: str) -> None:
         super().__init__(

@@ -234,7 +234,9 @@ class Exporter:
 def hand_text(
     format_: ExportFormat, record: HandRecord, first: HandRecord, options: ExportOptions = DEFAULT_OPTIONS
 ) -> str:
-    """Format a single hand as in the file of its match, except that its date may depend on hands before it.
+    """Format a single hand as in the file of its match.
+
+    The date can differ, as it may depend on the hands before.
 
     Args:
         first: first hand of the match.

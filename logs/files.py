@@ -54,7 +54,7 @@ def opened(path: str, *, errors: str = "surrogateescape", newline: str | None = 
 def lines_of(
     opening: AbstractContextManager[TextIO], max_characters: int, problems: ProblemReporter, *, lines_before: int = 0
 ) -> Iterator[str]:
-    """Yield the lines of a file with their ends; the part of a line beyond `max_characters` is dropped with its end.
+    """Yield the lines of a file with their ends, cut to `max_characters`.
 
     A file whose compression is damaged, or which has a line that does not end, is read up to that place. This is
     reported as a problem, or raised if nothing has been read.

@@ -36,7 +36,7 @@ from protocol import FormatError
 from protocol.match_state import betting_text
 
 _MAX_INDEX: Final = 1_000_000
-"""PHH hands without a number are numbered by their index in the file; numbers of card rooms are higher."""
+"""Bound of the numbers of PHH hands without one, which are numbered by their index in the file."""
 _MAX_LINE_CHARACTERS: Final = 1 << 14
 _MAX_HEADER_LINES: Final = 1000
 """Lines of a log before its first hand."""
@@ -104,7 +104,7 @@ def _room_key(record: HandRecord, room: str) -> tuple[int, int]:
 
 
 def _can_be_identified(record: HandRecord) -> bool:
-    """Return whether a hand has known cards or a number of its own; without both, different hands can be equal."""
+    """Return whether a hand has known cards or a number of its own, so that others differ from it."""
     return any(record.deal.hole_cards) or record.hand_number >= _MAX_INDEX
 
 
@@ -137,7 +137,7 @@ class _Segment:
 
 
 def repeated_lines(paths: Sequence[str], given: Game | None) -> dict[str, frozenset[int]]:
-    """Return the lines of logs, by path, whose hands are in an earlier log or in an earlier part of the same log.
+    """Return the lines of logs, by path, whose hands are in an earlier log or part of a log.
 
     Args:
         given: game of logs that do not name one.

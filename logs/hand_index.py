@@ -423,7 +423,7 @@ _RAISE_TOTAL: Final = re.compile(rb"r([0-9]{1,9})")
 
 
 def _pot_bound(game: Game) -> Callable[[bytes], int]:
-    """Return a function that bounds the chips in the pot, given the betting text: all players match the highest bet."""
+    """Return a function that bounds the chips in the pot, given the betting text."""
     players = game.num_players
     blind = max(game.blinds)
     sizes = game.raise_sizes

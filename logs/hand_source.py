@@ -355,7 +355,7 @@ def _find_copies(files: Sequence[HandFile]) -> dict[int, str]:
 
 
 def _find_exports(files: Sequence[HandFile]) -> dict[str, str]:
-    """Return the path of the original of each history that was exported from one of the files, by its path."""
+    """Return the original of each history that was exported from another file, by path."""
     # An export may come from any format before its own.
     order = [None, *_READABLE]
     ranks = {file.path: order.index(file.format) for file in files}
@@ -467,7 +467,7 @@ def _files_in(folder: str) -> tuple[list[HandFile], list[str]]:
 
 
 def _is_own_export(file: HandFile, files: Sequence[HandFile]) -> bool:
-    """Return whether a history is in a folder of its format's name, beside files with its hands, as an export is."""
+    """Return whether a history lies where exports of its folder are written."""
     folder, name = os.path.split(file.path)
     parent, format_name = os.path.split(folder)
     if file.format is None or format_name != file.format.name:
@@ -527,7 +527,7 @@ def _has_format(format_: ExportFormat, path: str, *, any_ending: bool = False) -
 
 
 def _looks_like_a_log(path: str) -> bool:
-    """Return whether a file begins like an ACPC log; so does an empty one, which a match leaves if stopped at once."""
+    """Return whether a file begins like an ACPC log, or is empty as after a match stopped at once."""
     lines = _first_lines(path)
     is_cut_header = len(lines) == 1 and HEADER_START.startswith(lines[0])
     return is_cut_header or any(line.startswith((HEADER_START, "STATE:")) for line in lines)
@@ -546,7 +546,7 @@ _LIKENESSES: Final = (
 
 
 def _likeness(lines: Sequence[str]) -> str | None:
-    """Describe a file that is not read by its first lines, as a sentence without a full stop; None if unknown."""
+    """Describe a file that is not read, by its first lines; None if it is unknown."""
     room = room_of(lines)
     if room is not None:
         return room

@@ -266,7 +266,7 @@ class HandView:
 
     @property
     def pot_odds(self) -> float | None:
-        """Share of showdowns, 0 to 1, that a call must win to pay for itself; None if there is nothing to call."""
+        """Share of showdowns, 0 to 1, that a call must win; None if there is nothing to call."""
         if self.to_call:
             return self.to_call / (self.pot + self.to_call)
         return None

@@ -121,7 +121,7 @@ def parse_own_line(line: str, *, is_limit: bool) -> Transaction | None:
 
 
 def parse_own_lines(text: str, line: int = 0, *, is_limit: bool) -> list[CompanionLines] | None:
-    """Parse lines exactly as `format_transaction` writes them, hand by hand; return None if any line differs.
+    """Parse lines exactly as `format_transaction` writes them, hand by hand; None for others.
 
     Args:
         line: number of the first line.

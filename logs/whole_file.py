@@ -162,7 +162,7 @@ class LineFile:
         self._fd = os.open(self.path, flags | (0 if append else os.O_TRUNC), 0o666)
 
     def write(self, text: str) -> None:
-        """Write whole lines, of which the last ends with LF; surrogate escapes are written as the original bytes.
+        """Write whole lines, with an LF at the end; surrogate escapes become the original bytes.
 
         Raises:
             OSError: not everything could be written; nothing of `text` is left in the file.

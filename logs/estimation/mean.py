@@ -1,4 +1,4 @@
-"""Means with confidence intervals that allow for rare large scores, and win rates that name their players (`Rate`).
+"""Means with intervals that allow for rare large scores, and win rates that name their players.
 
 The mean of poker scores can depend on rare hands: a bot that wins a little in every hand and loses 200 big blinds once
 in 200 looks like a sure winner until the first such loss. Both intervals therefore use the bounds that the stacks set
@@ -72,7 +72,7 @@ class Estimate:
         return self.mean + self.half_width
 
     def text(self, digits: int = 0, *, has_plus: bool = True) -> str:
-        """Format an estimate in mbb per game without names: ``+12 ± 5 mbb/g``, or ``+12 mbb/g`` without an interval.
+        """Format an estimate in mbb per game, such as ``+12 ± 5 mbb/g``.
 
         Args:
             has_plus: whether a gain has its sign.
@@ -127,7 +127,7 @@ def largest_loss(game: Game) -> int:
 
 
 def largest_value(game: Game) -> int:
-    """Return an upper bound of the chips that a player can win in one hand; some games never pay that much."""
+    """Return an upper bound of the chips that a player can win in one hand."""
     losses = possible_losses(game)
     return sum(losses) - min(losses)
 
@@ -177,11 +177,13 @@ more than 5 %.
 """
 _MIN_HALF_WIDTH: Final = 1e-6
 _SLACK: Final = 1e-9
-"""Distance beyond a bound, as a part of the range, that is rounding: a score can be a mean of equal values."""
+"""Rounding beyond a bound, as a part of the range; a score can be a mean of equal values."""
 
 
 def interval_half_width(error: float, unseen: float = 0.0, tail: float = TAIL_95) -> float:
-    """Return the value that ``error * Z + unseen * E`` exceeds with probability `tail`, Z normal and E exponential.
+    """Return half the interval of a mean, with an allowance for scores that have not occurred.
+
+    It is the value that ``error * Z + unseen * E`` exceeds with probability `tail`, Z normal and E exponential.
 
     The normal interval alone is too narrow, because rare large scores may not have occurred yet. The bound of Gaffke
     (2005), "Three test statistics for a nonparametric one-sided hypothesis on the mean of a nonnegative variable",
@@ -340,7 +342,7 @@ class RunningMean:
 
 
 class PlainMean(RunningMean):
-    """A mean without an interval, for scores whose distribution changes, such as those of a player that learns."""
+    """A mean without an interval, for scores whose distribution changes as a player learns."""
 
     @property
     def standard_error(self) -> None:
@@ -351,7 +353,9 @@ class PlainMean(RunningMean):
 
 
 class AnyTimeMean(RunningMean):
-    """A running mean whose intervals all contain the true mean with 95 % probability, however often it is looked at.
+    """A running mean whose intervals hold at all moments together.
+
+    With 95 % probability all of them contain the true mean, however often it is looked at.
 
     The interval is that of testing by betting (see `logs.estimation.stopping`): the set of all m for which no gambler
     on either side could have become rich by betting against "the mean is m". Half the width is 3.0 to 3.7 standard

@@ -1,4 +1,4 @@
-"""Rankings of the Annual Computer Poker Competition, by total bankroll and by instant run-off, and their confidence.
+"""Rankings of the Annual Computer Poker Competition and the confidence of each place.
 
 Total bankroll rewards winning much from all opponents: a player's bankroll is the mean of its winnings per hand over
 its contests. Each contest counts alike, however long it is. Instant run-off rewards being hard to beat: the player with
@@ -81,7 +81,7 @@ class RankedContest:
 
 
 _Means: TypeAlias = "Sequence[tuple[tuple[int, ...], _Floats]]"
-"""For each contest its players and their means in many simulated tournaments, shape (tournaments, players)."""
+"""Players and means, shape (tournaments, players), of each contest in many tournaments."""
 
 
 def ranked(contests: Sequence[RankedContest], n: int, ranking: Ranking) -> list[tuple[int, int]]:
@@ -145,7 +145,7 @@ def mean_of_contests(
 def bootstrap(
     contests: Sequence[RankedContest], n: int, ranking: Ranking, *, samples: int = 1000, seed: int = 0
 ) -> _Floats:
-    """Estimate the confidence of each place by the Bayesian bootstrap; the same seed gives the same result.
+    """Estimate the confidence of each place by the Bayesian bootstrap.
 
     In each sample every deal gets a random weight, the same in all contests, and the players are ranked again (Rubin
     1981, "The Bayesian bootstrap", Annals of Statistics 9; the competition drew units with replacement).
@@ -247,7 +247,7 @@ def _places(means: _Means, n: int, ranking: Ranking) -> _Places:
 
 
 def _bankrolls(means: _Means, remaining: NDArray[np.bool_]) -> tuple[_Floats, _Places]:
-    """Compute bankrolls and numbers of contests, both of shape (tournaments, n), over contests of remaining players."""
+    """Compute bankrolls and numbers of contests of remaining players, shape (tournaments, n)."""
     import numpy as np
 
     sums = np.zeros(remaining.shape)

@@ -39,7 +39,7 @@ _UNSEEN_REACH: Final = 0.5
 _MIN_STAKE: Final = 1e-300
 """Stakes below this count as this in forecasts, to have a logarithm; neither can recover."""
 _POSTERIOR: Final = (-1.593219, -0.967422, -0.589456, -0.282216, 0.0, 0.282216, 0.589456, 0.967422, 1.593219)
-"""Quantiles 1/18, 3/18, ... 17/18 of the normal distribution: nine equally likely values of the true mean."""
+"""Nine equally likely values of the true mean: normal quantiles 1/18, 3/18, ... 17/18."""
 
 
 class Verdict(enum.Enum):
@@ -124,7 +124,7 @@ class _Gambler:
 
 
 class BetterTest:
-    """Test whether a player is better, which may be looked at after every unit and stops once the answer is clear.
+    """Sequential test whether a player is better; it may be looked at after every unit.
 
     The test ends with `Verdict.BETTER` when it refutes the claim "the mean score is at most LOW", and with
     `Verdict.NOT_BETTER` when it refutes "the mean score is at least HIGH". It refutes a true claim with a probability
@@ -233,7 +233,7 @@ def expected_units(
     lowest: float | None = None,
     highest: float | None = None,
 ) -> int:
-    """Forecast the length of a `BetterTest`, in units, from the standard deviation and the mean of a score.
+    """Forecast the units of a `BetterTest` from the standard deviation and the mean of a score.
 
     All arguments are in mbb per hand. The test takes longest at a mean halfway between LOW and HIGH; wide bounds make
     it longer.
@@ -270,7 +270,7 @@ def _expected_time(optimist: _Gambler, pessimist: _Gambler, gain: float, loss: f
 
 
 def _growing_time(stakes: list[_Forecast]) -> float:
-    """Return the number of units after which growing stakes add up to the target; infinite if none of them grows."""
+    """Return the units after which growing stakes add up to the target; infinite if none grows."""
     after = min((stake.distance / stake.growth for stake in stakes if stake.growth > 0), default=math.inf)
     if after == math.inf:
         return after
@@ -484,7 +484,7 @@ class Monitor:
         return max(1, self.likely_units(sd, self.scores.mean) - self.scores.count)
 
     def likely_units(self, sd: float, mean: float = 0.0) -> int:
-        """Forecast how many units the rule takes in all, from the standard deviation of a score in mbb per hand.
+        """Forecast the units of the rule from the standard deviation of a score in mbb per hand.
 
         For ``ci=`` the forecast is exact if the standard deviation and the mean are exact. For ``better:`` it is the
         larger one of the forecasts for a mean of LOW and of HIGH. A match with a mean between them takes up to twice as

@@ -1,4 +1,4 @@
-"""Leaks of a player: decisions in which it does worse with its cards than another player with the same cards.
+"""Leaks: decisions in which a player does worse than another player with the same cards.
 
     from logs.hand_source import find
     from logs.leaks import deals_in, leaks_of

@@ -75,7 +75,7 @@ def hand_class(hole: Sequence[Card], board: Sequence[Card]) -> str:
 
 
 def _is_draw(hole: Sequence[Card], board: Sequence[Card]) -> bool:
-    """Return whether one card can complete a flush, or two or more ranks a straight, that contains a hole card."""
+    """Return whether a card can complete a flush, or two ranks a straight, with a hole card in it."""
     if len(board) >= _RIVER_CARDS:
         return False
     cards = [*hole, *board]
@@ -128,7 +128,7 @@ def bets_class(round_: int, raises: int, checks: int) -> str:
 
 
 def price_class(to_call: int, pot: int) -> str:
-    """Return the class of a call's price, as a part of the pot after the call; both arguments are in chips."""
+    """Return the class of a call's price in chips, as a part of the pot after the call."""
     if not to_call:
         return "nothing to call"
     part = to_call / (pot + to_call)
@@ -161,7 +161,7 @@ _MORE: Final = " more"
 
 @dataclass(frozen=True, slots=True)
 class Divergence:
-    """A decision in which two players with the same cards, after the same betting, chose different actions.
+    """A decision in which two players with the same cards and betting chose different actions.
 
     Attributes:
         position: name of the position.
@@ -224,7 +224,7 @@ def _describe_choice(action: str, other_action: str) -> str:
 
 
 def first_difference(hand: HandRecord, other_hand: HandRecord) -> tuple[int, Position] | None:
-    """Return the number (from 0) and the position of the first decision in which two hands of a deal differ.
+    """Return the number (from 0) and the position of the first decision that two hands differ in.
 
     None if one betting is the beginning of the other.
     """

@@ -1,4 +1,4 @@
-"""Leaks of players, from files of hands: cells of similar decisions, with simultaneous confidence intervals.
+"""Leaks of players, from cells of similar decisions with simultaneous confidence intervals.
 
 A cell is one question, such as the player's result with pairs on the turn. A leak is a cell whose interval lies below
 zero, where the intervals of all cells hold together with 95 % confidence. They are valid for few deals and need no
@@ -378,7 +378,7 @@ class PlayerCount:
         self._sizes[number] = (deals, self._deals)
 
     def _count_positions(self, hands: Sequence[LocatedHand], numbers: Mapping[str, int]) -> None:
-        """Count the chips that each player won in each position beyond the mean of the others with the same cards."""
+        """Count the chips of each player and position beyond the mean of others with the same cards."""
         players = len(numbers)
         position_labels = position_names(hands[0][1].game)
         # Shape (positions, players).
@@ -543,7 +543,9 @@ def deals_in(source: HandSource, on_hands: Callable[[int], None] | None = None) 
 def deals_of_player(
     deals: Iterable[Sequence[LocatedHand]], player: str | None = None
 ) -> Iterator[tuple[str, Sequence[LocatedHand]]]:
-    """Yield the player's name and its hands of each deal; by default of the first player of the first hand.
+    """Yield the player's name with its hands of each deal.
+
+    Without a name, it is the first player of the first hand.
 
     Raises:
         LeaksRefused: there is no finished hand, or no player of this name.
@@ -587,7 +589,7 @@ def leaks_of(deals: Iterable[Sequence[LocatedHand]], player: str | None = None, 
 
 
 def all_leaks_of(deals: Iterable[Sequence[LocatedHand]], *, worst: int = 10) -> tuple[Leaks, ...]:
-    """Find the leaks of every player for whom they can be determined, in order of appearance; see `leaks_of`.
+    """Find the leaks of all players for whom this is possible, in order of appearance.
 
     Raises:
         LeaksRefused: leaks can be determined for no player; the message has the reason for the first one.

@@ -82,7 +82,7 @@ class _Cache:
         self._weights = (game.num_players + 1) ** np.arange(game.num_players)
 
     def shrink(self) -> None:
-        """Forget all betting lines if there are too many; logs in which lines rarely recur would fill the memory."""
+        """Forget all betting lines if there are too many, as in logs in which lines rarely recur."""
         if len(self.facts) > _MAX_WAYS:
             self.facts.clear()
             self.ways.clear()

@@ -49,7 +49,7 @@ STYLES: Final = {
     ("tight", "aggressive", "passive"): "dangerous",
     ("tight", "aggressive", "aggressive"): "shark",
 }
-"""Classes by looseness, aggression before the flop and aggression after it, from the worst to the best.
+"""Classes by looseness and by aggression before and after the flop, from the worst to the best.
 
 In the source: pez, teléfono, dado, maníaco, ratón, elefante, bomba, roca, triste, alegre, peligroso, tiburón.
 """

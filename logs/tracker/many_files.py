@@ -31,7 +31,7 @@ from logs.tracker.clean_logs import clean_columns
 from logs.tracker.hand_counts import MAX_BIG_POTS, HandCounts
 
 _MIN_BYTES: Final = 8_000_000
-"""Size of all files from which a second process pays for its start: half a second, and two to compile for all-ins."""
+"""Size of all files from which a second process is worth its start, half a second to two."""
 _MIN_PART_BYTES: Final = 4_000_000
 """Size of the smallest part of a group of files."""
 
@@ -227,7 +227,7 @@ def _check_scores(
 
 
 def _check_score(path: str, part_net: Sequence[dict[str, float]]) -> list[LogProblem]:
-    """Return a problem if the score of a log is not the sum of its parts; a score with other names is not checked."""
+    """Return a problem if the score of a log has the same names as its parts and another sum."""
     located_score = only_score(path)
     if located_score is None:
         return []

@@ -1,4 +1,4 @@
-"""Figures from the counters, as a model: the output of ``arena stats --json``, and the source of tables and reports.
+"""Figures of the statistics as a model, the output of ``arena stats --json``.
 
 `SCHEMA_VERSION` is raised when a field changes its meaning or disappears; new fields do not change it.
 `logs.tracker.definitions` defines each statistic. No figure is ever "not a number": a field is null in games in which
@@ -124,7 +124,7 @@ class StreetStatistics(_Frozen):
 
 
 class PlayStatistics(_Frozen):
-    """Statistics of a bot, over all hands or those of one position; null in games in which they have no meaning."""
+    """Statistics of a bot, over all hands or one position; null in games without such a figure."""
 
     hands: int
     deals: int = Field(description="different deals among these hands")

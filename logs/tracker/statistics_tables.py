@@ -1,4 +1,4 @@
-"""The statistics as a document for people and as flat rows for CSV, by `logs.tracker.definitions.STATISTICS`."""
+"""The statistics as a document for people and as flat rows for CSV."""
 
 from __future__ import annotations
 

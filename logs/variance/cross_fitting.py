@@ -1,4 +1,4 @@
-"""Sums over deals from which estimators follow: means, standard errors, and weights fitted on other deals.
+"""Sums over deals, and estimators from them whose weights are fitted on other deals.
 
 A deal is a row of numbers: 1, the hands played of it, and for each column the sum over these hands. Only the products
 of the rows with themselves are kept, added up in two folds. An estimator is a vector of weights of the columns, and its
@@ -100,7 +100,7 @@ class CrossSums:
         return self._mean([self._fit_weights(1 - fold, column, terms) for fold in range(_FOLDS)])
 
     def _fit_weights(self, fold: int, column: int, terms: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the weights, shape (columns,), that minimise the variance of a column plus weighted terms in a fold.
+        """Return the weights, shape (columns,), with the least variance of a column plus terms in a fold.
 
         Args:
             terms: shape (terms, columns), each a combination of columns that gets one weight.

@@ -17,7 +17,7 @@ from logs.estimation import Estimate
 SCHEMA_VERSION: Final = 1
 
 Text: TypeAlias = Annotated[str, PlainSerializer(clean, return_type=str, when_used="json")]
-"""Text that may contain bytes that are not UTF-8, such as a name or a path; in JSON they are replaced by U+FFFD."""
+"""Text that may contain bytes that are not UTF-8, which JSON has as U+FFFD."""
 
 
 class _Frozen(BaseModel):

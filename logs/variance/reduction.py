@@ -113,7 +113,7 @@ class Reduction:
 
     @property
     def players(self) -> tuple[str, ...]:
-        """Players of all games in order of appearance; those of the last hands can be missing before `estimates`."""
+        """Players of all games in order of appearance, except for hands not yet added up."""
         names: dict[str, None] = {}
         for sums in self._games.values():
             names.update(dict.fromkeys(sums.players))

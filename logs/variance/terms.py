@@ -1,4 +1,4 @@
-"""Control variates of a hand, with mean 0 whatever the players do, and the expected shares of pots they are made of.
+"""Control variates of a hand, of mean 0 whatever the players do, from expected shares of pots.
 
 Adding such a term to the result of a hand causes no bias. For any function V of a hand, the expectation of V before a
 random event less the value of V after it is such a term (White & Bowling 2009, "Learning a value function for variance
