@@ -1,18 +1,9 @@
-"""Every showdown between every two holdings before the flop, counted.
+"""Count every showdown between every two starting hands before the flop.
 
-The kernels validate nothing. They deal each board once and count from below:
-
-- Boards that differ only by renaming suits end alike for classes of holdings. Of each such set one is dealt and counted
-  as often as the set is large: 134,459 boards stand for 2,598,960.
-- Without a flush a holding's rank depends on its two ranks alone, of which there are 91 pairs, and on the ranks of the
-  board, of which there are 6,175: boards of the same ranks follow one another and share the order of the pairs. Only
-  flushes are ranked one by one and put in order board by board; nothing else ranks as high as a flush does.
-- From the weakest upwards, a holding beats all those before it that are weaker, less those that share a card with it:
-  both are known by class at any time, the latter for each card in lanes, one for every rank of the other card, suited
-  and offsuit. No two holdings share two cards unless they are the same, and then neither is the weaker one.
-
-Only wins are counted: losses are the wins of the other side, and all other showdowns are tied. No count is above
-144 * 2,118,760 (the pairs of two classes, the boards that exclude two cards), which 32 bits hold.
+`count_wins` does it for boards of `boards_from`, of which one stands for all that differ by the names of suits. On each
+board, `count_weaker` goes through the holdings from the weakest upwards. A holding beats all weaker ones except those
+that share a card with it, and both numbers are kept by starting hand. Wins suffice: losses are the wins of the other
+side, and all other showdowns are tied.
 """
 
 from __future__ import annotations
@@ -33,10 +24,12 @@ from engine.kernels.evaluation import plain_seven_rank
 from engine.kernels.jit import njit
 
 CLASSES: Final = 169
+"""Number of starting hands."""
 COLUMNS: Final = 176
-"""Classes, and what makes their number a multiple of what a processor adds at once."""
-LANES: Final = 32
-"""Lane 2 * rank + 1 is for a suited holding whose other card has this rank, 2 * rank for any other; six are empty."""
+"""Length of rows by starting hand, a multiple of the numbers that a processor adds at once."""
+# By lane, numbers of holdings with one given card. Lane 2 * rank + 1 is for suited holdings whose other card has this
+# rank, lane 2 * rank for all others. Six lanes are empty.
+_LANES_PER_CARD: Final = 32
 
 _DECK: Final = 52
 _LIVE: Final = 47
@@ -47,28 +40,27 @@ _LOW_OF = np.array([min(divmod(number, 13)) for number in range(CLASSES)])
 _HIGH_OF = np.array([max(divmod(number, 13)) for number in range(CLASSES)])
 _IS_SUITED = np.array([number // 13 > number % 13 for number in range(CLASSES)], np.int64)
 _CARDS_IN = np.array([ranks.bit_count() for ranks in range(1 << 13)], np.uint8)
-"""By a set of ranks."""
 _ZERO = np.uint64(0)
 _ONE = np.uint32(1)
 _COLUMNS = np.uint64(COLUMNS)
-_LANES = np.uint64(LANES)
-_TWO_CARDS = np.uint64(2 * LANES)
-_THREE_CARDS = np.uint64(3 * LANES)
-_FOUR_CARDS = np.uint64(4 * LANES)
+_LANES = np.uint64(_LANES_PER_CARD)
+_TWO_CARDS = np.uint64(2 * _LANES_PER_CARD)
+_THREE_CARDS = np.uint64(3 * _LANES_PER_CARD)
+_FOUR_CARDS = np.uint64(4 * _LANES_PER_CARD)
 
 
 @njit
 def canonical_boards(start: int, boards: NDArray[np.uint8], times: NDArray[np.int32], keys: NDArray[np.uint64]) -> int:
-    """Write one board of each set of boards that are alike but for the names of suits.
+    """Write one board of each set of boards that differ by the names of suits only.
 
     Args:
-        start: only cards from this one on are dealt; the first of a rank.
-        boards: shape (n, 5), n large enough.
-        times: shape (n,), how large each set is.
-        keys: shape (n,), the same for boards of the same ranks.
+        start: first card to deal, the lowest of a rank.
+        boards: cards of the boards, shape (n, 5) with n large enough.
+        times: size of each set, shape (n,).
+        keys: sums of the rank keys, equal for boards of the same ranks, shape (n,).
 
     Returns:
-        how many there are.
+        The number of boards.
     """
     size = 0
     suits = np.empty(4, np.int64)
@@ -81,9 +73,9 @@ def canonical_boards(start: int, boards: NDArray[np.uint8], times: NDArray[np.in
                         suits[:] = 0
                         for card in board:
                             suits[card & 3] |= 1 << (card >> 2)
-                        ways = ways_to_name(suits)
-                        if ways:
-                            times[size] = ways
+                        size_of_set = ways_to_name(suits)
+                        if size_of_set:
+                            times[size] = size_of_set
                             keys[size] = 0
                             for place in range(5):
                                 boards[size, place] = board[place]
@@ -94,7 +86,12 @@ def canonical_boards(start: int, boards: NDArray[np.uint8], times: NDArray[np.in
 
 @njit
 def ways_to_name(suits: NDArray[np.int64]) -> int:
-    """Return how many boards are this one with its suits renamed, itself included; 0 if its suits ascend anywhere."""
+    """Return the number of boards that differ from one by the names of suits, or 0 if it does not represent them.
+
+    Args:
+        suits: ranks of the board in each suit, as sets of bits.
+    """
+    # The board with descending sets of ranks represents the others. Suits with equal sets can be exchanged.
     ways, alike = 24, 1
     for suit in range(1, 4):
         if suits[suit] > suits[suit - 1]:
@@ -106,6 +103,12 @@ def ways_to_name(suits: NDArray[np.int64]) -> int:
 
 @njit
 def _hold_plain(is_left: NDArray[np.int32], held: NDArray[np.int32]) -> None:
+    """Write the number of holdings of each starting hand by the suit of the lower card and by that of the higher one.
+
+    Args:
+        is_left: 1 for cards that are not on the board, by rank and suit.
+        held: numbers of holdings, by starting hand, card (lower or higher) and its suit.
+    """
     for low in range(13):
         for high in range(low + 1, 13):
             suited, offsuit = 13 * high + low, 13 * low + high
@@ -115,6 +118,7 @@ def _hold_plain(is_left: NDArray[np.int32], held: NDArray[np.int32]) -> None:
                 held[suited, 0, suit] = held[suited, 1, suit] = both
                 held[offsuit, 0, suit] = is_left[low, suit] * left_high - both
                 held[offsuit, 1, suit] = is_left[high, suit] * left_low - both
+        # Pairs: the lower card is the one of the lower suit.
         below = 0
         for suit in range(4):
             above = is_left[low].sum() - below - is_left[low, suit]
@@ -128,16 +132,25 @@ def _hold_flushes(
     is_left: NDArray[np.int32],
     flush_suit: int,
     on_board: np.uint32,
-    wanted: int,
+    missing: int,
     live: NDArray[np.uint8],
     held: NDArray[np.int32],
     flushes: NDArray[np.uint8],
     flush_ranks: NDArray[np.uint16],
 ) -> int:
-    # Take the holdings that make a flush out of those counted, and write them one by one with their ranks. `on_board`
-    # are the ranks on the board in the suit, of which `wanted` more cards make a flush.
-    made = 0
+    """Remove the holdings that make a flush from `held`, and write them one by one with their ranks.
+
+    Args:
+        on_board: ranks of the board in the suit.
+        missing: number of cards of the suit that complete a flush.
+        live: room for the cards that are not on the board.
+
+    Returns:
+        The number of flushes.
+    """
+    num_flushes = 0
     size = 0
+    # List the cards that are left, those of the suit first.
     for is_other in range(2):
         for card in range(_DECK):
             if is_left[card >> 2, card & 3] and (card & 3 != flush_suit) == is_other:
@@ -145,20 +158,22 @@ def _hold_flushes(
                 size += 1
         if not is_other:
             in_suit = size
-    for i in range(in_suit if wanted else size):
-        for j in range(i + 1, in_suit if wanted == 2 else size):
+    # With two cards missing both must be of the suit, with one missing the first one must.
+    for i in range(in_suit if missing else size):
+        for j in range(i + 1, in_suit if missing == 2 else size):
             low, high = min(live[i], live[j]), max(live[i], live[j])
             ranks = on_board
             if low & 3 == flush_suit:
                 ranks |= _ONE << (low >> 2)
             if high & 3 == flush_suit:
                 ranks |= _ONE << (high >> 2)
-            flushes[made, 0], flushes[made, 1], flush_ranks[made] = low, high, FLUSHES[ranks]
-            made += 1
-            of_class = _STARTING_HAND_OF[low, high]
-            held[of_class, 0, low & 3] -= 1
-            held[of_class, 1, high & 3] -= 1
-    return made
+            flushes[num_flushes, 0], flushes[num_flushes, 1] = low, high
+            flush_ranks[num_flushes] = FLUSHES[ranks]
+            num_flushes += 1
+            starting_hand = _STARTING_HAND_OF[low, high]
+            held[starting_hand, 0, low & 3] -= 1
+            held[starting_hand, 1, high & 3] -= 1
+    return num_flushes
 
 
 @njit
@@ -169,16 +184,20 @@ def count_weaker(
     beaten: NDArray[np.int32],
     sharing: NDArray[np.int32],
 ) -> None:
-    """Add the pairs of holdings of which one is weaker, on some boards, those of the same ranks side by side.
+    """Add the pairs of holdings of which the second is weaker, on some boards.
+
+    No number exceeds 144 * 2,118,760, the pairs of holdings of two starting hands times the boards without two cards,
+    so that 32 bits are enough.
 
     Args:
-        boards: shape (n, 5), their cards ascending.
-        times: shape (n,), how often each is counted.
-        keys: shape (n,), the same for boards of the same ranks.
-        beaten: shape (169 * COLUMNS,), by class of the stronger and of the weaker, shared cards or not.
-        sharing: shape (169 * 2 * LANES,), those of them that share a card, by class of the stronger, by which of
-            its cards they share (the lower or the higher one), and by lane.
+        boards: cards of the boards, shape (n, 5), ascending. Boards of the same ranks follow one another.
+        times: number of boards for which each stands, shape (n,).
+        keys: sums of the rank keys, shape (n,).
+        beaten: pairs by starting hand of the stronger and of the weaker holding, shape (169 * COLUMNS,).
+        sharing: those of them that share a card, shape (169 * 2 * 32,): by starting hand of the stronger holding, by
+            which of its cards they share (lower or higher), and by lane.
     """
+    # Without a flush the rank of a holding depends on its two ranks and on the ranks of the board.
     plain = np.empty(_RANK_PAIRS, np.uint16)
     order = np.empty(_RANK_PAIRS, np.int64)
     flushes = np.empty((_LIVE * (_LIVE - 1) // 2, 2), np.uint8)
@@ -186,38 +205,38 @@ def count_weaker(
     suits = np.empty(4, np.uint32)
     live = np.empty(_LIVE, np.uint8)
     is_left = np.empty((13, 4), np.int32)
-    held = np.zeros((2 * CLASSES, 2, 4), np.int32)  # by class and by suit of each card; then flushes of one rank
-    cells = np.empty(2 * CLASSES, np.int64)  # rows of `held` that are alike
+    # Holdings by starting hand, card and suit; then flushes of one rank in the same way.
+    held = np.zeros((2 * CLASSES, 2, 4), np.int32)
+    # Rows of `held` with the same rank.
+    cells = np.empty(2 * CLASSES, np.int64)
+    # Weaker holdings by starting hand, and by card and lane.
     weaker = np.empty(COLUMNS, np.int32)
-    weaker_with = np.empty(_DECK * LANES, np.int32)
+    weaker_with = np.empty(_DECK * _LANES_PER_CARD, np.int32)
     last_key = _ZERO
     for number in range(boards.shape[0]):
         board, ways, key = boards[number], times[number], keys[number]
+        # Boards of the same ranks share the order of the pairs of ranks.
         if key != last_key or number == 0:
             last_key = key
             for pair in range(_RANK_PAIRS):
                 plain[pair] = plain_seven_rank(key + RANK_KEYS[_LOW[pair]] + RANK_KEYS[_HIGH[pair]])
             order = np.argsort(plain)
-        suits[:] = 0
-        for place in range(5):
-            suits[board[place] & 3] |= 1 << np.int64(board[place] >> 2)
-        flush_suit, on_board, wanted = 4, np.uint32(0), 3
-        for suit in range(4):
-            if _CARDS_IN[suits[suit]] >= 3:
-                flush_suit, on_board, wanted = suit, suits[suit], 5 - _CARDS_IN[suits[suit]]
-            for rank in range(13):
-                is_left[rank, suit] = 1 - (suits[suit] >> rank & 1)
+        flush_suit = _read_board(board, suits, is_left)
         _hold_plain(is_left, held)
-        made = 0
-        if on_board:
-            made = _hold_flushes(is_left, flush_suit, on_board, wanted, live, held, flushes, flush_ranks)
-        flush_order = np.argsort(flush_ranks[:made])
+        num_flushes = 0
+        if flush_suit < 4:
+            on_board = suits[flush_suit]
+            missing = 5 - _CARDS_IN[on_board]
+            num_flushes = _hold_flushes(is_left, flush_suit, on_board, missing, live, held, flushes, flush_ranks)
+        flush_order = np.argsort(flush_ranks[:num_flushes])
         weaker[:] = 0
         weaker_with[:] = 0
+        # Merge the pairs of ranks and the flushes by rank. No other hand has the rank of a flush.
         pair, flush = 0, 0
-        while pair < _RANK_PAIRS or flush < made:
+        while pair < _RANK_PAIRS or flush < num_flushes:
             size = 0
-            if flush == made or (pair < _RANK_PAIRS and plain[order[pair]] < flush_ranks[flush_order[flush]]):
+            if flush == num_flushes or (pair < _RANK_PAIRS and plain[order[pair]] < flush_ranks[flush_order[flush]]):
+                # Collect the starting hands of one rank.
                 rank = plain[order[pair]]
                 while pair < _RANK_PAIRS and plain[order[pair]] == rank:
                     low, high = _LOW[order[pair]], _HIGH[order[pair]]
@@ -228,8 +247,9 @@ def count_weaker(
                         size += 1
                     pair += 1
             else:
+                # Collect the flushes of one rank by their starting hands.
                 rank = flush_ranks[flush_order[flush]]
-                while flush < made and flush_ranks[flush_order[flush]] == rank:
+                while flush < num_flushes and flush_ranks[flush_order[flush]] == rank:
                     low, high = flushes[flush_order[flush]]
                     cell = CLASSES + np.int64(_STARTING_HAND_OF[low, high])
                     if not held[cell, 0].any():
@@ -238,100 +258,122 @@ def count_weaker(
                     held[cell, 0, low & 3] += 1
                     held[cell, 1, high & 3] += 1
                     flush += 1
-            for at in range(size):
-                of_class = cells[at] % CLASSES
-                row = np.uint64(of_class) * _COLUMNS
-                one, two, three, four = held[cells[at], 0]
-                many = one + two + three + four
+            # Holdings of one rank do not beat each other: add what all of them beat before any of them becomes weaker.
+            # Helper functions for the two loops would make the kernel a fifth slower.
+            for i in range(size):
+                starting_hand = cells[i] % CLASSES
+                # All pairs, whether they share a card or not: the number of holdings times that of weaker ones.
+                row = np.uint64(starting_hand) * _COLUMNS
+                clubs, diamonds, hearts, spades = held[cells[i], 0]
+                count = clubs + diamonds + hearts + spades
                 for other in range(_COLUMNS):
-                    beaten[row + other] += many * weaker[other]
+                    beaten[row + other] += count * weaker[other]
+                # Pairs that share the lower or the higher card: the sum over its suits.
                 for side in range(2):
-                    row = np.uint64(of_class) * _TWO_CARDS + np.uint64(side) * _LANES
-                    lanes = np.uint64(_HIGH_OF[of_class] if side else _LOW_OF[of_class]) * _FOUR_CARDS
-                    one, two, three, four = held[cells[at], side]
+                    row = np.uint64(starting_hand) * _TWO_CARDS + np.uint64(side) * _LANES
+                    lanes = np.uint64(_HIGH_OF[starting_hand] if side else _LOW_OF[starting_hand]) * _FOUR_CARDS
+                    clubs, diamonds, hearts, spades = held[cells[i], side]
                     for lane in range(_LANES):
                         sharing[row + lane] += (
-                            one * weaker_with[lanes + lane]
-                            + two * weaker_with[lanes + _LANES + lane]
-                            + three * weaker_with[lanes + _TWO_CARDS + lane]
-                            + four * weaker_with[lanes + _THREE_CARDS + lane]
+                            clubs * weaker_with[lanes + lane]
+                            + diamonds * weaker_with[lanes + _LANES + lane]
+                            + hearts * weaker_with[lanes + _TWO_CARDS + lane]
+                            + spades * weaker_with[lanes + _THREE_CARDS + lane]
                         )
-            for at in range(size):
-                cell, of_class = cells[at], cells[at] % CLASSES
-                low_lane = np.uint64(2 * _LOW_OF[of_class] + _IS_SUITED[of_class])
-                high_lane = np.uint64(2 * _HIGH_OF[of_class] + _IS_SUITED[of_class])
-                low_cards = np.uint64(_LOW_OF[of_class]) * _FOUR_CARDS
-                high_cards = np.uint64(_HIGH_OF[of_class]) * _FOUR_CARDS
+            for i in range(size):
+                cell = cells[i]
+                starting_hand = cell % CLASSES
+                low_lane = np.uint64(2 * _LOW_OF[starting_hand] + _IS_SUITED[starting_hand])
+                high_lane = np.uint64(2 * _HIGH_OF[starting_hand] + _IS_SUITED[starting_hand])
+                low_cards = np.uint64(_LOW_OF[starting_hand]) * _FOUR_CARDS
+                high_cards = np.uint64(_HIGH_OF[starting_hand]) * _FOUR_CARDS
+                # Each holding counts in the lanes of both its cards, by the rank of the other one.
                 for suit in range(4):
                     lanes = np.uint64(suit) * _LANES
-                    weaker[of_class] += ways * held[cell, 0, suit]
+                    weaker[starting_hand] += ways * held[cell, 0, suit]
                     weaker_with[low_cards + lanes + high_lane] += ways * held[cell, 0, suit]
                     weaker_with[high_cards + lanes + low_lane] += ways * held[cell, 1, suit]
+                # Rows of flushes are used again for the next rank.
                 if cell >= CLASSES:
                     held[cell] = 0
 
 
-# ---- all boards, in threads
+@njit
+def _read_board(board: NDArray[np.uint8], suits: NDArray[np.uint32], is_left: NDArray[np.int32]) -> int:
+    """Write the ranks of a board by suit and the cards that are left. Returns the suit of a possible flush, or 4."""
+    suits[:] = 0
+    for place in range(5):
+        suits[board[place] & 3] |= 1 << np.int64(board[place] >> 2)
+    flush_suit = 4
+    for suit in range(4):
+        if _CARDS_IN[suits[suit]] >= 3:
+            flush_suit = suit
+        for rank in range(13):
+            is_left[rank, suit] = 1 - (suits[suit] >> rank & 1)
+    return flush_suit
+
 
 _CANONICAL_BOARDS: Final = 134_459
+# Parts for the threads. Progress is reported after each.
 _PARTS: Final = 64
-"""The boards are counted in so many parts, after each of which the progress is reported."""
 
 
 class Boards(NamedTuple):
-    """Boards, one of each set that differs by the names of suits, those of the same ranks side by side.
+    """Boards that stand for all boards which differ by the names of suits only.
 
     Attributes:
-        cards: ascending, shape (n, 5).
-        keys: the same for boards of the same ranks.
+        cards: cards of each board, ascending, shape (n, 5). Boards of the same ranks follow one another.
+        times: number of boards for which each stands, shape (n,).
+        keys: sums of the rank keys, shape (n,).
     """
 
     cards: NDArray[np.uint8]
     times: NDArray[np.int32]
     keys: NDArray[np.uint64]
 
-    def chosen(self, which: slice | NDArray[np.intp]) -> Boards:
-        """Some of them, in the order given."""
-        return Boards(self.cards[which], self.times[which], self.keys[which])
+    def chosen(self, indexes: slice | NDArray[np.intp]) -> Boards:
+        """Return some of the boards, in the order of the indexes."""
+        return Boards(self.cards[indexes], self.times[indexes], self.keys[indexes])
 
 
 def boards_from(start: int = 0) -> Boards:
-    """All boards of the cards from `start` on, the first card of a rank."""
-    most = min(_CANONICAL_BOARDS, comb(52 - start, 5))
-    boards = Boards(np.empty((most, 5), np.uint8), np.empty(most, np.int32), np.empty(most, np.uint64))
-    found = boards.chosen(slice(canonical_boards(start, *boards)))
-    return found.chosen(found.keys.argsort(kind="stable"))
+    """Return the boards of the cards from `start` on, the first card of a rank."""
+    max_boards = min(_CANONICAL_BOARDS, comb(52 - start, 5))
+    room = Boards(np.empty((max_boards, 5), np.uint8), np.empty(max_boards, np.int32), np.empty(max_boards, np.uint64))
+    boards = room.chosen(slice(canonical_boards(start, *room)))
+    return boards.chosen(boards.keys.argsort(kind="stable"))
 
 
 def compile_matchups() -> None:
-    """Compile what `count_wins` runs; some seconds."""
+    """Compile the kernels of `count_wins`, which takes some seconds."""
     count_wins(boards_from(44).chosen(slice(0, 1)))
 
 
 def count_wins(
     boards: Boards, *, threads: int | None = None, progress: Callable[[float], None] | None = None
 ) -> NDArray[np.int64]:
-    """The showdowns that each class wins against each, on some boards, shape (169, 169).
+    """Return the showdowns that the row wins against the column on some boards, shape (169, 169).
 
     Args:
-        threads: by default as many as there are processors.
-        progress: called now and then with the part of the computation that is done, 0 to 1.
+        threads: number of threads; None for the number of processors.
+        progress: called from time to time with the completed part of the work, 0 to 1.
     """
     size = len(boards.times)
     edges = [size * part // _PARTS for part in range(_PARTS + 1)]
-    beaten, sharing = np.zeros((CLASSES, COLUMNS), np.int64), np.zeros((CLASSES, 2, LANES), np.int64)
+    beaten, sharing = np.zeros((CLASSES, COLUMNS), np.int64), np.zeros((CLASSES, 2, _LANES_PER_CARD), np.int64)
 
     def count(part: int) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-        of_part = np.zeros(CLASSES * COLUMNS, np.int32), np.zeros(CLASSES * 2 * LANES, np.int32)
-        count_weaker(*boards.chosen(slice(edges[part], edges[part + 1])), *of_part)
-        return of_part
+        part_beaten = np.zeros(CLASSES * COLUMNS, np.int32)
+        part_sharing = np.zeros(CLASSES * 2 * _LANES_PER_CARD, np.int32)
+        count_weaker(*boards.chosen(slice(edges[part], edges[part + 1])), part_beaten, part_sharing)
+        return part_beaten, part_sharing
 
     pool = ThreadPoolExecutor(threads or os.cpu_count())
     try:
         for done, future in enumerate(as_completed([pool.submit(count, part) for part in range(_PARTS)]), 1):
-            of_part = future.result()
-            beaten += of_part[0].reshape(beaten.shape)
-            sharing += of_part[1].reshape(sharing.shape)
+            part_beaten, part_sharing = future.result()
+            beaten += part_beaten.reshape(beaten.shape)
+            sharing += part_sharing.reshape(sharing.shape)
             if progress is not None:
                 progress(done / _PARTS)
     finally:
@@ -340,6 +382,8 @@ def count_wins(
 
 
 def _without_shared(beaten: NDArray[np.int64], sharing: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Subtract the pairs of holdings that share a card."""
+    # Two different holdings share at most one card, so none is subtracted twice.
     wins = beaten.copy()
     for winner in range(CLASSES):
         row, column = divmod(winner, 13)
