@@ -1,16 +1,13 @@
-"""Showdowns counted with numpy. Functions on arrays that validate nothing: `engine.equity` does, and is what to call.
+"""Showdowns counted and drawn with numpy, without waiting for a compiler.
 
-Nothing is compiled, so a process that asks once does not wait. What is counted is made small first:
-
-- Without a flush only ranks matter, and there are far fewer sets of ranks than of cards: 91 for two cards, 6175 for a
-  board (all five of one rank apart). Each stands for as many sets of cards as can be drawn from those left.
-- A flush needs three cards of its suit on the board, so a board has at most one suit that matters. Of the other cards
-  only the ranks count, again whatever the suit; and a flush is never also a full house, so ranks of hands compare.
-
-Keys, hash and sets are those of `engine.kernels.cards`, in int64, which is what numpy indexes with: anything else is
-converted at every look-up. A key of five cards of one rank leads next to the table; no cards make it, so its hands are
-weighed with 0, and the look-up clips.
+Call these functions through `engine.equity`, which validates. Boards and hands that are alike in all that counts are
+counted once, times their number. Without a flush only ranks count: there are 91 sets of two ranks and 6,175 of five.
+A flush needs three cards of its suit on the board, so each board has at most one suit that counts.
 """
+
+# Keys and tables are those of engine.kernels.cards in int64, because numpy converts indexes of any other type at every
+# look-up. The key of five cards of one rank, which no deck has, leads outside the tables. Such hands have the weight 0,
+# and look-ups clip the index.
 
 from __future__ import annotations
 
@@ -40,12 +37,12 @@ from engine.splitmix import FACTORS, SHIFTS, STEP
 Cards: TypeAlias = NDArray[np.uint8]
 Counts: TypeAlias = NDArray[np.int64]
 _Ints: TypeAlias = NDArray[np.int64]
+# Number of boards by pot and set of winners. Floats are exact, because there are fewer than 2**53 boards.
 _Outcomes: TypeAlias = NDArray[np.float64]
-"""By pot and set of winners, how many boards: exact, as there are fewer than 2**53."""
 
 _BOARD_CARDS: Final = 5
+# Trials in one batch, whose arrays fit into the processor's cache.
 _BLOCK_TRIALS: Final = 1024
-"""Trials made at once: their arrays stay in the processor's cache."""
 
 _ROW_BITS: Final = int(ROW_BITS[6])
 _ROW: Final = (1 << _ROW_BITS) - 1
@@ -59,12 +56,12 @@ _KEYS: Final = KEYS.astype(np.int64)
 _BITS: Final = BITS.astype(np.int64)
 _RANK_KEYS: Final = RANK_KEYS.astype(np.int64)
 
+# The 91 sets of two ranks, and the indexes of those with one rank twice.
 _RANKS: Final = np.arange(13)
 _LOW, _HIGH = np.array(list(combinations_with_replacement(range(13), 2))).T
 _TWO_RANKS: Final = 1 << _LOW | 1 << _HIGH
 _TWO_KEYS: Final = _RANK_KEYS[_LOW] + _RANK_KEYS[_HIGH]
 _PAIRS: Final = np.flatnonzero(_LOW == _HIGH)
-"""The 91 sets of two ranks, and those of one rank twice."""
 
 _STEP: Final = np.uint64(STEP)
 _FACTORS: Final = [np.uint64(factor) for factor in FACTORS]
@@ -73,15 +70,13 @@ _HALF: Final = np.uint64(32)
 _LOW_HALF: Final = np.uint64(0xFFFFFFFF)
 
 
-# ---- two known cards against cards not known
-
-
 def count_against_one(hole: Cards, board: Cards, unseen: Cards, counts: Counts) -> None:
-    """Add to counts every showdown against one opponent: all its hands with all boards to come, each once.
+    """Add all showdowns against one opponent to counts: all its hands on all boards to come.
 
     Args:
         board: three to five cards.
-        counts: at least three: lost, won and tied showdowns.
+        unseen: the other cards of the deck, without `hole`.
+        counts: lost, won and tied showdowns; length 3 or more.
     """
     come = unseen[_subsets(len(unseen), _BOARD_CARDS - len(board))]
     keys = _KEYS[come].sum(axis=0) + (_START + int(_KEYS[board].sum()))
@@ -89,13 +84,14 @@ def count_against_one(hole: Cards, board: Cards, unseen: Cards, counts: Counts) 
     plain_keys = keys & _RANKS_ONLY
     hole_key = int(_RANK_KEYS[hole >> 2].sum())
     held, left_in = int(_BITS[hole].sum()), int(_BITS[unseen].sum())
+    # The counters of a key start at 3.
     in_suit = [(keys >> 32 + 4 * suit & 15) - 3 for suit in range(4)]
     for suit, number in _SUITED_BOARDS:
         is_here = in_suit[suit] == number if number else np.maximum.reduce(in_suit) < 3
         if not is_here.any():
             continue
         suited = (cards >> 13 * suit & _SUIT_MASK) * (number > 0)
-        # Boards alike in all that counts are one.
+        # Count boards once that have the same ranks, and the same ranks in this suit.
         _, at, times = np.unique((suited << 26 | plain_keys)[is_here], return_index=True, return_counts=True)
         at = np.flatnonzero(is_here)[at]
         suited, times = suited[at, np.newaxis], times[:, np.newaxis]
@@ -105,12 +101,14 @@ def count_against_one(hole: Cards, board: Cards, unseen: Cards, counts: Counts) 
         for dealt in come:
             left[np.arange(len(at)), dealt[at] >> 2] -= 1
         if not number:
+            # No flush is possible.
             _compare(ours, plain, _ways_of_two(left) * times, counts)
             continue
         ours = np.maximum(ours, FLUSHES.take(suited | held >> 13 * suit & _SUIT_MASK))
         suited_left = (left_in >> 13 * suit & ~suited) >> _RANKS & 1
         rest = left - suited_left
         others = rest.sum(axis=1, keepdims=True)
+        # Hands with two cards of the suit, then with one, which makes a flush with four on the board, then with none.
         both = _ways_of_two(suited_left)
         _compare(ours, FLUSHES.take(suited | _TWO_RANKS), both * times, counts)
         if number == 3:
@@ -122,8 +120,8 @@ def count_against_one(hole: Cards, board: Cards, unseen: Cards, counts: Counts) 
             _compare(ours, neither, ways * times, counts)
 
 
+# Suit of a possible flush and number of its cards on the board. The first entry is for boards without one.
 _SUITED_BOARDS: Final = ((0, 0), *[(suit, number) for suit in range(4) for number in (3, 4, 5)])
-"""Which suit makes flushes possible, and how many cards of it lie on the board; first the boards without any."""
 
 
 def _ways_of_two(left: _Ints) -> _Ints:
@@ -146,18 +144,18 @@ def count_sampled(
     start: int,
     counts: Counts,
 ) -> None:
-    """Add `trials` showdowns to counts; each draws the opponents' cards and the board cards to come.
+    """Add `trials` showdowns with the opponents' cards and the board cards to come drawn at random.
 
-    In each trial the unseen cards are shuffled as far as cards are needed (Fisher and Yates): first the rest of the
-    board, then two cards for each opponent. Word i of the random numbers is SplitMix64's mixing of ``start`` plus i
-    steps, counted from 1; its upper half makes one draw, its lower half the next, and every trial begins with a new
-    word. A half chooses among m cards by multiplication: each has its chance to one part in 2**32 / m.
+    Each trial shuffles the unseen cards as far as needed (Fisher-Yates), first for the board, then two cards for each
+    opponent. Word i of the random numbers, counted from 1, is SplitMix64's mixing of ``start`` plus i steps. Its upper
+    half makes one draw and its lower half the next, and every trial begins with a new word. A half selects among m
+    cards by multiplication, with an error of at most m / 2**32 in the probability of a card.
 
     Args:
         board: none, or three to five cards.
-        opponents: how many, 1 to 9.
-        start: of the random numbers, 64 bits.
-        counts: at least ``opponents + 2``.
+        opponents: number of opponents, 1 to 9.
+        start: start of the random numbers, 64 bits.
+        counts: lost showdowns at 0, and at k those with k winners including us; length ``opponents + 2`` or more.
     """
     for first in range(0, trials, _BLOCK_TRIALS):
         block = min(_BLOCK_TRIALS, trials - first)
@@ -175,16 +173,15 @@ def count_sampled(
 def count_sampled_shares(
     holes: Cards, board: Cards, unseen: Cards, opponents: int, trials: range, start: int, counts: Counts
 ) -> None:
-    """Count who wins in the showdowns that `count_sampled` draws, between known holdings and drawn ones.
+    """Add the results of all players in the showdowns that `count_sampled` draws, with several known holdings.
 
     Args:
         holes: the known holdings, shape (known, 2).
         board: up to five cards.
-        opponents: how many holdings are drawn; none if cards of the board are to come.
-        trials: the numbers of the showdowns, from 0 on; parts of a range together give what the whole gives.
-        start: of the random numbers, 64 bits.
-        counts: shape (known + opponents, known + opponents): [player, k - 1] counts the showdowns in which the
-            player is one of k winners.
+        opponents: number of holdings to draw, possibly 0 if board cards are to come.
+        trials: 0-based numbers of the showdowns. The results of parts of a range add up to those of the range.
+        start: start of the random numbers, 64 bits.
+        counts: number of showdowns in which a player is one of k winners, at [player, k - 1].
     """
     players = len(counts)
     outcomes = np.zeros((1, 1 << players))
@@ -232,13 +229,14 @@ def _draw(unseen: Cards, draws: int, first: int, trials: int, start: int) -> NDA
     places *= len(unseen) - done
     places >>= 32
     places += done
-    # All decks in one row, the first cards of all trials before the second ones.
+    # All decks are in one array: the first cards of all trials, then the second ones, and so on.
     places *= trials
     places += np.arange(trials)
     decks = np.repeat(unseen.astype(np.int64), trials)
     drawn = np.empty((draws, trials), np.int64)
     for draw in range(draws):
-        decks.take(places[draw], out=drawn[draw], mode="clip")  # in bounds, and "clip" spares a copy
+        # All places are in bounds. With "raise" instead of "clip", numpy would copy the output.
+        decks.take(places[draw], out=drawn[draw], mode="clip")
         decks[places[draw]] = decks[draw * trials : (draw + 1) * trials]
     return drawn
 
@@ -249,18 +247,15 @@ def _mix(words: NDArray[np.uint64]) -> NDArray[np.uint64]:
     return words ^ words >> _SHIFTS[2]
 
 
-# ---- known cards against each other
-
-
 def count_boards(holes: Cards, board: Cards, deck: Cards, pots: Sequence[Sequence[int]], counts: Counts) -> None:
-    """Add to counts how each pot ends on every board made of the known cards and cards of the deck, one by one.
+    """Add the results of each pot on all boards to come, board by board.
 
     Args:
-        holes: shape (players, 2).
+        holes: hole cards, shape (players, 2).
         board: the known board cards, fewer than five.
-        pots: the players that play for each.
-        counts: shape (pots, players, players): [pot, player, k - 1] counts the boards on which the player is one of k
-            winners.
+        deck: the cards that can come.
+        pots: indexes of the players of each pot.
+        counts: number of boards on which a player is one of k winners, at [pot, player, k - 1].
     """
     come = deck[_subsets(len(deck), _BOARD_CARDS - len(board))]
     keys = _KEYS[come].sum(axis=0) + (_START + int(_KEYS[board].sum()))
@@ -275,11 +270,9 @@ def count_boards(holes: Cards, board: Cards, deck: Cards, pots: Sequence[Sequenc
 
 
 def count_rank_patterns(holes: Cards, deck: Cards, pots: Sequence[Sequence[int]], counts: Counts) -> None:
-    """The same for boards of which no card is known, by the ranks they may have.
-
-    All of them are counted by their ranks, but those with a flush for a player: these by the ranks in its suit and the
-    ranks of the rest, 20,000 cases at most for each suit.
-    """
+    """Add the results of each pot before the flop like `count_boards`, by patterns of ranks instead of boards."""
+    # All boards are counted by their ranks, and those on which a player has a flush are then moved from their pattern
+    # to one with the ranks in the suit and the ranks of the rest, at most 20,000 for each suit.
     patterns, keys, suited_boards = _board_patterns()
     left = np.bincount(deck >> 2, minlength=13)
     left_in, held = int(_BITS[deck].sum()), _BITS[holes].sum(axis=1).tolist()
@@ -330,9 +323,9 @@ def _add_shares(outcomes: _Outcomes, counts: Counts) -> None:
                 counts[pot, player, winners.bit_count() - 1] += int(outcomes[pot, winners])
 
 
+# Boards with a number of cards of one suit: this number, the sets of their ranks, shape (sets,), the ranks of the other
+# cards as `_places` encodes them, and the index of the pattern of all five cards, shape (sets, others).
 _SuitedBoards: TypeAlias = tuple[int, _Ints, _Ints, _Ints]
-"""A number of cards of one suit: the sets of their ranks, shape (sets,), the ranks of the other cards as `_places`,
-shape (others,) each, and the pattern of all five, shape (sets, others)."""
 
 
 @cache
@@ -343,14 +336,15 @@ def _board_patterns() -> tuple[_Ints, _Ints, list[_SuitedBoards]]:
     suited_boards: list[_SuitedBoards] = []
     for number in (5, 4, 3):
         suited = np.array(list(combinations(range(13), number))).T
-        found = list(combinations_with_replacement(range(13), _BOARD_CARDS - number))
-        others = np.array(found, np.int64).reshape(len(found), _BOARD_CARDS - number).T
+        rest = list(combinations_with_replacement(range(13), _BOARD_CARDS - number))
+        others = np.array(rest, np.int64).reshape(len(rest), _BOARD_CARDS - number).T
         both = _RANK_KEYS[suited].sum(axis=0)[:, np.newaxis] + _RANK_KEYS[others].sum(axis=0)
         suited_boards.append((number, (1 << suited).sum(axis=0), _places(others), keys.searchsorted(both)))
     return _places(ranks), keys, suited_boards
 
 
 def _places(ranks: _Ints) -> _Ints:
+    """Return indexes into the factors of `_ways`: 13 times the multiplicity plus the rank, with 0 for repeats."""
     copies = (ranks[:, np.newaxis] == ranks).sum(axis=1)
     copies[1:][ranks[1:] == ranks[:-1]] = 0
     places: _Ints = 13 * copies + ranks
@@ -358,12 +352,10 @@ def _places(ranks: _Ints) -> _Ints:
 
 
 def _ways(left: _Ints, places: _Ints) -> NDArray[np.float64]:
+    """Return the number of sets of cards for each pattern of ranks, given the number of cards left of each rank."""
     factors = [np.ones(13), left, left * (left - 1) / 2, left * (left - 1) * (left - 2) / 6, left == 4]
     ways: NDArray[np.float64] = np.concatenate(factors).take(places).prod(axis=0)
     return ways
-
-
-# ---- ranks of seven cards, and choices
 
 
 def _plain_ranks(keys: _Ints) -> NDArray[np.uint16]:
@@ -373,11 +365,11 @@ def _plain_ranks(keys: _Ints) -> NDArray[np.uint16]:
 def rank_sevens(
     keys: NDArray[np.int64], bits_of: Callable[[NDArray[np.intp]], NDArray[np.int64]]
 ) -> NDArray[np.uint16]:
-    """The ranks of hands of seven cards.
+    """Return the ranks of hands of seven cards.
 
     Args:
-        keys: the sum of each hand's keys and `engine.kernels.cards.START`, as int64.
-        bits_of: the cards, as a set of bits, of the hands with these numbers; asked for flushes only.
+        keys: `START` of `engine.kernels.cards` plus the sum of the keys of each hand, as int64.
+        bits_of: function that returns the sets of cards of the hands with some indexes. Called for flushes only.
     """
     ranks = _plain_ranks(keys & _RANKS_ONLY)
     flushes = np.flatnonzero(keys & _FLUSH)
@@ -390,9 +382,10 @@ def rank_sevens(
 
 @lru_cache(maxsize=8)
 def _subsets(unseen: int, size: int) -> NDArray[np.intp]:
+    """Return all combinations of `size` places, shape (size, combinations)."""
     rows: list[NDArray[np.intp]] = []
     for _ in range(size):
-        # Every choice so far goes on with each place behind its last one.
+        # Extend each combination by every place after its last one.
         last = rows[-1] if rows else np.array([-1])
         follow = unseen - 1 - last
         ends = np.cumsum(follow)
