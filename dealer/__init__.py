@@ -1,4 +1,4 @@
-"""Runs matches between poker programs, from the command line (``arena``, ``acpc-dealer``) and from Python:
+"""Run matches between poker programs, from the command line (``arena``, ``acpc-dealer``) and from Python:
 
     from dealer import play
 
@@ -9,9 +9,9 @@
     for player in result.players:
         print(player.name, player.chips, player.faults)
 
-`play`, `tournament` and `resume` have twins for code that runs in an event loop: `play_async` and so on. The guide
-docs/use-from-python.md shows more. A name is loaded when it is first used: importing this package, as every process of
-the dealer does, loads nothing else.
+`play_async`, `tournament_async` and `resume_async` are for code that runs in an event loop. See the guide
+docs/use-from-python.md. Names are loaded when they are first used, because every process of the dealer imports this
+package.
 """
 
 from __future__ import annotations

@@ -1,10 +1,11 @@
-"""The speed of the dealer and of a bot, as rows of ``arena bench``.
+"""Speed of the dealer and of bots, for ``arena bench``.
 
-The dealer is measured next to the reference dealer, with the same clients. One round starts every contender in turn:
-the reference as one process per match, ours as one process for all matches, watched as by
-``arena play --watch``, and sending lines at once. The clients are the reference's example player where its path is
-given, else our own ``random`` bot, which is slower than any dealer: then only our own figures are meaningful. The clock
-runs from the start of the clients to the end of the last dealer process; processor time is that of the dealers alone.
+A round times each dealer in turn with the same clients: the reference with a process per match, ours with a process for
+all matches, ours watched as by ``arena play --watch``, and ours sending lines at once. The clock runs from the start of
+the clients to the end of the last dealer process. Processor time is that of the dealers alone.
+
+The clients are the reference's example player, if its path is given, or our ``random`` bot. The latter is slower than
+the dealers, so that the ratios mean little.
 """
 
 from __future__ import annotations
@@ -51,16 +52,18 @@ _OURS = "import sys; from dealer.bench import deal; sys.exit(deal(*sys.argv[1:])
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """The speed of one program at one job; a program that is not installed has rates of 0 and a note.
+    """Speed of a program at a task. A program that is not installed has rates of 0 and a note.
 
     Attributes:
-        group: the job.
-        who: the program, with its version if any.
-        rate_median: over the repeats, in `unit`; `rate_low` and `rate_high` are of the slowest and the fastest.
-        ratio: our rate divided by this program's: the median over the repeats, each of which timed both; None for ours.
-        user_us: processor time of one unit of the job in user mode, without start-up; the median.
+        group: name of the task.
+        who: name of the program, with its version.
+        rate_median: median rate of the repeats, in `unit`.
+        rate_low: rate of the slowest repeat.
+        rate_high: rate of the fastest repeat.
+        ratio: our rate divided by that of the program, as the median over the repeats; None for ours.
+        user_us: median processor time per unit in user mode, without start-up.
         system_us: the same in the kernel.
-        others_share: the share of other programs in all processor time of the machine; the median.
+        others_share: median share of other programs in the processor time of the machine.
     """
 
     group: str
@@ -77,13 +80,14 @@ class Row:
 
 
 def measure_bot(spec: str, game: Game, deals: int) -> list[Row]:
-    """Milliseconds of a bot's decisions, by round and together; it plays each deal in every seat.
+    """Measure the decisions of a bot in milliseconds, by betting round and together.
 
-    Those of a Python bot are processor time; those of a command pass between a question and its reply.
+    The bot plays each deal in every seat. Decisions of a Python bot are measured in processor time, those of a command
+    from the question to the reply.
 
     Raises:
-        PlayerError: there is no such bot, or it cannot be measured.
-        OSError: a command cannot be started.
+        PlayerError: the bot does not exist or cannot be measured.
+        OSError: the command cannot be started.
     """
     from bots.errors import BotFailure, RemoteBotError
     from bots.sdk.program import RemoteBot
@@ -99,8 +103,10 @@ def measure_bot(spec: str, game: Game, deals: int) -> list[Row]:
             try:
                 spent_ms = decision_times(program, game, deals=deals, seed=_SEED, clock_ns=time.perf_counter_ns)
             except BotFailure as failure:
-                # The code that failed is the program's.
-                raise failure.__cause__ if isinstance(failure.__cause__, RemoteBotError) else failure from None
+                # The failure of a remote bot is its program's, not that of Python code.
+                if isinstance(failure.__cause__, RemoteBotError):
+                    raise failure.__cause__ from None
+                raise
     else:
         spent_ms = decision_times(make_player(player, _SEED), game, deals=deals, seed=_SEED)
     rows = []
@@ -158,7 +164,7 @@ def _table(rows: Sequence[Row]) -> Table:
 # ---- the dealer
 
 _Start: TypeAlias = Callable[[str, int, int], list[subprocess.Popen[str]]]
-"""Starts the dealers of a game file, with numbers of matches and of hands in each."""
+"""Start the dealers of a game file, for a number of matches of a number of hands."""
 
 
 class _Sample(NamedTuple):
@@ -186,17 +192,19 @@ def measure_dealer(
     hands: int,
     rounds: int,
 ) -> list[Row]:
-    """Rates in hands per second over all matches, ratios taken within a round, processor time per hand.
+    """Measure dealers in hands per second over all matches. Ratios are taken within a round.
 
     Args:
-        reference_dealer: its path; None leaves it out.
+        reference_dealer: path of the reference dealer; None leaves it out.
         reference_player: path of its example player, or of another client started as PLAYER GAME HOST PORT.
-        game: of two players, as `protocol.find_game` reads it.
-        hands: of each match.
+        game: name or path of a game of two players, for `protocol.find_game`.
+        matches: number of matches played at a time.
+        hands: number of hands per match.
+        rounds: number of repeats.
 
     Raises:
         OSError: a program cannot be started.
-        RuntimeError: a dealer failed or did not end in time.
+        RuntimeError: a dealer fails, or does not end in time.
     """
     contenders: dict[str, _Start] = {
         "ours": _start_ours,
@@ -330,8 +338,9 @@ def _sample(start: _Start, game_file: str, matches: int, hands: int, player: str
 
 
 def machine_s() -> tuple[float, float]:
-    """Processor seconds of the whole machine since it was started: used, and used or idle."""
+    """Return the busy processor seconds and all processor seconds of the machine since its start."""
     times = psutil.cpu_times()
+    # Linux counts guests, in the fields after the eighth, as user time as well.
     whole = sum(times[:8])
     return whole - times.idle - getattr(times, "iowait", 0.0), whole
 
@@ -340,10 +349,13 @@ def machine_s() -> tuple[float, float]:
 
 
 def deal(game_file: str, matches: str, hands: str, seed: str, option: str) -> int:
-    """Deal several matches in this process; returns 0 when every match was finished.
+    """Print a line with the ports of each match, and deal the matches in this process.
 
-    Prints the ports of each match as a line, then deals. The option is empty, ``watched`` as by `arena play --watch`,
-    or for how many milliseconds lines are held back.
+    Args:
+        option: empty, ``watched`` as by ``arena play --watch``, or the milliseconds for which lines are held back.
+
+    Returns:
+        Exit code: 0 if all matches were finished.
     """
     coalesce_s = DEFAULT_COALESCE_S
     if option.isdecimal():

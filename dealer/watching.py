@@ -1,10 +1,10 @@
-"""Runs on disk for watchers: contests, their matches, hands and scores, also while they are played.
+"""Runs for watchers: contests, matches, hands and scores, during and after play.
 
-A run is the folder of a play or of a tournament, or any log, file of hands or folder of such. Visitors select by names
-that were found on disk before: their input is looked up and never becomes a path.
+`WatchedRun` reads the folder of a run, a log, or a folder of logs and hand histories. Visitors select by names found on
+disk. Their input never becomes a path.
 
-A running match passes each of its events to `LiveMatches` in its own thread; a watcher reads the newest moment when it
-has time. Nothing waits or accumulates: a moment that is not read is dropped.
+`LiveMatches` receives the events of a match in the thread of the run. Watchers read the newest moment in theirs. A
+moment that nobody reads is dropped.
 """
 
 from __future__ import annotations
@@ -53,9 +53,14 @@ _MAX_KEPT_HANDS = 256
 
 @dataclass(frozen=True, slots=True)
 class WatchedMatch:
-    """A match; its key is unique in the run, its name is that of its files and its log.
+    """Match of a watched run.
 
-    `file` has all hands of the file, `hands` those of the match.
+    Attributes:
+        key: unique key in the run.
+        name: name of the match and its files.
+        path: path of its file.
+        file: hands of the file.
+        hands: hands of the match.
     """
 
     key: str
@@ -66,15 +71,18 @@ class WatchedMatch:
 
 
 class WatchedContest:
-    """A contest of a run: its matches play the same deals, or as many deals of their own.
+    """Contest of a watched run.
 
     Attributes:
-        key: its name in the run; empty for the only one.
-        game_name: empty where no log names it.
-        interval: kind of the intervals of its scores.
+        key: name of the contest in the run; empty for the only one.
+        game: its game.
+        game_name: name of the game; empty if no log states it.
+        players: names of its players.
         seatings: names of the matches that play the same hands, slice by slice.
-        matches: by name, those that have begun.
-        hand: reads the hand of a number of a match, see `logs.hand_index.MatchHands.hand`; the last ones are kept.
+        matches: matches that have begun, by name.
+        interval: kind of the intervals of its scores.
+        scores: scores of its deals.
+        hand: reads a hand by match and number, with a cache.
     """
 
     def __init__(
@@ -86,7 +94,7 @@ class WatchedContest:
         seatings: Sequence[Sequence[str]],
         plan: ContestPlan | None = None,
     ) -> None:
-        """Show the files of a contest; with a plan, its scores have the intervals that the result has."""
+        """Prepare a contest. With a plan, scores have the same intervals as the result."""
         self.key = key
         self.game = game
         self.game_name = game_name
@@ -112,11 +120,11 @@ class WatchedContest:
 
     @property
     def has_own_cards(self) -> bool:
-        """Whether each seating was dealt cards of its own, so that equal hand numbers are different deals."""
+        """Each seating was dealt cards of its own, so that equal hand numbers are different deals."""
         return len({match.hands.seed for match in self.matches.values()}) > 1
 
     def faults(self, max_faults: int = 50) -> list[tuple[WatchedMatch, str, Fault]]:
-        """The latest faults, each with its match and its player."""
+        """Return the latest faults, each with its match and the name of its player."""
         faults = []
         for match in self.matches.values():
             names = match.hands.names
@@ -126,17 +134,27 @@ class WatchedContest:
 
 
 class WatchedRun:
-    """A run, opened, for one thread at a time (`lock`); its key is its name among the runs that are shown.
+    """Open run, for one thread at a time.
 
     Attributes:
-        is_over: whether no more hands come: there is a result, or it is not the folder of a run.
+        key: key among the runs that are shown.
+        path: folder or file of the run.
+        lock: lock for the threads of a server.
+        problems: problems of files, by path.
+        result: result of the run, if it has one.
+        is_over: no further hands will come, because there is a result, or the path is not the folder of a run.
     """
 
     def __init__(self, path: Path, key: str = "", find: Callable[..., HandSource] = find) -> None:
-        """Open a run; `find` makes a source of its path.
+        """Open a run.
+
+        Args:
+            path: folder or file of the run.
+            key: key of the run; the name of the path by default.
+            find: finds the hands at paths.
 
         Raises:
-            LogsError: there are no hands that can be read, and it is not the folder of a run.
+            LogsError: no hand can be read, and the path is not the folder of a run.
             OSError: a file cannot be read.
         """
         self.key = key or path.absolute().name
@@ -173,18 +191,18 @@ class WatchedRun:
         return self._contests.get(key)
 
     def contest_of(self, match: WatchedMatch) -> WatchedContest:
-        return next(one for one in self.contests if one.matches.get(match.name) is match)
+        return next(contest for contest in self.contests if contest.matches.get(match.name) is match)
 
     @cached_property
     def _plan(self) -> dict[str, tuple[ContestPlan, list[list[str]]]]:
-        """By key of a contest: its plan, and the seatings to be played."""
+        """Plans of the contests and the seatings of their matches, by key."""
         path = self.path / CONFIG_NAME
         if not path.is_file():
             return {}
         try:
             planned = planned_contests(settle(validated(read_config(path), str(path))), self.path)
         except (DealerError, LogsError, GameDefinitionError, OSError, ValueError):
-            # A run of another version, or with bots that are not installed: its files are enough.
+            # A run of another version, or with bots that are not installed. Its files can be read without a plan.
             return {}
         plan = {}
         for contest in planned:
@@ -198,13 +216,13 @@ class WatchedRun:
     # ---- reading
 
     def look(self, *, again: bool = False) -> None:
-        """Read what has been added, at most twice a second unless `again`."""
+        """Read new hands, at most twice a second unless `again`."""
         now_s = time.monotonic()
         is_whole = self.result is not None and self.is_over and self._contests
         if not again and (now_s < self._next_look_s or is_whole):
             return
         self._next_look_s = now_s + _LOOK_S
-        # Read before the files: with a result they are complete.
+        # Read before the files, because they are complete only if the result existed before they were read.
         is_over = self._read_result()
         try:
             source = self._find([self.path])
@@ -222,7 +240,8 @@ class WatchedRun:
         self.is_over = is_over
 
     def _distinct(self, source: HandSource) -> HandSource:
-        """The files without copies of hands. The logs of a run are all different, and other files in it are exports."""
+        """Return the files without copies of hands."""
+        # The logs of a run have different hands, and its other files are exports of them.
         if (self.path / CONFIG_NAME).is_file():
             logs = tuple([file for file in source.files if file.format is None])
             return replace(source, files=logs or source.files)
@@ -235,7 +254,7 @@ class WatchedRun:
 
     @property
     def sentences(self) -> list[str]:
-        """Problems of the files, and hands and files left out because others hold the same hands."""
+        """Sentences about problems of files, and about hands left out as copies."""
         sentences = [f"{path}: {problem}" for path, problem in sorted(self.problems.items())]
         sentences += map(str, self._copies)
         if self._source is not None and (repeats := self._source.repeats_problem(self._seen)) is not None:
@@ -277,7 +296,7 @@ class WatchedRun:
         return relative.replace(os.sep, "/")
 
     def _matches_by_contest(self) -> dict[str, list[WatchedMatch]]:
-        """By key of a contest, the matches of its files."""
+        """Return the matches of the files by key of their contest."""
         contests: dict[str, list[WatchedMatch]] = {}
         for path, file in self._files.items():
             key = self._key_of(os.path.dirname(os.path.abspath(path)))
@@ -333,7 +352,7 @@ class WatchedRun:
 
 
 def _seatings(matches: Sequence[WatchedMatch]) -> list[list[str]]:
-    """Matches in groups that play the same hands between the same players, by their first hands."""
+    """Group matches that play the same hands between the same players, by their first hands."""
     groups: dict[object, list[str]] = {}
     for match in matches:
         hands = match.hands
@@ -349,14 +368,16 @@ def _seatings(matches: Sequence[WatchedMatch]) -> list[list[str]]:
 
 
 class LiveMoment(NamedTuple):
-    """A hand in progress, or just ended.
+    """Moment of a hand that is in progress or has just ended.
 
     Attributes:
-        names: the players by position.
-        deal: all cards; watchers that may not see them get scenes without them.
-        before: the betting; before the action, if there is one.
-        played: the last action, or the end; None at the start of a hand.
-        used_us: by seat, the time used in the match up to the last hand; empty in the first.
+        hand_number: number of the hand.
+        names: names of the players by position.
+        seats: seats by position.
+        deal: all cards, including those that watchers may not see.
+        before: betting before the last action.
+        played: last action, or the end of the hand; None at its start.
+        used_us: time used in the match before this hand, by seat; empty in the first hand.
     """
 
     hand_number: int
@@ -369,7 +390,7 @@ class LiveMoment(NamedTuple):
 
     @property
     def key(self) -> str:
-        """A text that differs for each moment of a match."""
+        """Text that is unique for each moment of a match."""
         actions = sum(map(len, self.before.rounds))
         if isinstance(self.played, ActionPlayed):
             actions += 1
@@ -379,7 +400,7 @@ class LiveMoment(NamedTuple):
         return key
 
     def scenes(self, *, with_cards: bool) -> tuple[HandView, ...]:
-        """The hand so far; without cards and without the bots' comments unless `with_cards`."""
+        """Return the hand so far, without cards and comments of bots unless `with_cards`."""
         deal = self.deal
         if not with_cards:
             deal = Deal(((),) * len(self.names), ())
@@ -398,16 +419,16 @@ class LiveMoment(NamedTuple):
 
 
 class LiveMatches:
-    """The newest moment of each match of a run; the `Watch` of the run."""
+    """Newest moments of the matches of a run. An object is passed to the run as `watch`."""
 
     def __init__(self) -> None:
+        # Newest event of each type, by game, players and match, since matches of all contests have the same names.
+        # Readers in other threads see events being replaced one by one.
         self._matches: dict[tuple[str, tuple[str, ...], str], dict[type, Any]] = {}
-        """By the game, the players by seat and the match, which has the same name in every contest: the newest event
-        of each kind. Events are replaced one by one, while readers in other threads look."""
 
-    def __call__(self, happened: MatchEvent) -> None:
-        """Take an event. It comes for every action, so the moment is only made when it is asked for."""
-        game, match, players, event = happened
+    def __call__(self, match_event: MatchEvent) -> None:
+        """Store an event. Moments are created by readers, because this is called for every action."""
+        game, match, players, event = match_event
         if isinstance(event, MatchEnded):
             self._matches.pop((game, players, match), None)
             return
@@ -417,17 +438,18 @@ class LiveMatches:
         newest[type(event)] = event
 
     def moment(self, game: str, players: Iterable[str], match: str) -> LiveMoment | None:
-        """The newest moment of a match; None if it has not begun or is over, or is watched since this hand."""
-        who = frozenset(players)
+        """Return the newest moment of a match; None before its first hand, after its end, or if it is unknown."""
+        player_set = frozenset(players)
+        # A copy, because the thread of the run changes the dictionary.
         for key, newest in list(self._matches.items()):
             event_game, names, event_match = key
-            if event_game == game and event_match == match and frozenset(names) == who:
+            if event_game == game and event_match == match and frozenset(names) == player_set:
                 return _moment(names, newest)
         return None
 
 
 def _moment(players: tuple[str, ...], newest: Mapping[type, Any]) -> LiveMoment | None:
-    # A hand starts before it is played, so that this order never finds an action of a later hand.
+    # The hand's start is read last of its events, so that no event read before it belongs to a later hand.
     closed = newest.get(HandClosed)
     end = newest.get(HandFinished)
     action = newest.get(ActionPlayed)

@@ -36,9 +36,9 @@ _MAX_BACKGROUND_SHARE: Final = 0.4
 _MAX_THREAD_SHARE: Final = 0.1
 """Share of the time that threads other than the busiest may compute."""
 _MIN_USED_SHARE: Final = 0.6
-"""A match that gets less of its core than this shares it with strangers."""
-_STRANGERS_S: Final = 30.0
-"""A core shared with strangers is not tried again for so long."""
+"""A match that gets less of its core than this shares it with other programs."""
+_AVOID_S: Final = 30.0
+"""Time for which a core that other programs use is avoided."""
 _MIN_EXAMINED_S: Final = 0.2
 """Processor times of threads come in steps of 10 ms."""
 
@@ -220,7 +220,7 @@ class SharedCore:
                 quick.add(seat)
         is_all_quick = len(quick) == len(self._bots)
         if self._is_bound and is_all_quick and used_s < _MIN_USED_SHARE * passed_s:
-            self._avoided_until_s = now_s + _STRANGERS_S
+            self._avoided_until_s = now_s + _AVOID_S
             quick.clear()
         elif not is_all_quick and self._dealer.has_spare_cores:
             quick.clear()

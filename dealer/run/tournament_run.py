@@ -1,6 +1,6 @@
-"""Several contests played by the same workers: every bot against every other, or the first against all others.
+"""Contests of a run during play, and their progress.
 
-What goes wrong in one contest does not affect the others: they go on, and the result gives the reason.
+A contest that fails does not end the other ones. The result names the reason.
 """
 
 from __future__ import annotations
@@ -20,10 +20,11 @@ from logs.estimation import Rate
 
 
 class Tournament:
-    """The contests of a run while they are played; those of a play are a tournament of one.
+    """Contests of a run during play. A play is a tournament of one contest.
 
     Attributes:
-        started_s: on the monotonic clock.
+        started_s: start of play on the monotonic clock.
+        seconds: duration of play.
     """
 
     def __init__(
@@ -35,8 +36,9 @@ class Tournament:
         """Prepare a tournament.
 
         Args:
-            at_once: how many contests are played at a time; they start in their order.
-            on_ended: called with every contest that has ended.
+            contests: contests in the order in which they start.
+            at_once: number of contests played at a time.
+            on_ended: called with each contest that has ended.
         """
         self.contests = contests
         self._turns = asyncio.Semaphore(at_once)
@@ -46,13 +48,15 @@ class Tournament:
 
     @property
     def outcome(self) -> Outcome:
-        """The worst of the contests' outcomes; a failed contest does not end a tournament."""
+        """Worst outcome of the contests."""
         outcomes = {(contest.ending or INTERRUPTED).outcome for contest in self.contests}
-        worst = (Outcome.INTERRUPTED, Outcome.FAILED)
-        return next((outcome for outcome in worst if outcome in outcomes), Outcome.FINISHED)
+        for outcome in (Outcome.INTERRUPTED, Outcome.FAILED):
+            if outcome in outcomes:
+                return outcome
+        return Outcome.FINISHED
 
     async def play(self) -> None:
-        """Play all contests, as many at a time as there are workers; cancelled, it returns once all have stopped."""
+        """Play the contests. After cancellation, return once all of them have stopped."""
         self.started_s = time.monotonic()
         try:
             async with asyncio.TaskGroup() as tasks:
@@ -76,25 +80,27 @@ class Tournament:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How a run stands.
+    """Progress of a run.
 
     Attributes:
-        contests: how many there are; 1 unless it is a tournament.
-        hands: finished hands, in all matches.
-        deals: as many as these hands are, each in every seating.
-        hands_per_second: in this session; 0 before the first hand.
-        rate: the first player's winnings so far, as the stop rule looks at them; None in a tournament and before the
-            first complete deal.
+        contests: number of contests; 1 unless the run is a tournament.
+        contests_ended: number of contests that have ended.
+        hands: number of finished hands of all matches.
+        hands_planned: number of hands of all matches.
+        deals: number of deals that these finished hands amount to, each played in every seating.
+        deals_planned: number of planned deals.
+        hands_per_second: speed of this session; 0 before the first hand.
+        rate: rate of the first player by the scores of the stop rule; None in a tournament and before the first
+            complete deal.
         players: the first player and its opponent; empty in a tournament.
-        has_stop_rule: whether a rule may end it before all hands are played.
-        deals_needed: how many more that rule is likely to need; None while it is too early to say.
-        faults: how many there were, of all players.
-        awaited: the players, built-in bots left out, that one match is waiting for.
-        start_time_left_s: how long it still waits for them; None without a limit.
-        waits: the players that matches have been waiting for, for a while, the longest first.
-        notes: sentences about connections to players' ports that were turned away, the last of each match, and about
-            players that speak another version of the protocol than the dealer.
-        is_correcting: whether all is played, and win rates without the luck of the cards are being computed.
+        has_stop_rule: a rule may end the run before all hands are played.
+        deals_needed: number of further deals that the rule is likely to need; None if it is too early to tell.
+        faults: number of faults of all players.
+        awaited: players that one match waits for, without built-in bots.
+        start_time_left_s: seconds for which it still waits for them; None without a limit.
+        waits: long waits for players, from the longest.
+        notes: sentences about refused connections to players' ports, and about other versions of the protocol.
+        is_correcting: all hands are played, and win rates without the luck of the cards are being computed.
     """
 
     contests: int
@@ -117,7 +123,7 @@ class Progress:
 
 
 def progress_of(tournament: Tournament) -> Progress:
-    """How a run stands now."""
+    """Return the progress of a run."""
     contests = tournament.contests
     only = contests[0] if len(contests) == 1 else None
     hands = sum(contest.hands_played for contest in contests)
@@ -161,13 +167,11 @@ def _notes(names: Sequence[str], match_plan: MatchPlan, tally: Tally) -> Iterato
 
 
 def _awaited(tournament: Tournament) -> tuple[tuple[AwaitedPlayer, ...], float | None]:
-    """The players that the first match with empty seats waits for, and how long it still does.
-
-    Built-in bots are left out: they connect within a moment.
-    """
+    """Return the players that the first match with empty seats waits for, and the seconds left for them."""
     for contest in tournament.contests:
         texts = {name: player.text for name, player in zip(contest.plan.names, contest.plan.players, strict=True)}
         for run in contest.runs:
+            # Built-in bots connect within a moment.
             awaited = tuple(player for player in run.waiting_for() if not is_builtin(texts[player.name]))
             if awaited:
                 return awaited, run.start_time_left_s

@@ -23,25 +23,30 @@ from dealer.run.run_settings import problem_in_words
 from engine.errors import quoted
 
 _FLAT_VERSION: Final = 2
-"""Its estimates were fields of players, cells and standings; see `_upgraded`."""
+"""Version in which estimates were fields of players, cells and standings, see `_upgraded`."""
 
 
 def read_result(source: Path) -> AnyResult:
-    """The result of a run.
+    """Read the result of a run.
+
+    Args:
+        source: folder of the run, or file of the result.
 
     Raises:
-        ResultError: there is none, or none that this version reads.
+        ResultError: there is no result, or its version is not supported.
     """
     is_folder = os.path.isdir(source)
     path = source / RESULT_NAME if is_folder else source
     try:
         data: Any = json.loads(path.read_text("utf-8"))
     except FileNotFoundError:
-        missing = "there is no such file"
-        if is_folder:
-            is_run = (source / CONFIG_NAME).exists()
-            missing = f"there is no result: {'the run has not ended' if is_run else 'this is not the folder of a run'}"
-        raise ResultError(path, missing) from None
+        if not is_folder:
+            problem = "there is no such file"
+        elif (source / CONFIG_NAME).exists():
+            problem = "there is no result: the run has not ended"
+        else:
+            problem = "there is no result: this is not the folder of a run"
+        raise ResultError(path, problem) from None
     except OSError as error:
         raise ResultError(path, f"it cannot be read: {error.strerror}") from None
     except (ValueError, RecursionError) as error:
@@ -60,12 +65,12 @@ def read_result(source: Path) -> AnyResult:
         kind = TournamentResult if data.get("kind") == "tournament" else ContestResult
         return kind.model_validate(data)
     except ValidationError as error:
-        where, what = problem_in_words(error.errors(include_url=False)[0])
-        raise ResultError(path, f"it is not a result: {where}: {what}") from None
+        field, problem = problem_in_words(error.errors(include_url=False)[0])
+        raise ResultError(path, f"it is not a result: {field}: {problem}") from None
 
 
 def read_contest(source: Path) -> ContestResult:
-    """The result of a contest; like `read_result`, but a tournament is rejected."""
+    """Read the result of a contest, as `read_result` does, and reject a tournament."""
     result = read_result(source)
     if isinstance(result, TournamentResult):
         raise ResultError(source, "it is a tournament: name the folder of one of its contests")
@@ -73,10 +78,10 @@ def read_contest(source: Path) -> ContestResult:
 
 
 def read_standings(text: str) -> GameStandings:
-    """Standings that were kept as JSON, by this version or an earlier one.
+    """Parse standings that this version or an earlier one has stored as JSON.
 
     Raises:
-        ValidationError: they are not standings.
+        ValidationError: the text is not that of standings.
     """
     return GameStandings.model_validate(_upgraded_standings(json.loads(text)))
 
@@ -87,7 +92,7 @@ def read_standings(text: str) -> GameStandings:
 
 
 def _upgraded(data: dict[str, Any]) -> dict[str, Any]:
-    """A result of version 2 in the shape of this version."""
+    """Convert a result of version 2."""
     upgraded = data | {"schema_version": SCHEMA_VERSION}
     if isinstance(data.get("players"), list) and data.get("kind") != "tournament":
         upgraded["players"] = [_upgraded_player(player) for player in data["players"]]
@@ -139,13 +144,18 @@ def _upgraded_cell(cell: Any) -> Any:
 
 
 def _nested(fields: dict[str, Any]) -> dict[str, Any] | None:
-    """Remove the fields of winnings; return them nested, None without a mean."""
-    raw, corrected = _removed_estimate(fields, ""), _removed_estimate(fields, "corrected_")
-    return None if raw is None else {"raw": raw, "corrected": corrected}
+    """Remove the fields of winnings; return them as nested estimates, or None without a mean."""
+    raw = _removed_estimate(fields, "")
+    corrected = _removed_estimate(fields, "corrected_")
+    if raw is None:
+        return None
+    return {"raw": raw, "corrected": corrected}
 
 
 def _removed_estimate(fields: dict[str, Any], prefix: str) -> dict[str, Any] | None:
     mean = fields.pop(f"{prefix}mbb_per_game", None)
     half_width = fields.pop(f"{prefix}half_width_95", None)
     error = fields.pop(f"{prefix}standard_error", None)
-    return None if mean is None else {"mean": mean, "half_width_95": half_width, "standard_error": error}
+    if mean is None:
+        return None
+    return {"mean": mean, "half_width_95": half_width, "standard_error": error}

@@ -1,4 +1,4 @@
-"""Results in words: who is ahead, by how much, how sure that is, and why play ended."""
+"""Sentences about results: the leader, the margin with its interval, and the ending."""
 
 from __future__ import annotations
 
@@ -18,37 +18,44 @@ from logs.estimation import MIN_UNITS, Estimate, IntervalWidth, Monitor, Rate, s
 from protocol.game_definition import short_name
 
 _LEVEL_CHIPS = 1e-6
-"""Sums of split pots leave remainders far smaller than this."""
+"""Chips of equal players differ by less than this, because of rounding in split pots."""
 _CORRECTED = "without the luck of the cards"
 _MANY_DEALS = 10_000
-"""A width needs at least as many; the sentence gives the reason."""
+"""A stop rule that needs at least this many deals is explained."""
 _SPREAD_OF_ONE_SEATING = 0.7
 _SPREAD_OF_ALL_SEATINGS = 0.25
 
 
 def contest_sentence(result: ContestResult, *, shows_output: bool = True) -> str:
-    """Who won, from whose point of view, by how much, how sure that is, and why it ended.
+    """Compose the sentence of a contest.
 
     Args:
-        shows_output: whether what players sent and wrote is quoted.
+        shows_output: whether to quote lines and output of players.
     """
     reason = result.reason
     if result.outcome is Outcome.FAILED and not shows_output:
         reason = public_sentence(result.cause)
     if not result.duplicates:
-        what = "No deal was finished in every seating" if result.hands_played else "No hand was finished"
-        return f"{what}: {reason}"
+        if result.hands_played:
+            return f"No deal was finished in every seating: {reason}"
+        return f"No hand was finished: {reason}"
     deals = played_text(result.duplicates, result.seatings, short_name(result.game))
     if result.verdict is not None:
-        rate = result.rate() if result.score is Score.RAW else f"{result.corrected_rate()}, {_CORRECTED}"
+        rate = str(result.rate())
+        if result.score is not Score.RAW:
+            rate = f"{result.corrected_rate()}, {_CORRECTED}"
         return f"{capitalized(reason.rstrip('.'))}, known after {deals}: {rate} (95 %)."
-    endings = {Outcome.FINISHED: "", Outcome.STOPPED: f" It stopped because {reason}"}
-    learnt = "".join([f" {_learnt(one)}" for one in result.training])
-    return _comparison(result, deals) + learnt + endings.get(result.outcome, f" It ended early: {reason}")
+    sentences = [_comparison(result, deals)]
+    sentences += [_training_sentence(report) for report in result.training]
+    if result.outcome is Outcome.STOPPED:
+        sentences.append(f"It stopped because {reason}")
+    elif result.outcome is not Outcome.FINISHED:
+        sentences.append(f"It ended early: {reason}")
+    return " ".join(sentences)
 
 
 def _comparison(result: ContestResult, deals: str) -> str:
-    """Who is ahead in chips, then without luck, from one point of view; what alone decides comes first."""
+    """Compare the players by chips and by corrected scores. If only the latter decide, they come first."""
     best = max(result.players, key=lambda player: player.chips)
     chips = _rate_of_best(result, best, None if best.won is None else best.won.best)
     leader = max(result.players, key=_corrected_mean)
@@ -60,17 +67,19 @@ def _comparison(result: ContestResult, deals: str) -> str:
                 f"{_beats(corrected, len(result.players))}, {_CORRECTED}, over {deals}. "
                 f"The chips alone do not decide: {won}{_level(won)}."
             )
-    same = result.corrected_rate(best.name)
-    also = "" if same is None else f" {_CORRECTED.capitalize()}: {same}{_level(same)}."
+    players = sorted(result.players, key=lambda player: -player.chips)
     standing = Standing(
-        chips={player.name: player.chips for player in sorted(result.players, key=lambda player: -player.chips)},
+        chips={player.name: player.chips for player in players},
         lead=chips,
         deals=result.duplicates,
         played=deals,
         interval=result.interval,
         is_over=True,
     )
-    return standing.sentence() + also
+    corrected_rate = result.corrected_rate(best.name)
+    if corrected_rate is None:
+        return standing.sentence()
+    return f"{standing.sentence()} {_CORRECTED.capitalize()}: {corrected_rate}{_level(corrected_rate)}."
 
 
 def _rate_of_best(result: ContestResult, player: PlayerResult, estimate: Estimate | None) -> Rate:
@@ -92,8 +101,9 @@ def _beats(rate: Rate, players: int) -> str:
 
 
 def _measured(rate: Rate, players: int) -> str:
-    picked = "" if players == 2 else f", as the best of {players}"
-    return f"{rate.text(has_plus=False)} (95 %{picked})"
+    # The interval is wider for a player who was chosen because it is ahead of several.
+    level = "95 %" if players == 2 else f"95 %, as the best of {players}"
+    return f"{rate.text(has_plus=False)} ({level})"
 
 
 def _level(rate: Rate | None) -> str:
@@ -101,7 +111,11 @@ def _level(rate: Rate | None) -> str:
 
 
 def played_text(deals: int, seatings: int, game: str = "") -> str:
-    """The deals played so far in words, with the short name of the game if it is known."""
+    """Describe a number of deals.
+
+    Args:
+        game: short name of the game, if known.
+    """
     text = count_of(deals, "hand" if seatings == 1 else "deal")
     if game:
         text += f" of {game}"
@@ -131,7 +145,7 @@ class Standing:
     is_over: bool
 
     def sentence(self) -> str:
-        """Who is ahead, by how much and how certain that is."""
+        """Compose the sentence about the leader, the margin and its interval."""
         lead = self.lead
         highest = max(self.chips.values())
         level = [name for name, chips in self.chips.items() if highest - chips < _LEVEL_CHIPS]
@@ -158,20 +172,24 @@ class Standing:
             return f"{ahead}."
         luck = f"{ahead}: that may be luck."
         if lead.mean <= 0:
-            # Chips can be lost to nobody; see `engine.hand.hand_values`.
+            # Odd chips of split pots are lost, so that every player can have lost chips; see `engine.hand.hand_values`.
             return luck
         needed = count_of(rounded_up(self.deals * (lead.half_width / lead.mean) ** 2), "deal")
         return f"{luck} If the lead is real, about {needed} would show it."
 
 
-def _learnt(one: TrainingReport) -> str:
-    files = [one.memory] if one.own_file is None or one.problem else [one.memory, one.own_file]
-    sentence = f"What {one.player} learnt from {count_of(one.hands, 'hand')} is in {listed(files)}."
-    return f"{sentence} {one.problem}" if one.problem else sentence
+def _training_sentence(report: TrainingReport) -> str:
+    files = [report.memory]
+    if report.own_file is not None and not report.problem:
+        files.append(report.own_file)
+    sentence = f"What {report.player} learnt from {count_of(report.hands, 'hand')} is in {listed(files)}."
+    if report.problem:
+        sentence += f" {report.problem}"
+    return sentence
 
 
 def rounded_up(number: float) -> int:
-    """Rounded up to two digits: an estimate should not look like a measurement."""
+    """Round up to two digits, so that an estimate does not look like a measurement."""
     if number < 1:
         return 1
     unit: int = 10 ** max(0, math.floor(math.log10(number)) - 1)
@@ -179,42 +197,49 @@ def rounded_up(number: float) -> int:
 
 
 def fault_phrase(fault: Fault) -> str:
-    """What a player did wrong, where, with the offending line, and what was done about it."""
-    where = f" in hand {fault.hand_number}" if fault.hand_number >= 0 else ""
-    line = decode_line(fault.line)
-    quoted = f": {line!r}" if fault.line else ""
-    return f"{fault.kind.value}{where}{quoted}, {format_remedy(fault)}"
+    """Describe a fault with its hand, line and remedy."""
+    phrase = fault.kind.value
+    if fault.hand_number >= 0:
+        phrase += f" in hand {fault.hand_number}"
+    if fault.line:
+        phrase += f": {decode_line(fault.line)!r}"
+    return f"{phrase}, {format_remedy(fault)}"
 
 
 def expectation(plan: ContestPlan) -> str | None:
-    """How many deals a stop rule is likely to need, stated before the first hand; None for a fixed number of deals."""
+    """Estimate the deals that a stop rule needs, before the first hand; return None for a fixed number of deals."""
     if not plan.looks:
         return None
-    run, spread = plan.run, typical_spread_mbb(plan.game, plan.seatings)
+    run = plan.run
+    spread = _typical_spread_mbb(plan.game, plan.seatings)
     deals = rounded_up(Monitor(run.stop, plan.bounds).likely_units(spread))
-    more = f", more than the {run.deals:,} that will be played" if deals > run.deals else ""
+    needed = count_of(deals, "deal")
+    if deals > run.deals:
+        needed += f", more than the {run.deals:,} that will be played"
     return (
-        f"{run.stop}: likely to need up to {count_of(deals, 'deal')}{more}, if the standard deviation of a deal is "
-        f"{spread:,.0f} mbb as between simple bots; the estimate is updated during play.{_unseen_loss(plan)}"
+        f"{run.stop}: likely to need up to {needed}, if the standard deviation of a deal is {spread:,.0f} mbb as "
+        f"between simple bots; the estimate is updated during play.{_unseen_loss(plan)}"
     )
 
 
 def _unseen_loss(plan: ContestPlan) -> str:
-    """Why a width takes many deals however little scores vary, and what would take fewer; empty where it does not."""
-    least = Monitor(plan.run.stop, plan.bounds).likely_units(0.0) if isinstance(plan.run.stop, IntervalWidth) else 0
-    if least < _MANY_DEALS:
+    """Explain a width that needs many deals however little the scores vary; return an empty text for others."""
+    if not isinstance(plan.run.stop, IntervalWidth):
+        return ""
+    min_deals = Monitor(plan.run.stop, plan.bounds).likely_units(0.0)
+    if min_deals < _MANY_DEALS:
         return ""
     return (
-        f" At least {count_of(rounded_up(least), 'deal')} are needed however little the scores vary: a hand can lose "
-        f"{-plan.bounds[0]:,.0f} mbb, and the interval allows for such a loss that has not been seen yet. A wider ci= "
-        "or smaller stacks need fewer."
+        f" At least {count_of(rounded_up(min_deals), 'deal')} are needed however little the scores vary: a hand can "
+        f"lose {-plan.bounds[0]:,.0f} mbb, and the interval allows for such a loss that has not been seen yet. A wider "
+        "ci= or smaller stacks need fewer."
     )
 
 
-def typical_spread_mbb(game: Game, seatings: int) -> float:
-    """The standard deviation of a deal's score to expect before anything is known of the players, in mbb/g.
+def _typical_spread_mbb(game: Game, seatings: int) -> float:
+    """Return a typical standard deviation of a deal's score between simple bots, in mbb/g.
 
-    Measured between the simplest bots (raising and calling against random), in thousandths of the most a hand can lose:
+    Measured for raising and calling against random, in thousandths of the largest loss of a hand:
 
                             one seating    all rotations
         limit, 2 players     170 - 540         50 - 250
@@ -222,10 +247,9 @@ def typical_spread_mbb(game: Game, seatings: int) -> float:
         Kuhn, 2 players      800 - 960        180 - 220
         Leduc                310 - 710        110 - 230
 
-    Bots that play well risk less: for them the figures used are a bound rather than an estimate.
-
-    Args:
-        seatings: in how many seatings each deal is played.
+    Strong bots risk less, so that the figures are an upper bound for them.
     """
     lowest, _ = score_bounds(game)
-    return -lowest * (_SPREAD_OF_ONE_SEATING if seatings == 1 else _SPREAD_OF_ALL_SEATINGS)
+    if seatings == 1:
+        return -lowest * _SPREAD_OF_ONE_SEATING
+    return -lowest * _SPREAD_OF_ALL_SEATINGS

@@ -1,7 +1,6 @@
-"""Values of results, from which the documentation of ``result.json`` is generated.
+"""Values of results, from which ``result.json`` and its documentation are generated.
 
-`SCHEMA_VERSION` increases when a field changes its meaning or disappears; new fields do not change it. Rates taken from
-a result (`ContestResult.rate`, `CrosstableCell.rate`) name the player they belong to and its opponent.
+`SCHEMA_VERSION` increases when a field changes its meaning or is removed, not when one is added.
 """
 
 from __future__ import annotations
@@ -35,7 +34,7 @@ from logs.variance.estimates import GameEstimates, Text
 
 SCHEMA_VERSION: Final = 3
 _MAX_LINE_BYTES = 200
-"""Of a line that is kept; a sentence quotes fewer."""
+"""Length to which a player's line is cut. Sentences quote less of it."""
 
 
 class _Frozen(BaseModel):
@@ -114,11 +113,12 @@ def _estimate_columns(prefix: str, estimate: Estimate | None) -> dict[str, float
 
 
 def _frame(rows: list[dict[str, Any]]) -> Any:
-    """Rows as a pandas data frame.
+    """Convert rows to a pandas data frame.
 
     Raises:
         ImportError: pandas is not installed.
     """
+    # Imported by name, because pandas is optional.
     try:
         pandas = importlib.import_module("pandas")
     except ModuleNotFoundError:
@@ -127,12 +127,12 @@ def _frame(rows: list[dict[str, Any]]) -> Any:
 
 
 def _html_table(title: str, heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """A table for a notebook; the first column names the row."""
+    """Format a table for a notebook. The first column names the row."""
     head = "".join(f"<th>{escape(cell)}</th>" for cell in heads)
-    body = "".join(
-        f"<tr><th>{escape(name)}</th>{''.join(f'<td>{escape(cell)}</td>' for cell in cells)}</tr>"
-        for name, *cells in rows
-    )
+    body = ""
+    for name, *cells in rows:
+        data = "".join(f"<td>{escape(cell)}</td>" for cell in cells)
+        body += f"<tr><th>{escape(name)}</th>{data}</tr>"
     caption = f"<caption>{escape(title)}</caption>" if title else ""
     return f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
@@ -201,7 +201,7 @@ class DealerReport(_Frozen):
 
 
 class FailureReport(_Frozen):
-    """Why a match ended early; what players sent and wrote, which may reveal cards, is in `line` and `last_lines`."""
+    """Failure of a match. Only `line` and `last_lines` hold text of players, which may reveal cards."""
 
     cause: str = Field(description="kind of the cause, such as NoAnswer, NotStarted or CannotPlay")
     names: list[Text] = Field(description="the players of the match, by seat; empty for a cause that is about none")
@@ -219,17 +219,25 @@ class FailureReport(_Frozen):
 
     @classmethod
     def of(cls, failure: Failure) -> FailureReport:
-        """The report of a failure."""
+        """Create the report of a failure."""
         cause = failure.cause
-        line: bytes = cause.line if isinstance(cause, causes.PlayerCause) else b""
-        left_out = {"seat", "line"} if isinstance(cause, causes.PlayerCause) else set()
-        facts = _adapter(type(cause).__name__).dump_python(cause, mode="json", exclude=left_out)
+        line = b""
+        seat = None
+        own_fields: set[str] = set()
+        if isinstance(cause, causes.PlayerCause):
+            line = cause.line
+            seat = cause.seat
+            own_fields = {"seat", "line"}
+        facts = _adapter(type(cause).__name__).dump_python(cause, mode="json", exclude=own_fields)
+        for name, fact in facts.items():
+            if isinstance(fact, str):
+                facts[name] = clean(fact)
         return cls(
             cause=type(cause).__name__,
             names=list(failure.names),
-            seat=cause.seat if isinstance(cause, causes.PlayerCause) else None,
+            seat=seat,
             hand_number=failure.hand_number,
-            facts={name: clean(fact) if isinstance(fact, str) else fact for name, fact in facts.items()},
+            facts=facts,
             line=line[:_MAX_LINE_BYTES].decode("latin-1"),
             exit_code=failure.exit_code,
             last_lines=None if failure.last_lines is None else list(failure.last_lines),
@@ -242,10 +250,10 @@ class FailureReport(_Frozen):
         return self
 
     def failure(self) -> Failure:
-        """The failure itself.
+        """Return the failure of the report.
 
         Raises:
-            ValueError: there is no such cause, or its facts are others.
+            ValueError: the cause is unknown, or its facts are invalid.
         """
         facts = dict(self.facts)
         if self.seat is not None:
@@ -260,18 +268,22 @@ class FailureReport(_Frozen):
         )
 
     def sentence(self, *, shows_output: bool) -> str:
-        """Why the match ended early; what players sent and wrote is quoted if `shows_output`."""
+        """Compose the sentence of the failure.
+
+        Args:
+            shows_output: whether to quote lines and output of players.
+        """
         return failure_sentence(self.failure(), shows_output=shows_output)
 
 
 def public_sentence(report: FailureReport | None) -> str:
-    """Why a match ended early, for everybody; without a report no more than that it did."""
+    """Compose the sentence of a failure without quotes of players. Results of older versions have no report."""
     return UNKNOWN_CAUSE if report is None else report.sentence(shows_output=False)
 
 
 @cache
 def _adapter(name: str) -> TypeAdapter[Cause]:
-    """Reads and writes the facts of a kind of cause."""
+    """Return the converter for the facts of a kind of cause."""
     kind = vars(causes).get(name)
     if not isinstance(kind, type) or not issubclass(kind, causes.PlayerCause | causes.MatchCause):
         raise ValueError(f"there is no cause {name}")
@@ -327,30 +339,30 @@ class ContestResult(_Frozen):
     )
 
     def rate(self, player: str | None = None) -> Rate | None:
-        """What a player won from its opponent, or from the table; None if no deal is complete.
+        """Return a player's rate against its opponent or the table; None without a complete deal.
 
         Args:
-            player: its name; the first player by default.
+            player: name of the player; the first player by default.
 
         Raises:
             KeyError: there is no such player.
         """
-        one = self._player(player)
-        return None if one.won is None else self._rate(one, one.won.raw)
+        row = self._player(player)
+        return None if row.won is None else self._rate(row, row.won.raw)
 
     def corrected_rate(self, player: str | None = None) -> Rate | None:
-        """The same as `rate`, without the luck of the cards; None where that was not counted.
+        """Return a player's rate without the luck of the cards; None if it was not computed.
 
         Args:
-            player: its name; the first player by default.
+            player: name of the player; the first player by default.
 
         Raises:
             KeyError: there is no such player.
         """
-        one = self._player(player)
-        if one.won is None or one.won.corrected is None:
+        row = self._player(player)
+        if row.won is None or row.won.corrected is None:
             return None
-        return self._rate(one, one.won.corrected)
+        return self._rate(row, row.won.corrected)
 
     def _player(self, name: str | None) -> PlayerResult:
         if name is None:
@@ -362,11 +374,11 @@ class ContestResult(_Frozen):
 
     @property
     def contests(self) -> list[ContestResult]:
-        """Itself, as of a tournament."""
+        """This contest, for code that also handles tournaments."""
         return [self]
 
     def to_frame(self) -> Any:
-        """The players as a pandas data frame: a row for each, with the fields of `PlayerResult`, winnings as columns.
+        """Convert the players to a pandas data frame, with the fields of `PlayerResult` and winnings as columns.
 
         Raises:
             ImportError: pandas is not installed.
@@ -378,7 +390,7 @@ class ContestResult(_Frozen):
         return _frame(rows)
 
     def _repr_html_(self) -> str:
-        """What a notebook shows of the result."""
+        """Format the result for a notebook."""
         rows = [
             {
                 "player": player.name,
@@ -390,12 +402,14 @@ class ContestResult(_Frozen):
             for player in self.players
         ]
         heads = [head for head in rows[0] if any(row[head] for row in rows)]
-        table = _html_table("", heads, [[row[head] for head in heads] for row in rows]) if self.duplicates else ""
+        table = ""
+        if self.duplicates:
+            table = _html_table("", heads, [[row[head] for head in heads] for row in rows])
         return f"<p>{escape(self.sentence)}</p>{table}"
 
     def opponent_of(self, player: str) -> str:
-        """Whom a player's rate is against: its only opponent, or the table."""
-        return opponent_of(player, [one.name for one in self.players])
+        """Return the opponent named in a player's rate: its only one, or the table."""
+        return opponent_of(player, [row.name for row in self.players])
 
 
 class CrosstableCell(_Frozen):
@@ -410,7 +424,7 @@ class CrosstableCell(_Frozen):
 
     @property
     def rate(self) -> Rate:
-        """The winnings, without the luck of the cards where that was counted."""
+        """Rate of the player, without the luck of the cards if it was computed."""
         return _decisive_rate(self.won, self.player, self.opponent)
 
 
@@ -446,18 +460,18 @@ class GameStandings(_Frozen):
 
     @property
     def bots(self) -> list[str]:
-        """All bots: by place, then those without one."""
+        """All bots by place, followed by those without a place."""
         ranked = [rank.player for rank in self.total_bankroll]
         return [*ranked, *(name for name in self.unfinished if name not in ranked)]
 
     @property
     def mean_rates(self) -> dict[str, Rate]:
-        """By name: mean winnings from the field, without the luck of the cards where that was counted."""
+        """Rates against the field by name, without the luck of the cards if it was computed."""
         return {name: _decisive_rate(won, name, "the field") for name, won in self.won.items()}
 
     @property
     def is_corrected(self) -> bool:
-        """Whether all rates are without the luck of the cards."""
+        """All rates are without the luck of the cards."""
         return bool(self.won) and all(won.corrected is not None for won in self.won.values())
 
 
@@ -480,7 +494,7 @@ class TournamentResult(_Frozen):
     sentence: Text = Field(description="the result in words")
 
     def to_frame(self) -> Any:
-        """The crosstables as a pandas data frame: a row for every ordered pair of bots in each game.
+        """Convert the crosstables to a pandas data frame, with a row per game and ordered pair of bots.
 
         Raises:
             ImportError: pandas is not installed.
@@ -493,15 +507,15 @@ class TournamentResult(_Frozen):
         return _frame(rows)
 
     def _repr_html_(self) -> str:
-        """What a notebook shows of the result: the crosstable of each game."""
+        """Format the crosstable of each game for a notebook."""
         tables = []
         for standings in self.standings:
             rates = {(cell.player, cell.opponent): cell.rate for cell in standings.crosstable}
             means = standings.mean_rates
-            rows = [
-                (name, *(_figures(rates.get((name, other))) for other in standings.bots), _figures(means.get(name)))
-                for name in standings.bots
-            ]
+            rows = []
+            for name in standings.bots:
+                cells = [_figures(rates.get((name, opponent))) for opponent in standings.bots]
+                rows.append((name, *cells, _figures(means.get(name))))
             without_luck = ", without luck" if standings.is_corrected else ""
             title = f"{standings.game}: mbb/g of row against column{without_luck}, ± 95 %"
             tables.append(_html_table(title, ("", *standings.bots, "mean"), rows))

@@ -1,4 +1,4 @@
-"""The results of contests and tournaments, made from what their matches counted."""
+"""Compute the results of contests and tournaments from the counts of their matches."""
 
 from __future__ import annotations
 
@@ -46,10 +46,10 @@ from protocol.game_definition import short_name
 
 
 def contest_result(contest: Contest, *, resume: str | None) -> ContestResult:
-    """The result of a contest so far; one that has not ended counts as interrupted.
+    """Compute the result of a contest so far. A contest without an ending counts as interrupted.
 
     Args:
-        resume: the command that resumes it, if it is not complete.
+        resume: command that resumes it, if it is not complete.
     """
     plan, scores, ending = contest.plan, contest.scores, contest.ending or INTERRUPTED
     raw = _counted(plan, scores.in_order())
@@ -106,11 +106,13 @@ def _counted(plan: ContestPlan, deals: Iterable[Sequence[float]], score: Score =
 
 
 def _counted_without_luck(contest: Contest) -> Scoreboard | None:
-    """The scores without the luck of the cards; None where they are not computed."""
+    """Count the scores without the luck of the cards; return None if they are not computed."""
     if contest.plan.run.score is Score.CORRECTED:
         return _counted(contest.plan, contest.judged.in_order(), Score.CORRECTED)
-    fitted = contest.deals_without_luck()
-    return None if fitted is None else _counted(contest.plan, fitted.tolist(), Score.CORRECTED)
+    deals = contest.deals_without_luck()
+    if deals is None:
+        return None
+    return _counted(contest.plan, deals.tolist(), Score.CORRECTED)
 
 
 def _player_result(contest: Contest, player: int, mean: RunningMean, corrected: RunningMean | None) -> PlayerResult:
@@ -124,8 +126,10 @@ def _player_result(contest: Contest, player: int, mean: RunningMean, corrected: 
         faults.update(tally.faults[seat])
         times.include(tally.times[seat])
         restarts += tally.restarts[seat]
-        first_fault = first_fault or tally.first_faults.get(seat)
-        exit_code = tally.exit_codes.get(seat) if exit_code is None else exit_code
+        if first_fault is None:
+            first_fault = tally.first_faults.get(seat)
+        if exit_code is None:
+            exit_code = tally.exit_codes.get(seat)
     order = {kind.value: place for place, kind in enumerate(FaultKind)}
     return PlayerResult(
         name=plan.names[player],
@@ -145,7 +149,7 @@ def _player_result(contest: Contest, player: int, mean: RunningMean, corrected: 
 
 
 def player_winnings(mean: RunningMean, corrected: RunningMean | None, players: int) -> PlayerWinnings | None:
-    """Winnings of one of several players; None before a deal is complete."""
+    """Return the winnings of one of several players; None before a deal is complete."""
     if not mean.count:
         return None
     best = estimate_of_best(mean, players)
@@ -175,24 +179,18 @@ def _dealer_report(contest: Contest) -> DealerReport:
 
 
 def tournament_result(tournament: Tournament, folder: Path, *, resume: str | None) -> TournamentResult:
-    """The result of a tournament that has ended or was interrupted.
+    """Compute the result of a tournament.
 
     Args:
-        tournament: after `Tournament.play`.
-        resume: the command that resumes it, if it is not complete.
+        tournament: tournament that has ended or was interrupted.
+        folder: folder of the run.
+        resume: command that resumes it, if it is not complete.
     """
     plan = tournament.contests[0].plan.run
     results = [contest_result(contest, resume=None) for contest in tournament.contests]
     standings = [_standings(tournament, results, named.name) for named in plan.games]
     outcome = tournament.outcome
-    incomplete = sum(not result.outcome.is_complete for result in results)
-    interrupted = [one.reason for one in results if one.outcome is Outcome.INTERRUPTED]
-    reasons = {
-        # Some were waiting for a player, others had not begun.
-        Outcome.INTERRUPTED: next((one for one in interrupted if one != INTERRUPTED.reason), INTERRUPTED.reason),
-        Outcome.FAILED: f"{count_of(incomplete, 'contest')} of {len(results)} ended early.",
-    }
-    reason = reasons.get(outcome, "all contests were played.")
+    reason = _tournament_reason(outcome, results)
     return TournamentResult(
         format=plan.format,
         outcome=outcome,
@@ -207,32 +205,53 @@ def tournament_result(tournament: Tournament, folder: Path, *, resume: str | Non
     )
 
 
+def _tournament_reason(outcome: Outcome, results: Sequence[ContestResult]) -> str:
+    if outcome is Outcome.FAILED:
+        incomplete = sum(not result.outcome.is_complete for result in results)
+        return f"{count_of(incomplete, 'contest')} of {len(results)} ended early."
+    if outcome is Outcome.INTERRUPTED:
+        # A contest that was waiting for a player says more than those that had not begun.
+        for result in results:
+            if result.outcome is Outcome.INTERRUPTED and result.reason != INTERRUPTED.reason:
+                return result.reason
+        return INTERRUPTED.reason
+    return "all contests were played."
+
+
 def _standings(tournament: Tournament, results: Sequence[ContestResult], game: str) -> GameStandings:
-    """Everything about one game; contests without a whole deal are left out."""
+    """Compute the standings of a game over its contests with at least one complete deal."""
+    # Imported here, because a play does not need it.
     import numpy as np
 
-    of_game = [
-        (contest, result)
-        for contest, result in zip(tournament.contests, results, strict=True)
-        if contest.plan.record.game_name == game
-    ]
-    finished = {name for contest, result in of_game if result.outcome.is_complete for name in contest.plan.names}
-    played = [contest for contest, result in of_game if result.duplicates]
-    contests = [RankedContest(one.plan.entrants, np.array(list(one.scores.in_order()), np.float64)) for one in played]
-    fitted = [(one.deals_without_luck(), one.plan.entrants) for one in played]
-    corrected = [RankedContest(entrants, deals) for deals, entrants in fitted if deals is not None]
-    of_first = of_game[0][0].plan
-    plan = of_first.run
+    finished: set[str] = set()
+    contests = []
+    corrected = []
+    first_plan: ContestPlan | None = None
+    for contest, result in zip(tournament.contests, results, strict=True):
+        plan = contest.plan
+        if plan.record.game_name != game:
+            continue
+        first_plan = first_plan or plan
+        if result.outcome.is_complete:
+            finished.update(plan.names)
+        if not result.duplicates:
+            continue
+        contests.append(RankedContest(plan.entrants, np.array(list(contest.scores.in_order()), np.float64)))
+        deals = contest.deals_without_luck()
+        if deals is not None:
+            corrected.append(RankedContest(plan.entrants, deals))
+    assert first_plan is not None, "every game has a contest"
+    run = first_plan.run
     return standings_of(
         game,
         contests,
-        plan.names,
-        of_first.bounds,
-        corrected=corrected if len(corrected) == len(played) else (),
-        is_sequential=of_first.is_sequential,
-        seatings=of_first.seatings,
-        seed=seed if isinstance(seed := plan.seed, int) else seed.number(),
-        unfinished=[name for name in plan.names if name not in finished],
+        run.names,
+        first_plan.bounds,
+        corrected=corrected if len(corrected) == len(contests) else (),
+        is_sequential=first_plan.is_sequential,
+        seatings=first_plan.seatings,
+        seed=run.seed if isinstance(run.seed, int) else run.seed.number(),
+        unfinished=[name for name in run.names if name not in finished],
     )
 
 
@@ -249,37 +268,49 @@ def standings_of(
     unfinished: Sequence[str] = (),
     has_confidence: bool = True,
 ) -> GameStandings:
-    """The rankings and the crosstable of one game. The rankings go by what was won.
+    """Compute the crosstable of a game, and its rankings by raw winnings.
 
     Args:
-        contests: the same deals were played in all.
-        bounds: the lowest and the highest possible score of a deal, in mbb/g.
-        corrected: the contests without the luck of the cards; empty where not all of them have that.
-        has_confidence: whether places have theirs, which takes seconds with many bots.
+        game: name of the game.
+        contests: scores of contests over the same deals.
+        names: names of the bots, by the indices of the contests.
+        bounds: lowest and highest possible score of a deal, in mbb/g.
+        corrected: scores without the luck of the cards; empty unless all contests have them.
+        is_sequential: whether intervals have to hold at any time.
+        seatings: number of seatings of each deal.
+        seed: seed of the bootstrap samples.
+        unfinished: names of bots without a finished contest.
+        has_confidence: whether to compute the confidence in places, which takes seconds with many bots.
     """
 
-    def estimate(some: Sequence[RankedContest], player: int, opponent: int) -> Estimate | None:
-        """The player's mean over the contests in which the opponent sat, too; None without any."""
-        shared = [one for one in some if {player, opponent} <= set(one.players)]
-        if not shared:
+    def shared(scores: Sequence[RankedContest], player: int, opponent: int) -> list[RankedContest]:
+        return [contest for contest in scores if player in contest.players and opponent in contest.players]
+
+    def estimate(scores: Sequence[RankedContest], player: int, opponent: int) -> Estimate | None:
+        """Return the player's mean over the contests that include the opponent; None without any."""
+        shared_contests = shared(scores, player, opponent)
+        if not shared_contests:
             return None
-        return ranking.mean_of_contests(shared, player, bounds, is_sequential=is_sequential)
+        return ranking.mean_of_contests(shared_contests, player, bounds, is_sequential=is_sequential)
 
     def winnings(player: int, opponent: int) -> Winnings:
         raw = estimate(contests, player, opponent)
         assert raw is not None, "every pair has met"
         return Winnings(raw=raw, corrected=estimate(corrected, player, opponent))
 
+    pairs = dict.fromkeys(pair for contest in contests for pair in permutations(contest.players, 2))
     cells = [
         CrosstableCell(
             player=names[player],
             opponent=names[opponent],
             won=winnings(player, opponent),
-            hands=seatings * sum(len(one.scores) for one in contests if {player, opponent} <= set(one.players)),
+            hands=seatings * sum(len(contest.scores) for contest in shared(contests, player, opponent)),
         )
-        for player, opponent in dict.fromkeys(pair for one in contests for pair in permutations(one.players, 2))
+        for player, opponent in pairs
     ]
-    bankroll, runoff = (_ranks(contests, order, names, seed if has_confidence else None) for order in Ranking)
+    ranks_seed = seed if has_confidence else None
+    bankroll = _ranks(contests, Ranking.TOTAL_BANKROLL, names, ranks_seed)
+    runoff = _ranks(contests, Ranking.INSTANT_RUNOFF, names, ranks_seed)
     ranked_players = [names.index(rank.player) for rank in bankroll]
     return GameStandings(
         game=game,
@@ -292,24 +323,26 @@ def standings_of(
 
 
 def _ranks(contests: Sequence[RankedContest], order: Ranking, names: Sequence[str], seed: int | None) -> list[Rank]:
-    """The places; with a seed also the share of bootstrap samples that have each, given enough deals and contests."""
-    are_few = min((len(contest.scores) for contest in contests), default=0) < MIN_UNITS
-    # The interval of a single contest says as much as the shares would, and more.
+    """Rank the bots. With a seed and enough deals, compute the confidence in each place."""
+    has_enough_deals = min((len(contest.scores) for contest in contests), default=0) >= MIN_UNITS
     shares = None
-    if seed is not None and len(contests) > 1 and not are_few:
+    # With a single contest, its interval says more than the confidence.
+    if seed is not None and len(contests) > 1 and has_enough_deals:
         shares = ranking.bootstrap(contests, len(names), order, seed=seed)
-    return [
-        Rank(place=place, player=names[player], confidence=None if shares is None else float(shares[place - 1, player]))
-        for place, player in ranking.ranked(contests, len(names), order)
-    ]
+    ranks = []
+    for place, player in ranking.ranked(contests, len(names), order):
+        confidence = None if shares is None else float(shares[place - 1, player])
+        ranks.append(Rank(place=place, player=names[player], confidence=confidence))
+    return ranks
 
 
 def first_places(standings: GameStandings) -> str:
-    """Who is first in a game, and how sure that is."""
+    """Compose the sentence about the first places of a game."""
     game = short_name(standings.game)
     if not standings.total_bankroll:
         return f"No deal of {game} was finished."
-    best, survivors = _first(standings.total_bankroll, " of bootstrap samples"), _first(standings.instant_runoff)
+    best = _first(standings.total_bankroll, " of bootstrap samples")
+    survivors = _first(standings.instant_runoff)
     if best[0] == survivors[0]:
         sentence = f"{best[0]} in {game} by total bankroll{best[1]} and by instant run-off{survivors[1]}."
     else:
@@ -320,11 +353,14 @@ def first_places(standings: GameStandings) -> str:
 
 
 def _first(ranks: Sequence[Rank], unit: str = "") -> tuple[str, str]:
+    """Return the clause about the first place, and its confidence in parentheses."""
     first = [rank for rank in ranks if rank.place == 1]
-    who = (
-        f"{first[0].player} is first"
-        if len(first) == 1
-        else f"{listed([rank.player for rank in first])} share the first place"
-    )
+    if len(first) == 1:
+        clause = f"{first[0].player} is first"
+    else:
+        clause = f"{listed([rank.player for rank in first])} share the first place"
     shares = dict.fromkeys(f"{rank.confidence:.0%}" for rank in first if rank.confidence is not None)
-    return who, f" ({listed(list(shares))}{unit})" if shares else ""
+    confidence = ""
+    if shares:
+        confidence = f" ({listed(list(shares))}{unit})"
+    return clause, confidence
