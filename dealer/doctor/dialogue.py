@@ -1,16 +1,11 @@
-"""One match between the bot under examination and scripted opponents, over one connection of the bot.
+"""A match between the bot under examination and scripted opponents, over one connection.
 
-A `Dialogue` is a `Match` like any other: `dealer.table.connections` reads, writes and keeps its time. Two things come
-between the match and its bot. The lines to the bot travel as the situation has it, in pieces with pauses between them;
-its time runs from the last piece. The lines from the bot are judged, and the match gets the answer that they amount to.
+A `Dialogue` is a `Match` that `dealer.table.connections` drives. It differs in two respects. Lines to the bot are sent
+as the situation requires, in pieces with pauses, and the bot's time runs from the last piece. Lines from the bot are
+judged, and the match receives the answer that they mean.
 
-A dealer would wait until time is up; a dialogue continues at once if a line was plainly meant as the answer: it plays
-what was meant, or a call, and finds more in less time. A bot may send anything: nothing, binary noise, ten megabytes
-without a line end, endless comments. The beginning of an overlong line is judged once, and too many lines for one
-question are a flood.
-
-The match is held at its end, after the last hand or where the dealer is to disappear: then the bot is hung up on, and
-what it still sends is judged.
+If a line is clearly meant as the answer, a dialogue plays it, or a call, instead of waiting until the time is up. The
+match stops before its end, so that lines that the bot sends after the dealer has closed are judged as well.
 """
 
 from __future__ import annotations
@@ -49,44 +44,44 @@ from protocol.match_state import StateReader
 from protocol.session import VERSION_LINE
 
 MAX_LINES_PER_QUESTION: Final = 1000
-"""Of an overlong line, every piece that a dealer reads counts."""
+"""Limit for a flood; of an overlong line, every piece that a dealer reads counts."""
 _UNLIMITED_S: Final = 1e9
 _DEATH_NOTICE_S: Final = 2.0
-"""How long to wait for the exit code of a bot that has closed the connection."""
+"""Time to wait for the exit code of a bot that has closed the connection."""
 _STRADDLE_BYTES: Final = 7
-"""Length of the pieces of straddled lines."""
+"""Bytes of a piece of straddled lines."""
 _FIRST_LINES: Final = 4
-"""Number of lines that are sent slowly, as a bot is slow just after its start."""
-# Pauses after which a bot has read the bytes before them.
+"""Number of lines with longer pauses, because a bot is slow just after its start."""
+# Pauses after which a bot has read the bytes sent before.
 _PIECE_PAUSE_S: Final = 0.0005
 _LINE_PAUSE_S: Final = 0.001
 _FIRST_PAUSE_S: Final = 0.02
-"""After each of the first lines."""
+"""Pause after each of the first lines."""
 _LAST_PIECE_PAUSE_S: Final = 0.05
-"""Before the LF of a line: a bot that takes CR for the end answers in this time."""
+"""Pause before the LF of a line, in which a bot that treats CR as the line end answers."""
 _MAX_PIECE_BYTES: Final = 447
-"""After a longer read, the rest of the line may wait in the socket, sent in the same call."""
+"""Size of a read above which the rest of the line may still be in the socket, although sent in the same call."""
 _COMMENTS: Final = (b"# a line for people\r\n", b"; MATCHSTATE:0:0:f:|\r\n", b"#\r\n")
 _STRONG_AMONG: Final = 20
-"""Good hole cards are the best of this many deals."""
+"""Number of deals of which the best hole cards are taken."""
 
 OnEvent: TypeAlias = Callable[[Situation | LineSent | LineReceived | str], None]
-"""Called with a situation that begins, a line to or from the bot, or a sentence about who connects."""
+"""Called with a situation that begins, a line to or from the bot, or a sentence about a connection."""
 
 
 class Dialogue(Match, Watcher):
-    """A match that is entered in an `Examination`; use it with `Connections`, or as they use it.
+    """Match whose findings go to an `Examination`, driven by `Connections`.
 
     Attributes:
-        bot: the seat of the bot.
-        judge: knows all states that were sent.
+        bot: seat of the bot.
+        judge: judges the lines of the bot.
         has_come: the bot has connected.
-        has_closed: the bot has closed its side.
-        call_later: calls a function after a time in seconds; the match's driver sets it.
+        has_closed: the bot has closed its side of the connection.
+        call_later: calls a function after a time in seconds; the driver of the match sets it.
     """
 
     wants = frozenset({HandStarted, LineSent})
-    """Where lines are watched, a match sends each one alone."""
+    """True, so that the match sends every line in a call of its own."""
 
     def __init__(self, examination: Examination, situations: Sequence[Situation], on_event: OnEvent) -> None:
         settings = examination.settings
@@ -124,9 +119,9 @@ class Dialogue(Match, Watcher):
         self._position = position
         self._reader = LineReader()
         self._lines = 0
-        """Of the bot since the present question."""
+        """Lines of the bot since the current question."""
         self._line_count = 0
-        """Of the dealer in the present situation."""
+        """Lines of the dealer in the current situation."""
         self._pieces_of_line: list[bytes] = []
         """Reads since the last line end of the bot."""
         self._line_in_pieces = b""
@@ -134,16 +129,16 @@ class Dialogue(Match, Watcher):
         self._first_piece_bytes = 0
         """Size of the first of these reads."""
         self._is_cut = False
-        """The bot's last line was too long, so that the next is the rest of it."""
+        """The last line of the bot was too long, and the next one is the rest of it."""
         self._is_refused = False
-        """The first line of the bot was no version."""
+        """The first line of the bot was not a version."""
         self._is_paused = False
         self._repeats: list[tuple[bytes, SentState]] = []
         self._held = b""
         self._pieces: list[tuple[float, bytes]] = []
-        """Bytes to be sent to the bot, each piece with the pause before it."""
+        """Pieces to send to the bot, each with the pause before it."""
         self._told = dict.fromkeys(map(Seat, range(players)), b"")
-        """The last line of each opponent."""
+        """Last line sent to each opponent."""
         limits = TimeLimits.from_seconds(
             response_s=settings.timeout_s,
             hand_s=_UNLIMITED_S,
@@ -151,7 +146,7 @@ class Dialogue(Match, Watcher):
             start_s=examination.start_timeout_s,
         )
         names = tuple([f"player{seat + 1}" for seat in range(players)])
-        # One hand more than are played, so that the match is held after them.
+        # One more hand than is played, so that the match waits after the last one.
         match = MatchSetup(
             game, "doctor", len(self._script) + 1, settings.seed, names, first_hand=first.first_hand, limits=limits
         )
@@ -198,7 +193,7 @@ class Dialogue(Match, Watcher):
         super().connect(seat, self._send)
 
     def receive(self, seat: Seat, data: bytes, arrived_ns: int | None = None) -> bool:
-        # What waits while lines are on their way to the bot is bounded: more than this is a flood, whatever it is.
+        # Bounds the bytes that wait while lines are sent to the bot. More is a flood, whatever it contains.
         if self._reader.buffered_bytes <= MAX_LINES_PER_QUESTION * MAX_LINE_BYTES:
             self._reader.feed(data)
             self._note_pieces(data)
@@ -231,13 +226,13 @@ class Dialogue(Match, Watcher):
 
     @property
     def is_done(self) -> bool:
-        """Whether the situations are over, and the bot has been sent all of them."""
+        """All situations are over, and their lines are sent."""
         return self.phase is Phase.HOLDING and not self._pieces
 
     # ---- lines of the dealer
 
     def _send(self, line: bytes, is_asked: bool) -> None:
-        """Send a state to the bot, as lines travel in the situation."""
+        """Send a state to the bot in the way of the situation."""
         text = line.rstrip()
         situation = self._examination.situation
         hand = StateReader(self.setup.game).read(text.decode("latin-1"))
@@ -273,7 +268,7 @@ class Dialogue(Match, Watcher):
         before_s = 0.0
         between_s = _PIECE_PAUSE_S
         if judge.latest is not None and not judge.latest.asks:
-            # A bot that takes one read for one line is to fail only in the situations made for that fault.
+            # A bot that treats a read as a line must fail only in the situations made for that fault.
             before_s = _FIRST_PAUSE_S
             if len(judge.sent) > _FIRST_LINES:
                 before_s = _LINE_PAUSE_S
@@ -316,7 +311,7 @@ class Dialogue(Match, Watcher):
             if piece == b"\n" and self._examination.situation.delivery is Delivery.BYTEWISE:
                 self._find_early()
             del self._pieces[0]
-            # A bot that has gone, or reads nothing, is noticed while its answer is awaited.
+            # A bot that has left or does not read is noticed while the dialogue waits for its answer.
             with contextlib.suppress(OSError):
                 self._write(piece, True)
 
@@ -333,14 +328,14 @@ class Dialogue(Match, Watcher):
         rest = self._reader.take_rest()
         self._reader.feed(rest)
         if state is not None and (start := rest.find(state.text + b":")) >= 0:
-            wrong = "the answer came before the LF of the state: the bot takes CR for the end of a line"
+            wrong = "the answer came before the LF of the state, so the bot treats CR as the line end"
             problem = Problem(Kind.EARLY, len(state.text) + 1, wrong, "no answer before the whole line has arrived")
             self._examination.find(problem, rest[start:].splitlines(keepends=True)[0], state)
 
     # ---- lines of the bot
 
     def _advance(self) -> None:
-        """Let the opponents act and judge the lines of the bot, until another is needed."""
+        """Let the opponents act and judge the lines of the bot, until another line is needed."""
         while self.phase not in (Phase.FAILED, Phase.FINISHED):
             if self.phase is Phase.HOLDING:
                 self._flush()
@@ -384,7 +379,7 @@ class Dialogue(Match, Watcher):
             super().receive(self.bot, VERSION_LINE)
             return
         if self._is_refused and line.startswith(b"VERSION:"):
-            # That the version line is late has been reported.
+            # The late version line is reported already.
             return
         judgement = judge.judge(line)
         state = judge.asked
@@ -400,9 +395,9 @@ class Dialogue(Match, Watcher):
             self._play_answer(state, judgement)
 
     def _is_played(self, role: LineRole) -> bool:
-        """Return whether a dealer continues with an action for such a line."""
+        """Return whether a dealer continues with an action after a line with this role."""
         if role is LineRole.FRAGMENT:
-            # A bot that was sent part of a state may have answered just that part.
+            # The bot may have answered the part of a state that it had received.
             return not self._examination.situation.delivery.is_cut
         return role in (LineRole.ANSWER, LineRole.ATTEMPT)
 
@@ -423,21 +418,21 @@ class Dialogue(Match, Watcher):
 
     def _find_pieces(self, line: bytes, state: SentState) -> None:
         wrong = (
-            f"the reply was sent in two pieces or more, the first of {self._first_piece_bytes} bytes; without "
-            "TCP_NODELAY the next one waits for an acknowledgement, at most dealers 40 ms"
+            f"the reply was sent in several pieces, the first of {self._first_piece_bytes} bytes; without TCP_NODELAY "
+            "the next piece waits for an acknowledgement, with most dealers for 40 ms"
         )
         problem = Problem(Kind.TWO_PIECES, self._first_piece_bytes + 1, wrong, "the whole line in one call")
         self._examination.find(problem, line, state)
 
     def _find_repeats(self) -> None:
-        wrong = "this state has been answered already; a dealer ignores the second answer"
+        wrong = "this state is already answered; a dealer ignores the second answer"
         for line, known in self._repeats:
-            problem = Problem(Kind.TWICE, len(known.text) + 1, wrong, "nothing: the answer had been taken")
+            problem = Problem(Kind.TWICE, len(known.text) + 1, wrong, "nothing, because the answer was accepted")
             self._examination.find(problem, line, known)
         self._repeats = []
 
     def find_silence(self) -> None:
-        """Enter that the bot has named no version, or not answered the present question, in time."""
+        """Record that the bot sent no version, or did not answer the current question, in time."""
         examination = self._examination
         state = self.judge.asked
         line = b""
@@ -450,19 +445,19 @@ class Dialogue(Match, Watcher):
             problems = judge_version(line, self.setup.game)
         elif state is None:
             wrong = f"the bot connected, but sent no line within {examination.start_timeout_s or 0:g} s"
-            advice = "The bot sends the first line: send it right after connecting, without waiting for the dealer."
+            advice = "Send the first line right after connecting, without waiting for the dealer."
             problems = (Problem(Kind.NO_VERSION, 0, wrong, EXPECTED_VERSION, advice),)
         elif line:
             problems = self.judge.judge(line).problems
         elif self._repeats:
             line = self._repeats[-1][0]
-            wrong = f"this answers an earlier state, and no answer to the present one came within {limit}"
+            wrong = f"this answers an earlier state, and no answer to the current one came within {limit}"
             byte = first_difference(line, state.text) + 1
             problems = (Problem(Kind.OLD_STATE, byte, wrong, expected_answer(state)),)
         else:
             advice = (
                 f"It was the bot's turn: position {state.betting.acting_position} in round {state.betting.round + 1}. "
-                "Find out whether it has read this line, took it for a question to another player, or waited for "
+                "Find out whether it read this line, mistook it for a question to another player, or waited for "
                 "something."
             )
             problems = (Problem(Kind.SILENT, 0, f"no answer came within {limit}", expected_answer(state), advice),)
@@ -470,25 +465,25 @@ class Dialogue(Match, Watcher):
             examination.find(problem, line, state)
 
     def begin_end(self) -> None:
-        """Enter that the dealer closes: in a situation of its own, or in one that breaks off."""
+        """Record that the dealer closes the connection, as a situation of its own unless the current one breaks off."""
         self._lines = 0
         if self._last is not self._examination.situation:
             self.begin(self._last)
 
     @property
     def breaks_off(self) -> bool:
-        """Whether the dealer closes before the end of the match."""
+        """The dealer closes the connection before the end of the match."""
         return self._last is not END_OF_MATCH and (self._last.breaks_off or not self._script)
 
     @property
     def judges_end(self) -> bool:
-        """Whether it matters how the bot ends: that it lingers is not found again where it would only cost time."""
+        """The exit of the bot matters. A bot that lingers is found once, since waiting for it again only costs time."""
         is_about_end = self._last is END_OF_MATCH or self.breaks_off
         return self.failure is None and (is_about_end or not self._examination.has(Kind.LINGERS))
 
     @property
     def exit_timeout_s(self) -> float:
-        """The longest wait for the end of the bot, once the match is over."""
+        """Time limit for the exit of the bot after the match."""
         if self.judges_end:
             return self._examination.settings.timeout_s
         if isinstance(self.failure, PlayerCause) and self.failure.kind is FaultKind.DISCONNECT:
@@ -497,7 +492,7 @@ class Dialogue(Match, Watcher):
 
 
 def _strong_deal(cards: Iterator[Deal], position: int) -> Deal:
-    """Deal good hole cards to a position: it gets the best of several deals, in exchange for its own."""
+    """Give a position the best hole cards of several deals, in exchange for its own."""
     candidates = list(itertools.islice(cards, _STRONG_AMONG))
     ranks = []
     for number, deal in enumerate(candidates):

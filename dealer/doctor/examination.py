@@ -1,13 +1,8 @@
-"""The whole examination: all situations, over as many connections as they need.
+"""Examine a bot in all situations, over as many connections as they need.
 
-Situations that can follow one another share a connection. If the bot drops out, it is started again and continues with
-the next situation, so that one fault does not hide others. A client that connects by itself is examined over one
-connection unless it is expected to reconnect. The examination stops early after a few unanswered questions.
-
-Each bot that we start gets a listener of its own, so that a bot that connects twice is not taken for the next one. A
-client that connects by itself finds the same port each time, and is the first to begin with a version line; all others
-are turned away and reported, as in a match. The beginning of the line is enough: whatever is wrong with the rest of it
-is a finding.
+Situations that can follow one another share a connection. If the bot leaves, it is started again and continues with the
+next situation, so that one fault does not hide others. A client that connects by itself is examined over one connection
+unless it is expected to reconnect. The examination stops early after a few unanswered questions.
 """
 
 from __future__ import annotations
@@ -39,25 +34,24 @@ MAX_SILENCES: Final = 3
 MAX_WITHOUT_ANSWER: Final = 3
 """Number of connections without a single answer that end the examination."""
 _BEGINNING: Final = b"VERSION"
-_CONNECT_ADVICE: Final = "Start the client with the host and the port that were named, while the doctor waits."
+_CONNECT_ADVICE: Final = "Start the client with the host and port of the doctor, while the doctor waits."
 _START_ADVICE: Final = (
-    "See what it wrote. To start it as it was started here: host and port behind its command, "
-    "nothing on its standard input, ARENA_GAME and PYTHONUNBUFFERED=1 in its environment."
+    "Look at its output. To start it the same way, add host and port to its command, give it no standard input, and "
+    "set ARENA_GAME and PYTHONUNBUFFERED=1 in its environment."
 )
 
 Exit: TypeAlias = tuple[int | None, tuple[str, ...]]
-"""Exit code and last lines of a bot; the code is negative for a signal, None if the bot runs or is not ours."""
+"""Exit code and last lines of a bot. The code is negative for a signal, and None if the bot runs or is remote."""
 
 
 Play: TypeAlias = Callable[[Dialogue], Awaitable[Exit]]
-"""Connects the bot, plays the match, closes the connection and waits for the end of the bot."""
+"""Connects the bot, plays the match, closes the connection and waits until the bot exits."""
 
 
 class ExaminedBot:
-    """Starts or awaits the bot that a `Player` describes; to be closed."""
+    """Starts a bot, or waits for a client that connects by itself. Call `close` at the end."""
 
     def __init__(self, player: Player, examination: Examination, game_name: str, on_event: OnEvent) -> None:
-        """Prepare; a bot that we start is given the game, of this canonical name."""
         self._player = player
         self._examination = examination
         self._on_event = on_event
@@ -66,7 +60,7 @@ class ExaminedBot:
         self._listener: Listener | None = None
 
     def close(self) -> None:
-        """Await nobody any more."""
+        """Stop waiting for clients."""
         if self._listener is not None:
             self._listener.close()
         self._folder.cleanup()
@@ -75,8 +69,8 @@ class ExaminedBot:
         """Play a match with the bot.
 
         Raises:
-            LaunchError: it cannot be started.
-            ListenError: the address cannot be listened on.
+            LaunchError: the bot cannot be started.
+            ListenError: the address is unavailable.
         """
         bot = match.bot
         settings = self._examination.settings
@@ -87,6 +81,8 @@ class ExaminedBot:
                 settings.host, settings.port, bot, is_version=_is_version, is_unfinished=_is_unfinished
             )
             listeners[bot] = self._listener
+        # Without a listener, the connections open one for each bot that we start, which a second connection of the
+        # previous bot cannot reach.
         connections = Connections(match, listeners=listeners)
         connections.on_stray = lambda stray: self._on_event(stray_sentence(stray, self._player.name))
         match.call_later = partial(_call_later, connections)
@@ -158,11 +154,11 @@ def _call_later(connections: Connections, delay_s: float, step: Callable[[], Non
 
 
 async def examine(examination: Examination, play: Play, on_event: OnEvent = lambda event: None) -> None:
-    """Examine a bot, to the end or until the task is cancelled.
+    """Examine a bot until all situations are tried or the task is cancelled.
 
     Raises:
         LaunchError: the bot cannot be started.
-        ListenError: the address cannot be listened on.
+        ListenError: the address is unavailable.
     """
     rows = examination.rows
     try:
@@ -178,7 +174,7 @@ async def examine(examination: Examination, play: Play, on_event: OnEvent = lamb
         if has_fault:
             row.result = SituationState.FAULTS
         elif row.result is SituationState.NOT_TRIED and not row.reason:
-            row.reason = stopped or "the bot did not get that far"
+            row.reason = stopped or "the bot left before"
 
 
 async def _play_all(examination: Examination, play: Play, on_event: OnEvent) -> str:
@@ -193,7 +189,7 @@ async def _play_all(examination: Examination, play: Play, on_event: OnEvent) -> 
             names = [situation.name for situation in situations]
             for row in rows:
                 if row.name in names:
-                    row.reason = "another connection is needed, with --reconnect"
+                    row.reason = "it needs another connection; use --reconnect"
             continue
         connections += 1
         match = Dialogue(examination, situations, on_event)
@@ -203,16 +199,16 @@ async def _play_all(examination: Examination, play: Play, on_event: OnEvent) -> 
         if isinstance(match.failure, PlayerCause) and match.failure.kind is FaultKind.TIMEOUT:
             silences += 1
         if silences >= MAX_SILENCES:
-            return f"{MAX_SILENCES} questions were left unanswered, which is enough"
+            return f"the bot left {MAX_SILENCES} questions unanswered"
         if connections >= MAX_WITHOUT_ANSWER and not any(row.answers for row in rows):
-            return f"not one answer in {MAX_WITHOUT_ANSWER} connections is enough"
+            return f"the bot gave no answer in {MAX_WITHOUT_ANSWER} connections"
         if match.failure is not None and examination.situation in situations[:-1]:
             matches.appendleft(situations[situations.index(examination.situation) + 1 :])
     return ""
 
 
 def _matches(examination: Examination) -> list[list[Situation]]:
-    """Situations of each match to be played."""
+    """Return the situations of each match."""
     selected = examination.settings.selected
     shared: list[Situation] = []
     alone: list[list[Situation]] = []
@@ -224,17 +220,17 @@ def _matches(examination: Examination) -> list[list[Situation]]:
             alone.append([situation])
         elif situation not in (HANDSHAKE, END_OF_MATCH):
             shared.append(situation)
-    # Every connection begins with the handshake; every shared one reaches the end of the match.
+    # Every connection begins with the handshake, and every shared one reaches the end of the match.
     if alone and not shared and END_OF_MATCH not in selected:
         return alone
     return [shared, *alone]
 
 
-# ---- how a match ended
+# ---- end of a match
 
 
 def _conclude(examination: Examination, match: Dialogue, ended: Exit) -> str:
-    """Enter the end of a match; return why no other is to be played, or an empty text."""
+    """Record the end of a match; return why the examination stops, or an empty text."""
     cause = match.failure
     asked = match.judge.asked
     code, output = ended
@@ -245,23 +241,23 @@ def _conclude(examination: Examination, match: Dialogue, ended: Exit) -> str:
     if isinstance(cause, NotStarted):
         stopped = "the bot did not connect"
         if match.has_come:
-            stopped = "the bot named no version"
+            stopped = "the bot sent no version"
     if cause is None:
         about = None
         if match.judges_end:
             problem = _judge_end(examination, match, code)
             if code and code > 0 and match.breaks_off:
-                # The bot may take a match that breaks off for a failure.
+                # The bot may treat the end of the match as a failure.
                 severity = Severity.NOTE
     elif isinstance(cause, NotStarted) and not match.has_come:
         examination.situation = HANDSHAKE
         problem = _absence(examination, cause, code)
     elif not isinstance(cause, PlayerCause):
-        raise RuntimeError(f"the match failed by a mistake of the doctor: {cause}")
+        raise RuntimeError(f"the match failed because of a bug in the doctor: {cause}")
     elif cause.kind is FaultKind.TIMEOUT:
         match.find_silence()
     elif cause.kind is FaultKind.FLOOD:
-        wrong = f"more than {MAX_LINES_PER_QUESTION} lines came without an answer among them"
+        wrong = f"the bot sent more than {MAX_LINES_PER_QUESTION} lines without an answer among them"
         problem = Problem(Kind.FLOOD, 0, wrong, "one line for each question")
         output = ()
     else:
@@ -275,50 +271,50 @@ def _conclude(examination: Examination, match: Dialogue, ended: Exit) -> str:
 
 
 def _departure(code: int | None, when: str) -> Problem:
-    """The problem of a bot that left during the match."""
+    """Return the problem of a bot that left during the match."""
     if code:
-        wrong = f"the bot ended with {exit_phrase(code)} {when}"
-        return Problem(Kind.CRASHED, 0, wrong, "the bot runs until the dealer closes")
+        wrong = f"the bot exited with {exit_phrase(code)} {when}"
+        return Problem(Kind.CRASHED, 0, wrong, "the bot runs until the dealer closes the connection")
     wrong = f"the bot closed the connection {when}"
     if code == 0:
-        wrong = f"the bot closed the connection and ended with exit code 0 {when}"
-    return Problem(Kind.LEFT, 0, wrong, "the bot answers, and waits for more")
+        wrong = f"the bot closed the connection and exited with code 0 {when}"
+    return Problem(Kind.LEFT, 0, wrong, "the bot answers and waits for the next state")
 
 
 def _judge_end(examination: Examination, match: Dialogue, code: int | None) -> Problem | None:
-    """The problem with the end of a bot after the dealer has closed, if any."""
+    """Return the problem with the exit of a bot after the dealer has closed the connection, if any."""
     if code is None and not (examination.is_remote and match.has_closed):
-        what = "has neither closed nor ended"
+        what = "has neither closed the connection nor exited"
         if match.has_closed:
-            what = "has not ended, although it has closed as well"
-        wrong = f"the dealer has closed, but after {examination.settings.timeout_s:g} s the bot {what}"
-        return Problem(Kind.LINGERS, 0, wrong, "the bot ends by itself")
+            what = "has closed the connection too, but not exited"
+        wrong = f"{examination.settings.timeout_s:g} s after the dealer closed the connection, the bot {what}"
+        return Problem(Kind.LINGERS, 0, wrong, "the bot exits by itself")
     if code is not None and code < 0:
-        wrong = f"the bot ended with {exit_phrase(code)} after the dealer had closed"
+        wrong = f"the bot exited with {exit_phrase(code)} after the dealer had closed the connection"
         return Problem(Kind.EXIT_CODE, 0, wrong, "exit code 0")
     if not code:
         return None
-    when = "though nothing was wrong"
+    when = "after a complete match"
     if match.breaks_off:
-        when = "when the dealer closed before the end of the match"
-    return Problem(Kind.EXIT_CODE, 0, f"the bot ended with exit code {code} {when}", "exit code 0")
+        when = "when the dealer closed the connection before the end of the match"
+    return Problem(Kind.EXIT_CODE, 0, f"the bot exited with code {code} {when}", "exit code 0")
 
 
 def _absence(examination: Examination, cause: NotStarted, code: int | None) -> Problem:
     limit = f"{examination.start_timeout_s or 0:g} s"
     if examination.is_remote:
-        expected = "a TCP connection to the host and port that the doctor names"
+        expected = "a TCP connection to the host and port of the doctor"
         advice = _CONNECT_ADVICE
     else:
-        expected = "a TCP connection to the host and port that are its last two arguments"
+        expected = "a TCP connection to the host and port in its last two arguments"
         advice = _START_ADVICE
     kind = Kind.NO_CONNECTION
     if cause.problem is StartProblem.ENDED:
-        wrong = f"the bot ended with {exit_phrase(code or 0)} without connecting"
+        wrong = f"the bot exited with {exit_phrase(code or 0)} without connecting"
     elif cause.problem is StartProblem.NOT_CONNECTED:
         wrong = f"the bot did not connect within {limit}"
     else:
         kind = Kind.NO_VERSION
         expected = EXPECTED_VERSION
-        wrong = f"no client began with a version line within {limit}"
+        wrong = f"no client sent a version line within {limit}"
     return Problem(kind, 0, wrong, expected, examination.start_cure or advice)

@@ -1,7 +1,6 @@
-"""What was found: as data, which ``--json`` prints, for a build server, and for people.
+"""Findings of an examination, as JSON, as JUnit XML for build servers, and as a document for people.
 
-People see a table of the situations, and each finding with its line and a mark at the wrong byte. `SCHEMA_VERSION`
-increases when a field changes its meaning or disappears; new fields do not change it.
+`SCHEMA_VERSION` increases when a field changes its meaning or disappears, but not for new fields.
 """
 
 from __future__ import annotations
@@ -37,29 +36,29 @@ from logs.document import (
 from protocol.game_definition import short_name
 
 SCHEMA_VERSION: Final = 1
-_MOST_LINE_CHARACTERS: Final = 8192
+_MAX_LINE_BYTES: Final = 8192
 _START_TIMEOUT_S = 30.0
 _REMOTE_START_TIMEOUT_S = 300.0
 
 
 class Finding(BaseModel):
-    """All findings of one kind: the first of the worst of them, and their number."""
+    """Findings of one kind, with their number and the first one of the highest severity."""
 
     model_config = ConfigDict(frozen=True)
 
-    kind: Kind = Field(description="the name of the fault, as docs/doctor.md lists it")
+    kind: Kind = Field(description="name of the fault, as in docs/doctor.md")
     severity: Severity
     count: int = 1
-    situations: tuple[str, ...] = Field(description="where it was found")
-    situation: str = Field(description="where it was found first; the fields below are of that finding")
+    situations: tuple[str, ...] = Field(description="situations with this fault")
+    situation: str = Field(description="situation of the finding that the fields below describe")
     hand: int | None = Field(description="number of the hand, 0-based; null before the first")
-    state: str = Field(description="what the dealer had sent; empty if nothing")
-    line: str = Field(description="the bot's line as received, one character per byte; empty without one")
-    byte: int = Field(description="the first wrong byte of the line, from 1; 0 without a line")
-    wrong: str = Field(description="what is wrong")
-    expected: str = Field(description="what should be there or should have been done")
-    advice: str = Field(description="what to do about it")
-    output: tuple[str, ...] = Field(default=(), description="the last lines the bot wrote, if it ended too early")
+    state: str = Field(description="state that the dealer had sent; empty if none")
+    line: str = Field(description="line of the bot as received, one character per byte; empty without a line")
+    byte: int = Field(description="number of the first wrong byte of the line, from 1; 0 without a line")
+    wrong: str = Field(description="description of the fault")
+    expected: str = Field(description="correct text or behaviour")
+    advice: str = Field(description="remedy")
+    output: tuple[str, ...] = Field(default=(), description="last lines of output, if the bot exited too early")
 
 
 class SituationState(enum.StrEnum):
@@ -71,7 +70,7 @@ class SituationState(enum.StrEnum):
 
 
 class SituationReport(BaseModel):
-    """One situation, filled in while it is tried."""
+    """Result of a situation, filled in during the examination."""
 
     name: str
     result: SituationState = Field(
@@ -94,7 +93,7 @@ class SituationReport(BaseModel):
 
 
 class DoctorReport(BaseModel):
-    """The result of an examination; of `errors`, `warnings` and `notes`, each kind counts once."""
+    """Result of an examination; `errors`, `warnings` and `notes` count each kind of fault once."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -117,14 +116,13 @@ class DoctorReport(BaseModel):
 
 
 class Examination:
-    """One bot being examined in a game: what was found and counted so far, and the current situation.
-
-    Findings are grouped by kind: a habit takes no more room than a single slip.
+    """Findings and counts of a running examination of a bot in a game.
 
     Attributes:
-        is_remote: whether the bot connects by itself: it is not started again, and its end cannot be observed.
-        start_timeout_s: the time for the version line; None waits forever.
-        start_cure: what to do about a bot that did not start, if that is known.
+        is_remote: the bot connects by itself, so that it is not started again and its exit is not observed.
+        start_timeout_s: time limit for the version line; None waits forever.
+        start_cure: remedy for a bot that did not start, if known.
+        situation: the current situation.
     """
 
     def __init__(self, settings: DoctorSettings, game: Game, *, is_remote: bool = False) -> None:
@@ -133,7 +131,7 @@ class Examination:
         self.is_remote = is_remote
         self.start_timeout_s: float | None
         if settings.start_timeout_s is not None:
-            # 0 waits without limit.
+            # 0 on the command line means no limit.
             self.start_timeout_s = settings.start_timeout_s or None
         elif is_remote:
             self.start_timeout_s = _REMOTE_START_TIMEOUT_S
@@ -145,18 +143,18 @@ class Examination:
         self.start_cure = ""
         self.slowest_s = 0.0
         self.is_interrupted = False
-        self._found: dict[Kind, Finding] = {}
+        self._findings: dict[Kind, Finding] = {}
 
     @property
     def findings(self) -> list[Finding]:
-        """The groups, worst first; equals in the order in which they were first seen."""
-        return sorted(self._found.values(), key=lambda one: one.severity.rank, reverse=True)
+        """Findings by kind, the most severe first, and otherwise in the order of discovery."""
+        return sorted(self._findings.values(), key=lambda finding: finding.severity.rank, reverse=True)
 
     def has(self, kind: Kind) -> bool:
-        return kind in self._found
+        return kind in self._findings
 
     def begin(self, situation: Situation) -> None:
-        """Enter a situation; what happens in one that was not asked for is not in the rows."""
+        """Begin a situation; one that is not selected has no row in the report."""
         self.situation = situation
         self.row = SituationReport(name=situation.name)
         for row in self.rows:
@@ -174,7 +172,14 @@ class Examination:
         output: tuple[str, ...] = (),
         severity: Severity | None = None,
     ) -> None:
-        """Add a finding, with the bot's line, the state that it belongs to and the last lines that the bot wrote."""
+        """Add a finding.
+
+        Args:
+            line: line of the bot.
+            about: state to which the line belongs.
+            output: last lines of the bot's output.
+            severity: severity in place of that of the kind.
+        """
         situation = self.situation
         if severity is None:
             severity = problem.kind.severity
@@ -185,7 +190,7 @@ class Examination:
         is_advised = situation.opening is None or about is None or about.hand == situation.first_hand
         if situation.advice and is_advised:
             problem = problem._replace(advice=f"{problem.advice} In this situation {situation.advice}.")
-        # A line may be read in a later situation than its own; what ends the conversation belongs to the current one.
+        # A line may arrive in a later situation than its own. A finding without a line belongs to the current one.
         name = situation.name
         hand = None
         state = ""
@@ -201,10 +206,10 @@ class Examination:
             situation=name,
             hand=hand,
             state=state,
-            line=line[:_MOST_LINE_CHARACTERS].decode("latin-1"),
+            line=line[:_MAX_LINE_BYTES].decode("latin-1"),
             output=output,
         )
-        before = self._found.get(problem.kind)
+        before = self._findings.get(problem.kind)
         if before is not None:
             names = before.situations
             if name not in names:
@@ -213,12 +218,12 @@ class Examination:
             if severity.rank > before.severity.rank:
                 worse = finding
             finding = worse.model_copy(update={"count": before.count + 1, "situations": names})
-        self._found[problem.kind] = finding
+        self._findings[problem.kind] = finding
 
     def report(self, *, bot: str, game: str) -> DoctorReport:
-        """The report on the examination of a bot in a game, both by their names."""
+        """Make the report for a bot and a game, both given by name."""
         rows = self.rows
-        severities = Counter(finding.severity.value for finding in self._found.values())
+        severities = Counter(finding.severity.value for finding in self._findings.values())
         hands = sum(row.hands for row in rows)
         answers = sum(row.answers for row in rows)
         result: Literal["sound", "faulty", "interrupted"] = "sound"
@@ -252,7 +257,7 @@ class Examination:
             played = f"in {count_of(answers, 'answer')} and {count_of(hands, 'hand')}"
         sentence = f"{' and '.join(counts) or 'Nothing wrong'} found {played} of {short_name(game)}."
         if self.is_interrupted:
-            sentence += " It was interrupted."
+            sentence += " The examination was interrupted."
         never = []
         if not any(row.folds for row in self.rows):
             never.append("folds")
@@ -261,7 +266,7 @@ class Examination:
         if not any(row.raises for row in self.rows):
             never.append("raises")
         if answers and never:
-            sentence += f" It never {' and never '.join(never)}, so that could not be checked."
+            sentence += f" It never {' and never '.join(never)}, so this could not be checked."
         reasons = Counter(row.reason for row in self.rows if row.result is SituationState.NOT_TRIED)
         for reason, number in reasons.items():
             sentence += f" {count_of(number, 'situation')} not tried: {reason}."
@@ -269,14 +274,15 @@ class Examination:
 
 
 def junit_of(report: DoctorReport, *, is_strict: bool = False) -> str:
-    """The report for a build server: a case for each situation; warnings are failures if it is strict."""
+    """Format a report as JUnit XML, with a case for each situation; strict reports count warnings as failures."""
     counted = {Severity.ERROR}
     if is_strict:
         counted.add(Severity.WARNING)
-    failures = [one for one in report.findings if one.severity in counted]
+    failures = [finding for finding in report.findings if finding.severity in counted]
     cases = []
     for row in report.situations:
-        texts = [f"{one.kind}: {one.wrong} {one.advice}" for one in failures if row.name in one.situations]
+        found = [finding for finding in failures if row.name in finding.situations]
+        texts = [f"{finding.kind}: {finding.wrong} {finding.advice}" for finding in found]
         skipped = ""
         if row.result in (SituationState.NOT_TRIED, SituationState.NOT_IN_GAME):
             skipped = row.reason
@@ -285,7 +291,7 @@ def junit_of(report: DoctorReport, *, is_strict: bool = False) -> str:
         cases.append(junit_case(row.name, "\n".join(texts), skipped))
     # Findings outside the selected situations, such as in the handshake, get a case of their own.
     names = {row.name for row in report.situations}
-    stray = [f"{one.kind}: {one.wrong}" for one in failures if names.isdisjoint(one.situations)]
+    stray = [f"{finding.kind}: {finding.wrong}" for finding in failures if names.isdisjoint(finding.situations)]
     if stray:
         cases.append(junit_case("connection", "\n".join(stray)))
     return junit_text([junit_suite(f"doctor: {report.bot}, {short_name(report.game)}", cases, report.sentence)])
@@ -295,12 +301,12 @@ _TONES: Final = {
     SituationState.OK: Tone.GOOD,
     SituationState.FAULTS: Tone.BAD,
 }
-"""Of situations that were tried to their end; all others are faint."""
-_MOST_NAMES: Final = 4
+"""Tones of completed situations; all others are faint."""
+_MAX_NAMES: Final = 4
 
 
 def doctor_document(report: DoctorReport) -> Document:
-    """The sentence of a report, the table of the situations, and each finding."""
+    """Show the sentence of a report, the table of situations and the findings."""
     rows: list[tuple[Value, ...]] = []
     for row in report.situations:
         result = Toned(_result(row, report.findings), _TONES.get(row.result, Tone.FAINT))
@@ -326,20 +332,20 @@ def doctor_document(report: DoctorReport) -> Document:
 
 
 def _result(row: SituationReport, findings: Sequence[Finding]) -> str:
-    kinds = ", ".join(one.kind for one in findings if row.name in one.situations)
+    kinds = ", ".join(finding.kind for finding in findings if row.name in finding.situations)
     if row.result is SituationState.FAULTS:
         return kinds
     if row.result is SituationState.OK and kinds:
         return f"{row.result.value}, {kinds}"
     if row.result is SituationState.NOT_IN_GAME:
         return f"{row.result.value}: {row.reason}"
-    # Many situations share one reason for not being tried: the sentence gives it.
+    # Situations that were not tried usually share one reason, which the sentence gives.
     return row.result.value
 
 
 def _particulars(finding: Finding) -> Particulars:
-    names = ", ".join(finding.situations[:_MOST_NAMES])
-    if (more := len(finding.situations) - _MOST_NAMES) > 0:
+    names = ", ".join(finding.situations[:_MAX_NAMES])
+    if (more := len(finding.situations) - _MAX_NAMES) > 0:
         names += f" and {more} more"
     times = times_of(finding.count)
     marked: Value = ""
@@ -352,8 +358,8 @@ def _particulars(finding: Finding) -> Particulars:
         Fact("bot sent", marked, CODE),
         Fact("wrong", f"{capitalized(finding.wrong)}.", TEXT),
         Fact("expected", finding.expected, TEXT),
-        Fact("to do", finding.advice, TEXT),
-        Fact("its output", finding.output, TEXT),
+        Fact("remedy", finding.advice, TEXT),
+        Fact("output", finding.output, TEXT),
     ]
     tone = {Severity.ERROR: Tone.BAD, Severity.WARNING: Tone.DOUBTFUL}.get(finding.severity)
     title = f"{finding.severity} {finding.kind}, {times}, in {names}"
@@ -362,10 +368,10 @@ def _particulars(finding: Finding) -> Particulars:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SituationData:
-    """A situation, as JSON has it.
+    """Situation in JSON.
 
     Attributes:
-        needs_connection: whether it begins with a connection of its own.
+        needs_connection: the situation has a connection of its own.
     """
 
     name: str
@@ -375,7 +381,7 @@ class SituationData:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SituationsData:
-    """All situations, as ``arena doctor --list --json`` prints them."""
+    """All situations in the JSON of ``arena doctor --list``."""
 
     schema_version: int = 1
     situations: tuple[SituationData, ...]

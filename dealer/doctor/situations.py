@@ -1,11 +1,8 @@
-"""The situations that a bot is tested in, as data.
+"""Situations in which the doctor examines a bot.
 
-A situation is a few hands: an opponents' policy for each, and a way in which the dealer's lines travel. Most can follow
-one another in one match over one connection, as they might in a real match. Those that occur only at the start or the
-end of a match (a resumed match, a dealer that disappears) need a connection of their own.
-
-A policy gives an opponent's action from the betting so far, the position of the bot, and random numbers; it steers the
-hand towards one situation, whatever the bot does, and looks at no cards.
+A situation is a few hands, with a policy of the opponents for each and a way to transmit the dealer's lines. Most
+situations can follow one another in a match. Those of the start or the end of a match, such as a resumed match or a
+dealer that disappears, need a connection of their own.
 """
 
 from __future__ import annotations
@@ -25,23 +22,23 @@ from engine.game import MAX_ACTIONS_PER_ROUND
 _FEW: Final = 3
 """Number of hands of a situation that need not be tried in every position."""
 _RESUMED_AT: Final = 999_998
-"""First hand of a resumed match: two hands later, the number has one more digit."""
+"""First hand of a resumed match. Two hands later, the number has one more digit."""
 
 
 # ---- opponents
 
 
 Policy: TypeAlias = Callable[[BettingState, int, Random], Action]
-"""Chooses an opponent's action by the betting so far, the position of the bot, and random numbers."""
+"""Chooses an opponent's action from the betting, the position of the bot and random numbers, but not from cards."""
 
 
 def smallest_raise(betting: BettingState) -> Action:
-    """A call if no raise is legal."""
+    """Return the minimum raise, or a call if no raise is legal."""
     return _raise_or_call(betting, betting.legal_actions().raise_min)
 
 
 def largest_raise(betting: BettingState) -> Action:
-    """All-in in a no-limit game; a call if no raise is legal."""
+    """Return the largest raise, which is all-in in no-limit games, or a call if no raise is legal."""
     return _raise_or_call(betting, betting.legal_actions().raise_max)
 
 
@@ -58,14 +55,14 @@ def call(betting: BettingState, bot: int, chance: Random) -> Action:
 
 
 def fold(betting: BettingState, bot: int, chance: Random) -> Action:
-    """Fold as soon as that is legal: the hand ends early, perhaps before the bot has acted."""
+    """Fold as soon as that is legal, perhaps before the bot has acted."""
     if betting.legal_actions().can_fold:
         return FOLD
     return CALL
 
 
 def bet_once(betting: BettingState, bot: int, chance: Random) -> Action:
-    """Make the first bet of every round, a minimum bet, and call the bets of others."""
+    """Make a minimum bet if there is none in the round, else call."""
     for _, action in betting.rounds[-1]:
         if action.kind is ActionKind.RAISE:
             return CALL
@@ -73,12 +70,12 @@ def bet_once(betting: BettingState, bot: int, chance: Random) -> Action:
 
 
 def raise_always(betting: BettingState, bot: int, chance: Random) -> Action:
-    """Make a minimum raise whenever it is legal: up to the cap, or to the longest chain the protocol carries."""
+    """Make a minimum raise whenever it is legal, up to the cap or the longest chain that the protocol allows."""
     return smallest_raise(betting)
 
 
 def shove_in_round(round_: int) -> Policy:
-    """Check and call before this round, 0-based, then make the largest raise."""
+    """Make a policy that checks and calls before this round, 0-based, and then makes the largest raise."""
 
     def policy(betting: BettingState, bot: int, chance: Random) -> Action:
         if betting.round < round_:
@@ -90,8 +87,8 @@ def shove_in_round(round_: int) -> Policy:
 
 def _short_stack_all_in(betting: BettingState, bot: int, chance: Random) -> Action:
     stacks = betting.game.stacks
-    others = [position for position in range(len(stacks)) if position != bot]
-    shortest = min(others, key=lambda position: stacks[position])
+    opponents = [position for position in range(len(stacks)) if position != bot]
+    shortest = min(opponents, key=lambda position: stacks[position])
     if betting.acting_position == shortest:
         return largest_raise(betting)
     if betting.is_able(shortest) or betting.round == 0:
@@ -112,7 +109,7 @@ def draw(betting: BettingState, bot: int, chance: Random) -> Action:
     smallest = legal.raise_min
     largest = legal.raise_max
     if number <= 0.97:
-        # Sizes drawn among all legal ones would end most hands in their first round.
+        # Uniform sizes would end most hands in their first round.
         largest = min(largest, smallest + 3 * betting.pot)
     return raise_to(chance.choice((smallest, chance.randint(smallest, largest), largest)))
 
@@ -121,7 +118,7 @@ def draw(betting: BettingState, bot: int, chance: Random) -> Action:
 
 
 class Delivery(enum.Enum):
-    """How the dealer's lines travel."""
+    """Way in which the dealer's lines are transmitted."""
 
     PLAIN = "each line in a segment of its own"
     JOINED = "all lines up to the next question in one segment"
@@ -138,18 +135,20 @@ class Delivery(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class Situation:
-    """One situation: its name on the command line, what happens, and the opponents' policy in each hand of a game.
+    """A situation in which a bot is examined.
 
     Attributes:
-        advice: what is special about the situation and to be done about it: added to every finding; where there is an
-            opening, to those in its hand.
-        needs_connection: whether it cannot follow another situation in the same match.
+        name: name on the command line.
+        what: description for people.
+        policies: returns the policy of the opponents for each hand of a game.
+        advice: remark added to every finding, or with an opening to those in its hand.
+        needs_connection: it cannot follow another situation in the same match.
         first_hand: number of the first hand of its connection.
-        opening: the betting of the first state of the connection, given a game; None if no player has acted.
-        breaks_off: whether the dealer closes in the middle of a hand, after an answer of the bot.
-        missing_in: why it does not occur in a game; empty if it does.
-        has_strong_cards: whether the bot gets good hole cards.
-        is_mild: whether findings count as warnings at most.
+        opening: returns the betting of the first state for a game; None if no player has acted.
+        breaks_off: the dealer closes in the middle of a hand, after an answer of the bot.
+        missing_in: returns why the situation does not occur in a game, or an empty text.
+        has_strong_cards: the bot gets good hole cards.
+        is_mild: findings count as warnings at most.
     """
 
     name: str
@@ -170,8 +169,8 @@ def _every_position(policy: Policy) -> Callable[[Game], Sequence[Policy]]:
     return lambda game: [policy] * game.num_players
 
 
-def _few(policy: Policy, most: int = _FEW) -> Callable[[Game], Sequence[Policy]]:
-    return lambda game: [policy] * min(game.num_players, most)
+def _few(policy: Policy, max_hands: int = _FEW) -> Callable[[Game], Sequence[Policy]]:
+    return lambda game: [policy] * min(game.num_players, max_hands)
 
 
 def _all_in_in_every_round(game: Game) -> Sequence[Policy]:
@@ -183,8 +182,8 @@ def _why_no_all_in(game: Game) -> str:
     if not game.is_limit:
         return ""
     raises = [min(count, MAX_ACTIONS_PER_ROUND) for count in game.max_raises]
-    most = game.big_blind + sum(count * size for count, size in zip(raises, game.raise_sizes, strict=True))
-    if most < min(game.stacks):
+    max_total = game.big_blind + sum(count * size for count, size in zip(raises, game.raise_sizes, strict=True))
+    if max_total < min(game.stacks):
         return "bets never reach the stacks"
     return ""
 
@@ -204,7 +203,7 @@ def _why_no_action(game: Game) -> str:
 
 
 def middle_of_a_hand(game: Game) -> BettingState:
-    """A state in the middle of a hand: the second round if there is one, with a bet to answer."""
+    """Return betting in the middle of a hand, in the second round if there is one, with a bet to answer."""
     betting = betting_start(game)
     last_round = min(1, game.num_rounds - 1)
     while not betting.finished and betting.round < last_round:
@@ -218,7 +217,7 @@ def middle_of_a_hand(game: Game) -> BettingState:
 
 
 def middle_of_a_long_hand(game: Game) -> BettingState:
-    """The longest betting of the game that leaves a player to act: minimum raises up to the last round."""
+    """Return the longest betting after which a player is to act, with minimum raises up to the last round."""
     betting = longest = betting_start(game)
     while not betting.finished:
         longest = betting
@@ -233,35 +232,39 @@ def middle_of_a_long_hand(game: Game) -> BettingState:
 
 # ---- the situations
 
-_COLLECT: Final = "collect bytes until LF, and take lines from what you have collected"
+_COLLECT: Final = "collect bytes until LF, and take lines from the collected bytes"
 
-HANDSHAKE: Final = Situation("handshake", "the bot connects and names the version of the protocol")
-END_OF_MATCH: Final = Situation("end-of-match", "the dealer closes after the last hand: the bot ends by itself")
+HANDSHAKE: Final = Situation("handshake", "the bot connects and sends the version of the protocol")
+END_OF_MATCH: Final = Situation(
+    "end-of-match", "the dealer closes the connection after the last hand, and the bot exits"
+)
 
 SITUATIONS: Final[Sequence[Situation]] = (
     HANDSHAKE,
     Situation(
         "check-down",
-        "opponents check and call: every position, every round, hands that go to their showdown",
+        "opponents check and call, in every position and up to the showdown",
         _every_position(call),
     ),
-    Situation("folds", "opponents fold at once: hands end early, some before the bot has acted", _every_position(fold)),
+    Situation(
+        "folds", "opponents fold at once, so that some hands end before the bot has acted", _every_position(fold)
+    ),
     Situation("bets", "opponents make one minimum bet per round, and call", _few(bet_once)),
     Situation(
         "raises",
-        "opponents make minimum raises whenever they may: up to the cap, or in long chains",
+        "opponents make minimum raises whenever possible, up to the cap or in long chains",
         _few(raise_always),
     ),
     Situation(
         "all-in",
-        "an opponent goes all-in, in an early and in a late round; no player is left to act",
+        "an opponent goes all-in in an early or late round, and no player is left to act",
         _all_in_in_every_round,
         missing_in=_why_no_all_in,
         has_strong_cards=True,
     ),
     Situation(
         "side-pots",
-        "the shortest stack is all-in and is skipped while the others bet on",
+        "the shortest stack is all-in and is skipped while the others continue to bet",
         _every_position(_short_stack_all_in),
         missing_in=_why_no_side_pot,
         has_strong_cards=True,
@@ -269,38 +272,38 @@ SITUATIONS: Final[Sequence[Situation]] = (
     Situation("mixed", "opponents draw among all legal actions and sizes", lambda game: [draw] * 6),
     Situation(
         "joined",
-        "several states in one segment, also the last of a hand and the first of the next",
+        "several states arrive in one segment, including the last of a hand and the first of the next",
         _few(bet_once),
         Delivery.JOINED,
-        f"several lines come in one segment: {_COLLECT}",
+        f"several lines arrive in one segment, so {_COLLECT}",
     ),
     Situation(
         "straddled",
-        "segments of seven bytes that end anywhere, also across lines",
+        "segments of seven bytes end anywhere, also across lines",
         _few(bet_once),
         Delivery.STRADDLED,
-        f"segments end in the middle of lines: {_COLLECT}",
+        f"segments end in the middle of lines, so {_COLLECT}",
     ),
     Situation(
         "bytewise",
-        "questions byte by byte with the LF last of all, other lines in two parts",
+        "questions arrive byte by byte, and other lines in two parts",
         _few(call, 2),
         Delivery.BYTEWISE,
-        f"lines come byte by byte: {_COLLECT}",
+        f"lines arrive byte by byte, so {_COLLECT}",
     ),
     Situation(
         "long-wait",
-        "the dealer is silent for a while, between two lines and within one",
+        "the dealer pauses between two lines and within a line",
         _few(call, 2),
         Delivery.WAITING,
-        "the dealer is silent for a while: wait without a limit of your own; an opponent may be human",
+        "the dealer pauses, so wait without a time limit of your own, because an opponent may be human",
     ),
     END_OF_MATCH,
     Situation(
         "resumed-match",
-        "the first hand is not number 0, and the numbers are large",
+        "the first hand has a large number instead of 0",
         lambda game: [bet_once] * _FEW,
-        advice="the match resumes at a later hand: take the hand number from the states",
+        advice="the match resumes at a later hand, so read the hand number from the states",
         first_hand=_RESUMED_AT,
         needs_connection=True,
     ),
@@ -308,7 +311,7 @@ SITUATIONS: Final[Sequence[Situation]] = (
         "resumed-hand",
         "the first state is in the middle of a hand, with a bet to answer",
         _few(call, 2),
-        advice="the match resumes in the middle of a hand: take all that happened from the state",
+        advice="the match resumes in the middle of a hand, so read all earlier actions from the state",
         first_hand=41,
         opening=middle_of_a_hand,
         missing_in=_why_no_action,
@@ -316,10 +319,10 @@ SITUATIONS: Final[Sequence[Situation]] = (
     ),
     Situation(
         "long-line",
-        "the first state holds as many actions as the game allows",
+        "the first state has as many actions as the game allows",
         _few(call, 2),
-        advice="the first state is the longest of its game: make room for 4095 bytes, which a line of the protocol may "
-        "have",
+        advice="the first state is the longest of its game, so make room for 4095 bytes, the protocol's limit "
+        "for a line",
         first_hand=7,
         opening=middle_of_a_long_hand,
         missing_in=_why_no_action,
@@ -327,36 +330,49 @@ SITUATIONS: Final[Sequence[Situation]] = (
     ),
     Situation(
         "comments",
-        "the dealer sends comment lines, which a bot ignores (few dealers send them: warnings only)",
+        "the dealer sends comment lines, which a bot must ignore (warnings only, because few dealers do this)",
         _few(bet_once, 2),
-        advice="the dealer sends comments: ignore lines that begin with '#' or ';'",
+        advice="the dealer sends comments, so ignore lines that begin with '#' or ';'",
         delivery=Delivery.COMMENTED,
         is_mild=True,
         needs_connection=True,
     ),
-    Situation("empty-match", "the dealer closes before the first hand: the bot ends by itself", needs_connection=True),
+    Situation(
+        "empty-match",
+        "the dealer closes the connection before the first hand, and the bot exits",
+        needs_connection=True,
+    ),
     Situation(
         "cut-off",
-        "the dealer closes in the middle of a hand: the bot ends by itself",
+        "the dealer closes the connection in the middle of a hand, and the bot exits",
         _few(call, 2),
         breaks_off=True,
         needs_connection=True,
     ),
 )
-"""All situations, in the order in which they are tried."""
+"""All situations, in the order of the examination."""
 
 
 def find_situation(name: str) -> Situation:
-    """The situation of this name; raises `ValueError`, with the names, if there is none."""
+    """Return a situation by its name.
+
+    Raises:
+        ValueError: there is no such situation; the message lists the names.
+    """
     for situation in SITUATIONS:
         if situation.name == name:
             return situation
-    raise ValueError(f"there is no situation {quoted(name)}; there are: {', '.join(one.name for one in SITUATIONS)}")
+    names = ", ".join(situation.name for situation in SITUATIONS)
+    raise ValueError(f"there is no situation {quoted(name)}; the situations are {names}")
 
 
 @dataclass(frozen=True, slots=True)
 class DoctorSettings:
-    """How a bot is examined. Raises `ValueError` for a situation or an address that does not exist."""
+    """Settings of an examination.
+
+    Raises:
+        ValueError: a situation or an address does not exist.
+    """
 
     game: Annotated[str, "A game (see 'arena games') or a .game file.", Wording(flags="-g", group="Examination")] = (
         "limit"
@@ -366,7 +382,7 @@ class DoctorSettings:
     ] = None
     timeout_s: Annotated[
         float,
-        "Seconds for one answer; also for the bot to end after the dealer has closed.",
+        "Seconds for one answer, and for the bot to exit after the dealer has closed the connection.",
         Interval(0.001, 1e6),
         Wording("SECONDS"),
     ] = 10.0
@@ -375,7 +391,7 @@ class DoctorSettings:
     ] = 2.0
     start_timeout_s: Annotated[
         float | None,
-        "Seconds for the bot to connect and name the version; 0 waits forever.",
+        "Seconds for the bot to connect and send the version; 0 waits forever.",
         Interval(0, 1e9),
         Wording("SECONDS", otherwise="30; tcp: 300"),
     ] = None
@@ -394,5 +410,5 @@ class DoctorSettings:
 
     @property
     def selected(self) -> Sequence[Situation]:
-        """The situations to be tried, in their order."""
-        return [one for one in SITUATIONS if not self.situations or one.name in self.situations]
+        """Situations of the examination, in their order."""
+        return [situation for situation in SITUATIONS if not self.situations or situation.name in self.situations]

@@ -125,7 +125,8 @@ def test_a_size_that_is_too_small_is_guessed_at() -> None:
     (problem,) = judge_action(b"r800", START, no_limit("r300c/r700"))[1]
     assert problem.wrong == "the size 800 is below the smallest legal one; a dealer plays r1100"
     assert problem.advice.endswith(
-        "Here that is r1500 if 800 was to come on top of the bet to call, or r1100 if 800 was the total of this round."
+        "Here that is r1500 if 800 was meant on top of the bet to call, "
+        "or r1100 if 800 was meant as the total for this round."
     )
 
 

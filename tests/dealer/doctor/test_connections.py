@@ -89,4 +89,4 @@ def test_nobody_comes() -> None:
 
 def test_only_strangers_come() -> None:
     (finding,) = Port(b"hello\r\n").examine("bets", start_timeout_s=1.0).findings
-    assert (finding.kind, finding.wrong) == (Kind.NO_VERSION, "no client began with a version line within 1 s")
+    assert (finding.kind, finding.wrong) == (Kind.NO_VERSION, "no client sent a version line within 1 s")

@@ -67,14 +67,14 @@ def test_a_finding_as_it_is_shown() -> None:
         " dealer sent MATCHSTATE:0:0:c:5d5c|",
         r"    bot sent MATCHSTATE:0:0:c:5d5c|:f\r\n",
         "                                    ^ byte 24",
-        "       wrong There is nothing to call, so folding is not allowed; a dealer plays a check.",
+        "       wrong A fold is not allowed because there is nothing to call; a dealer plays a check.",
         "    expected c or r",
-        "       to do Send c where you have put in as much as every other player: a check costs nothing.",
+        "      remedy Send c when there is nothing to call. A check costs nothing.",
     ]
 
 
 def test_the_output_of_a_bot_that_died_is_shown() -> None:
-    assert findings(report_on("crashes on the river"))[-1] == "  its output the last words"
+    assert findings(report_on("crashes on the river"))[-1] == "      output the last words"
 
 
 def test_the_table_of_situations() -> None:
@@ -117,7 +117,7 @@ def test_the_sentence(name: str, sentence: str) -> None:
 
 def test_the_sentence_says_what_could_not_be_checked() -> None:
     report = report_on("the word")
-    assert "It never folds and never raises, so that could not be checked." in report.sentence
+    assert "It never folds and never raises, so this could not be checked." in report.sentence
 
 
 def test_the_report_as_data() -> None:

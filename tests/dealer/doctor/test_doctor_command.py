@@ -209,14 +209,14 @@ def test_last_words_and_exit_code_are_told(doctor: Doctor) -> None:
     ran = doctor(peer("crashes on the river"), "--situation", "check-down")
     assert ran.code == 1
     assert "error crashed, once, in check-down" in ran.out
-    assert "The bot ended with exit code 7 instead of answering." in ran.out
+    assert "The bot exited with exit code 7 instead of answering." in ran.out
     assert SECRET in ran.out
 
 
 def test_a_bot_that_does_not_end_is_ended(doctor: Doctor) -> None:
     ran = doctor(peer("does not end"), "--situation", "end-of-match", "--timeout", "0.5", "--json")
     assert (ran.code, ran.kinds, ran.data["warnings"]) == (0, {"lingers"}, 1)
-    assert "the dealer has closed, but after 0.5 s the bot has n" in ran.data["findings"][0]["wrong"]
+    assert "0.5 s after the dealer closed the connection, the bot has" in ran.data["findings"][0]["wrong"]
 
 
 def test_silence_takes_its_time(doctor: Doctor) -> None:
@@ -230,13 +230,13 @@ def test_a_bot_that_kills_itself(doctor: Doctor, tmp_path: Path) -> None:
     code = f"{CONNECT}os.kill(os.getpid(), 9)\n"
     ran = doctor(write_program(tmp_path, "bot.py", code), "--json")
     assert ran.kinds == {"crashed"}
-    assert "ended with signal 9 (SIGKILL) before the first state" in ran.data["findings"][0]["wrong"]
+    assert "exited with signal 9 (SIGKILL) before the first state" in ran.data["findings"][0]["wrong"]
 
 
 @pytest.mark.parametrize(
     ("code", "limit_s", "words"),
     [
-        ("print('no idea what to do')", "60", "ended with exit code 0 without connecting"),
+        ("print('no idea what to do')", "60", "exited with exit code 0 without connecting"),
         ("import time; time.sleep(600)", "1", "did not connect within "),
     ],
 )
@@ -244,13 +244,13 @@ def test_a_program_that_never_connects(doctor: Doctor, tmp_path: Path, code: str
     ran = doctor(write_program(tmp_path, "bot.py", code), "--start-timeout", limit_s, "--json")
     assert (ran.code, ran.kinds) == (1, {"no-connection"})
     assert words in ran.data["findings"][0]["wrong"]
-    assert ran.data["findings"][0]["expected"].endswith("the host and port that are its last two arguments")
+    assert ran.data["findings"][0]["expected"].endswith("the host and port in its last two arguments")
 
 
 def test_a_client_that_never_connects_is_given_no_arguments(doctor: Doctor) -> None:
     ran = doctor("tcp", "--start-timeout", "0.01", "--json")
     assert (ran.code, ran.kinds) == (1, {"no-connection"})
-    assert ran.data["findings"][0]["expected"] == "a TCP connection to the host and port that the doctor names"
+    assert ran.data["findings"][0]["expected"] == "a TCP connection to the host and port of the doctor"
 
 
 def test_a_program_that_connects_twice_is_not_taken_for_the_next(doctor: Doctor, tmp_path: Path) -> None:
@@ -331,7 +331,7 @@ def test_one_connection_of_a_client(background: list[Background]) -> None:
     assert (ran.code, ran.err, ran.data["findings"]) == (0, "", [])
     missing = [row["name"] for row in ran.data["situations"] if row["result"] == "not tried"]
     assert missing == [situation.name for situation in SITUATIONS if situation.needs_connection]
-    assert "another connection is needed, with --reconnect" in ran.data["sentence"]
+    assert "it needs another connection; use --reconnect" in ran.data["sentence"]
 
 
 def test_strangers_are_turned_away_while_a_client_is_awaited(background: list[Background]) -> None:
@@ -389,7 +389,7 @@ def test_an_interrupt_ends_the_bot(background: list[Background], tmp_path: Path,
     one.process.send_signal(number)
     ran = one.end()
     assert ran.code == 130
-    assert "It was interrupted." in ran.out
+    assert "The examination was interrupted." in ran.out
     assert "Traceback" not in ran.err
     with pytest.raises(ProcessLookupError):
         os.kill(pid, 0)
@@ -415,7 +415,7 @@ def _content(path: Path) -> str:
         ((), "BOT is missing"),
         (("nobody",), "'nobody' is neither a built-in bot"),
         (("calling", "-g", "nogame"), "no such game or file"),
-        (("calling", "--situation", "x"), "there is no situation 'x'; there are: handshake, "),
+        (("calling", "--situation", "x"), "there is no situation 'x'; the situations are handshake, "),
         (("tcp", "--host", "192.0.2.1"), "cannot listen on 192.0.2.1 port any"),
         (("tcp", "--host", ""), "--host: an address is needed"),
     ],

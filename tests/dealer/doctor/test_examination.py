@@ -94,14 +94,14 @@ def test_silence_is_waited_for_a_few_times_only() -> None:
     assert group.count == MAX_SILENCES
     assert len(host.visits) == MAX_SILENCES
     last = examination.rows[-1]
-    assert (last.result, last.reason) == (SituationState.NOT_TRIED, "3 questions were left unanswered, which is enough")
+    assert (last.result, last.reason) == (SituationState.NOT_TRIED, "the bot left 3 questions unanswered")
 
 
 def test_a_bot_that_never_answers_is_given_up() -> None:
     host = LocalHost(FAULTS["lines without end"].make, LIMIT)
     examination = run(host)
     assert len(host.visits) == MAX_WITHOUT_ANSWER
-    assert examination.rows[-1].reason == "not one answer in 3 connections is enough"
+    assert examination.rows[-1].reason == "the bot gave no answer in 3 connections"
 
 
 def test_nothing_is_tried_without_a_version() -> None:
@@ -109,16 +109,16 @@ def test_nothing_is_tried_without_a_version() -> None:
     examination = run(host)
     assert len(host.visits) == 1
     assert states(examination)["handshake"] is SituationState.FAULTS
-    assert examination.rows[1].reason == "the bot named no version"
+    assert examination.rows[1].reason == "the bot sent no version"
 
 
 @pytest.mark.parametrize(
     ("how", "words"),
     [
         ((None, ()), "did not connect within 30 s"),
-        ((3, ("boom",)), "ended with exit code 3 without connecting"),
-        ((-9, ()), "ended with signal 9 (SIGKILL) without connecting"),
-        ((-4000, ()), "ended with signal 4000 without connecting"),
+        ((3, ("boom",)), "exited with exit code 3 without connecting"),
+        ((-9, ()), "exited with signal 9 (SIGKILL) without connecting"),
+        ((-4000, ()), "exited with signal 4000 without connecting"),
     ],
 )
 def test_a_bot_that_does_not_come(how: Exit, words: str) -> None:
@@ -159,7 +159,7 @@ def test_a_finding_belongs_to_the_hand_it_was_made_in() -> None:
     first = found[Kind.ECHO_CHANGED]
     assert first.hand == 999_998
     assert first.state.startswith("MATCHSTATE:0:999998:")
-    assert "take the hand number from the states" in first.advice
+    assert "read the hand number from the states" in first.advice
 
 
 def test_an_interrupt_keeps_what_was_found(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -176,7 +176,7 @@ def test_an_interrupt_keeps_what_was_found(monkeypatch: pytest.MonkeyPatch) -> N
     assert states(examination)["folds"] is SituationState.NOT_TRIED
     report = examination.report(bot="x", game="limit")
     assert report.result == "interrupted"
-    assert "It was interrupted." in report.sentence
+    assert "The examination was interrupted." in report.sentence
 
 
 def test_progress_is_told() -> None:
@@ -212,7 +212,7 @@ def test_the_advice_to_one_that_stays_away_is_how_it_was_started() -> None:
         return group.advice
 
     assert "ARENA_GAME and PYTHONUNBUFFERED=1 in its environment" in advice("./bot")
-    assert advice("tcp") == "Start the client with the host and the port that were named, while the doctor waits."
+    assert advice("tcp") == "Start the client with the host and port of the doctor, while the doctor waits."
 
 
 def test_a_client_that_names_no_version_is_told_from_none_at_all() -> None:
@@ -220,7 +220,7 @@ def test_a_client_that_names_no_version_is_told_from_none_at_all() -> None:
     examination = examined(host, LIMIT)
     (group,) = examination.findings
     assert group.kind is Kind.NO_VERSION
-    assert group.wrong == "no client began with a version line within 30 s"
+    assert group.wrong == "no client sent a version line within 30 s"
 
 
 def test_the_advice_of_an_opening_is_for_its_hand_only() -> None:

@@ -145,11 +145,11 @@ def test_what_was_meant_is_played_where_the_echo_is_wrong() -> None:
 @pytest.mark.parametrize(
     ("line", "part"),
     [
-        (b"MATCHSTATX:1:7:r300c/c:|9hQd/8dAsJc:c\r\n", "it differs in the header, 'X' in place of 'E'"),
-        (b"MATCHSTATE:1:7:r300c/c:9hQd|/8dAsJc:c\r\n", "it differs in the cards, '9' in place of '|'"),
+        (b"MATCHSTATX:1:7:r300c/c:|9hQd/8dAsJc:c\r\n", "differs from the state in the header, 'X' in place of 'E'"),
+        (b"MATCHSTATE:1:7:r300c/c:9hQd|/8dAsJc:c\r\n", "differs from the state in the cards, '9' in place of '|'"),
         (b"MATCHSTATE:1:7:r300c/c\r\n", "only the first 22 came back"),
         (b"MATCHSTATE\r\n", "only the first 10 came back"),
-        (b"MATCHSTATE:1:8:\r\n", "it differs in the hand number, '8' in place of '7'"),
+        (b"MATCHSTATE:1:8:\r\n", "differs from the state in the hand number, '8' in place of '7'"),
     ],
 )
 def test_the_part_that_differs_is_named(line: bytes, part: str) -> None:
@@ -169,7 +169,7 @@ def test_lines_when_nothing_is_asked() -> None:
     assert kinds(judge(ASKED.text[:9] + b":c\r\n", None)) == [(Kind.ECHO_CUT, 10)]
     assert kinds(judge(OTHERS.text + b":c\r\n", None)) == [(Kind.UNASKED, len(OTHERS.text) + 1)]
     assert judge(FIRST.text + b":c\r\n", None).role is LineRole.REPEAT
-    assert judge(b"bye\r\n", None).problems[0].expected == "nothing: no answer is due"
+    assert judge(b"bye\r\n", None).problems[0].expected == "nothing, because no answer is due"
     assert judge(b"bye\r\n", None, latest=None, sent={}).about is None
 
 

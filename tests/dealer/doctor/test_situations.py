@@ -125,7 +125,7 @@ def test_comments_are_sent_where_they_are_promised() -> None:
 
 
 def test_a_situation_that_does_not_exist() -> None:
-    with pytest.raises(ValueError, match=r"no situation 'x'; there are: handshake, check-down"):
+    with pytest.raises(ValueError, match=r"no situation 'x'; the situations are handshake, check-down"):
         DoctorSettings(situations=["bets", "x"])
     assert find_situation("bets").name == "bets"
 
