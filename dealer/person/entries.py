@@ -1,6 +1,6 @@
-"""What a person may do, and what it types for it.
+"""Entries of a person at a table, and the actions that they mean.
 
-`read_entry` takes what is typed; what is unclear or illegal is refused with one sentence that says what is possible:
+`read_entry` accepts these forms and refuses any other with a sentence that lists the legal ones:
 
     f fold        c, k call or check        r raise, in limit games        m the minimum        a all-in
     300, r 300, raise to 300                a size: the total for the street
@@ -22,13 +22,13 @@ from engine.errors import quoted
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """Something that a person may do.
+    """An action offered to a person.
 
     Attributes:
-        entry: what stands for it, as `read_entry` takes it.
-        key: the key for it; empty without one.
-        label: such as ``Call 20``.
-        size: the player's total for the round after it, for a size that may be changed before it is sent.
+        entry: entry for `read_entry`.
+        key: key that enters it; empty if there is none.
+        label: text for a button, such as ``Call 20``.
+        size: the player's total for the round, if the person may change it before sending.
     """
 
     entry: str
@@ -37,25 +37,25 @@ class Offer:
     size: int | None = None
 
 
-POT_PARTS: Final = (("p/2", "½ pot"), ("2/3p", "⅔ pot"), ("p", "pot"), ("2p", "2 × pot"))
-"""Parts of the pot as it is after a call, as entries and as a person calls them."""
+_POT_PARTS: Final = (("p/2", "½ pot"), ("2/3p", "⅔ pot"), ("p", "pot"), ("2p", "2 × pot"))
+"""Entries for parts of the pot after a call, with their labels."""
 
 
 def verb_of(scene: Scene) -> str:
-    """What a raise is called here: a bet where there is no bet or blind in the round."""
+    """Return the verb for a raise, which is a bet if the round has no bet or blind."""
     if any(scene.view.street_committed):
         return "Raise to"
     return "Bet"
 
 
 def has_sizes(scene: Scene) -> bool:
-    """Whether the person may choose among several sizes."""
+    """Return whether it is the person's turn and there is more than one size for a raise."""
     view = scene.view
     return scene.is_your_turn and view.can_raise and view.min_raise_street_total < view.max_raise_street_total
 
 
 def offers(scene: Scene) -> tuple[Offer, ...]:
-    """What the person may do without naming a size; nothing unless it is asked."""
+    """Return the legal actions that need no size; empty unless it is the person's turn."""
     if not scene.is_your_turn:
         return ()
     view = scene.view
@@ -78,13 +78,13 @@ def offers(scene: Scene) -> tuple[Offer, ...]:
 
 
 def size_offers(scene: Scene) -> tuple[Offer, ...]:
-    """Sizes of a bet or raise that the person may choose; none where the game fixes it."""
+    """Return common sizes of a bet or raise; empty if the game fixes the size."""
     if not has_sizes(scene):
         return ()
     smallest = scene.view.min_raise_street_total
     largest = scene.view.max_raise_street_total
     totals = {smallest: Offer("m", "", f"smallest ({smallest:,})", smallest)}
-    for entry, name in POT_PARTS:
+    for entry, name in _POT_PARTS:
         try:
             action = read_entry(entry, scene)
         except UnclearEntry:
@@ -96,7 +96,7 @@ def size_offers(scene: Scene) -> tuple[Offer, ...]:
 
 
 def possible(scene: Scene) -> list[tuple[str, str]]:
-    """Entries that are possible, each with its effect: ``("c", "call 20")``."""
+    """Return the possible entries with their effects, as in ``("c", "call 20")``."""
     entries = []
     for offer in offers(scene):
         effect = offer.label[0].lower() + offer.label[1:]
@@ -121,21 +121,25 @@ _POT: Final = re.compile(
     rf"(?:{_NUMBER}\s*(?:/\s*(?P<under>[0-9]{{1,9}})\s*)?)?p(?:ot)?(?:\s*/\s*(?P<part>[0-9]{{1,9}}))?"
 )
 _PERCENT: Final = re.compile(rf"{_NUMBER}\s*%(?:\s*p(?:ot)?)?")
-_MOST_LETTERS: Final = 40
+_MAX_QUOTED: Final = 40
 
 
 def read_entry(text: str, scene: Scene) -> Action:
-    """The legal action that a person, whose turn it is, has typed; else an `UnclearEntry` with what is possible."""
+    """Parse the entry of a person whose turn it is.
+
+    Raises:
+        UnclearEntry: the entry is unclear or illegal; the message lists the possible ones.
+    """
     if not scene.is_your_turn:
         raise ValueError("it is not the person's turn")
     view = scene.view
     entry = " ".join(text.lower().split())
     if entry in _FOLD:
         if not view.can_fold:
-            _refuse("There is nothing to fold to", scene)
+            _refuse("There is no bet to fold to", scene)
         return FOLD
     if entry in _CHECK and view.to_call:
-        _refuse(f"You cannot check, there are {view.to_call:,} to call", scene)
+        _refuse(f"You cannot check, because there are {view.to_call:,} to call", scene)
     if entry in (*_CALL, *_CHECK):
         return CALL
     if not entry:
@@ -146,12 +150,12 @@ def read_entry(text: str, scene: Scene) -> Action:
     elif _is_size(entry):
         size = entry
     else:
-        _refuse(f"{quoted(entry, _MOST_LETTERS)} is not clear", scene)
+        _refuse(f"{quoted(entry, _MAX_QUOTED)} is not clear", scene)
     if not view.can_raise:
         if size in _ALL_IN and view.to_call == view.stack_left:
             return CALL
         _refuse("You cannot raise here", scene)
-    return _raise_of(size, scene)
+    return _parse_raise(size, scene)
 
 
 def _is_size(text: str) -> bool:
@@ -160,7 +164,7 @@ def _is_size(text: str) -> bool:
     return any(pattern.fullmatch(text) for pattern in (_CHIPS, _POT, _PERCENT))
 
 
-def _raise_of(size: str, scene: Scene) -> Action:
+def _parse_raise(size: str, scene: Scene) -> Action:
     view = scene.view
     is_fixed = scene.game.is_limit
     smallest = view.min_raise_street_total
@@ -168,20 +172,20 @@ def _raise_of(size: str, scene: Scene) -> Action:
     if not size and not is_fixed and smallest < largest:
         _refuse("How much?", scene)
     if size and not _is_size(size):
-        _refuse(f"{quoted(size, _MOST_LETTERS)} is not a size", scene)
+        _refuse(f"{quoted(size, _MAX_QUOTED)} is not a size", scene)
     if not size or size in _MINIMUM:
         street_total = smallest
     elif size in _ALL_IN:
         if is_fixed and largest < view.stack_left + view.street_committed[scene.position]:
-            _refuse("There is no all-in: the game fixes the size", scene)
+            _refuse("There is no all-in, because the game fixes the size", scene)
         street_total = largest
     elif _CHIPS.fullmatch(size):
         street_total = int(size.replace(",", ""))
     else:
         try:
-            part = _part_of_pot(size)
+            part = _parse_pot_part(size)
         except ZeroDivisionError:
-            _refuse(f"{quoted(size, _MOST_LETTERS)} is not a size", scene)
+            _refuse(f"{quoted(size, _MAX_QUOTED)} is not a size", scene)
         betting = scene.betting
         pot_after_call = betting.pot + betting.to_call
         street_total = view.to_street_total(betting.max_spent + int(part * pot_after_call))
@@ -192,7 +196,7 @@ def _raise_of(size: str, scene: Scene) -> Action:
     return raise_to(view.to_hand_total(street_total))
 
 
-def _part_of_pot(size: str) -> Fraction:
+def _parse_pot_part(size: str) -> Fraction:
     if (percent := _PERCENT.fullmatch(size)) is not None:
         return Fraction(percent["number"]) / 100
     pot = _POT.fullmatch(size)
@@ -202,10 +206,10 @@ def _part_of_pot(size: str) -> Fraction:
 
 
 def _refuse(problem: str, scene: Scene) -> NoReturn:
-    *others, last = [f"{keys} to {effect}" for keys, effect in possible(scene)]
+    *first, last = [f"{keys} to {effect}" for keys, effect in possible(scene)]
     advice = last
-    if others:
-        advice = f"{', '.join(others)} or {last}"
+    if first:
+        advice = f"{', '.join(first)} or {last}"
     if not problem.endswith("?"):
-        problem += ":"
-    raise UnclearEntry(f"{problem} {advice}.")
+        problem += "."
+    raise UnclearEntry(f"{problem} Enter {advice}.")

@@ -1,4 +1,4 @@
-"""Lines of a terminal: as wide as the window is now, with the suits of cards as symbols in colours."""
+"""Print lines of the window's width to a terminal, with coloured suits."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from logs.document import Table
 from logs.document.terminal import table_lines
 from logs.poker_table.faces import SYMBOLS, with_symbols
 
-_WIDTH_OF_PIPES: Final = 80
+_PIPE_WIDTH: Final = 80
 _MIN_WIDTH: Final = 36
 _MAX_WIDTH: Final = 120
 _TWO_COLOURS: Final = ("bold", "bold bright_red", "bold bright_red", "bold")
@@ -20,9 +20,9 @@ _FOUR_COLOURS: Final = ("bold green", "bold bright_blue", "bold bright_red", "bo
 
 
 class Screen:
-    """Prints lines; where the encoding has no suits, cards are written as everywhere else here: ``As``.
+    """Prints lines to a console, which decides about colours (``NO_COLOR``, ``TERM=dumb``, a pipe).
 
-    Whether colours come out at all is up to the console (``NO_COLOR``, ``TERM=dumb``, a pipe).
+    If the encoding has no symbols for suits, cards are printed as ``As``.
     """
 
     def __init__(self, console: Console, *, has_four_colours: bool = False) -> None:
@@ -35,11 +35,11 @@ class Screen:
     def width(self) -> int:
         """Width of a line in characters."""
         if not self.console.is_terminal:
-            return _WIDTH_OF_PIPES
+            return _PIPE_WIDTH
         return min(max(self.console.width, _MIN_WIDTH), _MAX_WIDTH)
 
     def say(self, text: str, indent: str = "", style: str = "") -> None:
-        """Print sentences, broken between words."""
+        """Print sentences, wrapped between words."""
         for line in textwrap.wrap(text, self.width - len(indent), break_on_hyphens=False):
             painted = self.painted(indent + line)
             painted.stylize(style)
@@ -54,7 +54,7 @@ class Screen:
         self.console.print(line, soft_wrap=True, highlight=False, markup=False)
 
     def painted(self, text: str) -> Text:
-        """A text with its cards in their colours."""
+        """Colour the cards in a text."""
         if self.console.options.ascii_only:
             return Text(text.replace("±", "+/-").encode("ascii", "replace").decode())
         line = Text(with_symbols(text))

@@ -1,8 +1,7 @@
-"""A person's seat as values: what is seen from it, and the bytes to and from the dealer.
+"""Seat of a person: scenes of a hand, made from the dealer's bytes, and replies to the dealer.
 
-A page and a terminal show a `Scene` and return what was entered (`dealer.person.entries`). A scene never holds a card
-that the person has not been shown; all that follows from its fields is computed when asked for. `HumanSeat` makes
-scenes of the dealer's bytes; it has no socket, no clock and no thread.
+A page or a terminal shows a `Scene` and returns an entry (`dealer.person.entries`). A scene has only cards that the
+person may see. `HumanSeat` has no socket, clock or thread.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ from protocol import NEED_DATA, Comment, Handshake, PlayerSession, ReceivedState
 
 @dataclass(frozen=True, slots=True)
 class MatchScore:
-    """The result of a person's match so far: net chips by seat, and a rate per hand if there are hands."""
+    """Score of a match so far, with net chips by seat and the person's rate per hand if there are hands."""
 
     hands: int
     chips: tuple[float, ...]
@@ -38,13 +37,13 @@ class MatchScore:
 
 @dataclass(frozen=True)
 class Scene:
-    """One moment of a hand as a person at the table sees it.
+    """A moment of a hand as a person at the table sees it.
 
     Attributes:
-        names: the players, by position in this hand.
+        names: players by position in this hand.
         hand_number: 0-based number of the hand in the match.
-        all_hole_cards: by position; empty where the person has not been shown them.
-        score: over all finished hands, including this one once it is over.
+        all_hole_cards: hole cards by position; empty for cards that the person may not see.
+        score: score over all finished hands, including this one once it is over.
     """
 
     names: tuple[str, ...]
@@ -61,7 +60,7 @@ class Scene:
 
     @cached_property
     def view(self) -> View:
-        """The same moment as a bot would see it."""
+        """The moment as a bot would see it."""
         return View(self.betting, self.position, self.hand_number, self.all_hole_cards, self.board)
 
     @property
@@ -82,7 +81,7 @@ class Scene:
 
     @property
     def strength(self) -> str:
-        """What the person's best hand is called, ``a pair of Kings``; empty before the flop and in other games."""
+        """Name of the person's best hand, as in ``a pair of Kings``; empty before the flop and in other games."""
         return strength_of(self.game, self.hole_cards + self.board)
 
     @cached_property
@@ -93,43 +92,53 @@ class Scene:
 
     @cached_property
     def history(self) -> tuple[HandEvent, ...]:
-        """The events of the hand, in order; a later scene of the hand only adds to it."""
+        """Events of the hand in order; a later scene only adds events."""
         return hand_events(self.betting, self.all_hole_cards, self.board, self.values)
 
     @cached_property
     def moment(self) -> HandView:
-        """The same moment as everybody at the table sees it; with each player's result once the hand is over."""
-        now = live_views(self.betting, self.names, self.all_hole_cards, self.board)[-1]
+        """The moment as everybody at the table sees it, with results once the hand is over."""
+        view = live_views(self.betting, self.names, self.all_hole_cards, self.board)[-1]
         if self.values is None:
-            return now
+            return view
         seats = []
-        for seat, value in zip(now.seats, self.values, strict=True):
+        for seat, value in zip(view.seats, self.values, strict=True):
             seats.append(replace(seat, value=value))
-        return replace(now, seats=tuple(seats))
+        return replace(view, seats=tuple(seats))
 
 
 def in_words(event: HandEvent, scene: Scene) -> str:
-    """One event of the scene's history as a sentence without its full stop."""
+    """Describe an event of a scene's history in a sentence without its full stop."""
     if isinstance(event, Dealt):
         name = round_names(scene.game)[event.round].capitalize()
         cards = ""
         if event.cards:
             cards = f": {' '.join(scene.game.shown_cards(event.cards))}"
         return f"{name}{cards} (pot {event.pot:,})"
-    who = shown(scene.names[event.position])
+    subject = shown(scene.names[event.position])
     end = "s"
     if event.position == scene.position:
-        who = "You"
+        subject = "You"
         end = ""
     if isinstance(event, Shown):
-        sentence = f"{who} show{end} {' '.join(scene.game.shown_cards(event.cards))}"
+        sentence = f"{subject} show{end} {' '.join(scene.game.shown_cards(event.cards))}"
         if event.strength:
             sentence += f", {event.strength}"
         return sentence
-    return f"{who} {action_words(event, scene.game, end=end)}"
+    return f"{subject} {action_words(event, scene.game, end=end)}"
 
 
 class HumanSeat:
+    """Seat of a person, without I/O.
+
+    Args:
+        game: game of the match.
+        names: players by seat.
+        seat: seat of the person.
+        earlier: numbers of hands played before, each with the seats and net chips of its positions. A hand that is
+            dealt again does not count.
+    """
+
     def __init__(
         self,
         game: Game,
@@ -137,20 +146,13 @@ class HumanSeat:
         seat: Seat,
         earlier: Iterable[tuple[int, Sequence[int], Sequence[float]]] = (),
     ) -> None:
-        """Prepare the seat.
-
-        Args:
-            names: the players, by seat.
-            earlier: numbers of hands that were played before, each with the seats and the net chips of its positions;
-                those that are played again do not count.
-        """
         self._session = PlayerSession(game)
         self._names = tuple(names)
         self._seat = seat
         self._earlier = list(earlier)
         self._hands = 0
         self._chips = [0.0] * len(self._names)
-        # A person looks after every hand, and leaves at any time.
+        # Intervals must hold at every hand, because a person looks at them and may leave at any time.
         self._board = Scoreboard(partial(AnyTimeMean, (), score_bounds(game)), names)
         self._mbb_per_chip = 1000.0 / game.big_blind
 
@@ -162,7 +164,11 @@ class HumanSeat:
         return self._session.send(Handshake())
 
     def receive_data(self, data: bytes) -> Iterator[Scene]:
-        """Take bytes from the dealer; what is seen after each of its states, in order, or a `DealerFailure`."""
+        """Receive bytes from the dealer, and yield a scene for each of its states.
+
+        Raises:
+            DealerFailure: the dealer violates the protocol.
+        """
         self._session.receive_data(data)
         while True:
             try:
@@ -175,13 +181,13 @@ class HumanSeat:
                 return
 
     def answer(self, action: Action) -> bytes:
-        """The bytes that answer the last scene, in which it was the person's turn."""
+        """Return the bytes that answer the last scene, in which it was the person's turn."""
         return self._session.send(Reply(action))
 
     def _scene(self, received: ReceivedState) -> Scene:
         hand = received.hand
         count = len(self._names)
-        # Positions go round the table from seat to seat, wherever the button is.
+        # Positions follow the order of the seats; only their start moves with the button.
         seats = [(self._seat + position - hand.position) % count for position in range(count)]
         for number, earlier_seats, values in self._earlier:
             if number < hand.hand_number:
@@ -202,7 +208,7 @@ class HumanSeat:
         return replace(scene, score=self.score)
 
     def _count(self, seats: Sequence[int], values: Sequence[float]) -> None:
-        """Count a hand, by the seats and the net chips of its positions."""
+        """Add a hand, with the seats and net chips of its positions, to the score."""
         self._hands += 1
         for seat, value in zip(seats, values, strict=True):
             self._chips[seat] += value

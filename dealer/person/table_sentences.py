@@ -1,4 +1,4 @@
-"""What every face shows in words: the game, what a person may do and why no more, the end of a hand, the score."""
+"""Sentences about a table, for the terminal and the pages: game, legal actions, results and score."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from logs.estimation.mean import chips_text
 
 
 def game_sentence(game: Game) -> str:
-    """What is played, in a sentence without its full stop."""
+    """Describe a game in a sentence without its full stop."""
     blinds = "/".join(str(blind) for blind in sorted(game.blinds) if blind)
     bets = "/".join(map(str, dict.fromkeys(game.raise_sizes)))
     name = "Limit" if game.is_limit else "No-limit"
@@ -34,12 +34,12 @@ def game_sentence(game: Game) -> str:
 
 
 def score_text(score: MatchScore) -> str:
-    """The score in a few words: ``+20 after 3 hands``."""
+    """Format a score, as in ``+20 after 3 hands``."""
     return f"{chips_text(score.yours)} after {count_of(score.hands, 'hand')}"
 
 
 def score_remark(score: MatchScore) -> str:
-    """What a score shows about strength, in brackets."""
+    """Return a remark in brackets about the significance of a score."""
     rate = score.rate
     if rate is None or rate.half_width is None:
         return "(too few to separate skill from luck)"
@@ -50,7 +50,7 @@ def score_remark(score: MatchScore) -> str:
 
 
 def result_sentence(scene: Scene) -> str:
-    """The end of a hand: what it meant for the person, and the score."""
+    """Describe the person's result of a finished hand, and the score."""
     value = 0.0
     if scene.values is not None:
         value = scene.values[scene.position]
@@ -58,15 +58,15 @@ def result_sentence(scene: Scene) -> str:
 
 
 _WHY_NO_RAISE: Final = {
-    Rule.RAISE_CAP: "the raises that the game allows in a round are made",
-    Rule.NOBODY_TO_RAISE: "nobody else has chips left to answer it",
+    Rule.RAISE_CAP: "this round has reached the raises that the game allows",
+    Rule.NOBODY_TO_RAISE: "no other player has chips left",
     Rule.STACK_TOO_SMALL: "a call takes all your chips",
-    Rule.ACTION_LIMIT: "this round has as many actions as a round can have",
+    Rule.ACTION_LIMIT: "this round has reached the limit of actions",
 }
 
 
 def reasons(scene: Scene) -> tuple[str, ...]:
-    """What the rules allow the person here and why no more, in sentences; nothing unless it is asked."""
+    """Explain the legal actions in sentences; empty unless it is the person's turn."""
     if not scene.is_your_turn:
         return ()
     return _about_calling(scene), _about_raising(scene)
@@ -75,11 +75,11 @@ def reasons(scene: Scene) -> tuple[str, ...]:
 def _about_calling(scene: Scene) -> str:
     to_call = scene.view.to_call
     if not to_call:
-        return "Nobody has bet more than you, so you may check for nothing, and there is nothing to fold to."
+        return "There is nothing to call, so you may check, and you cannot fold."
     share = Fraction(to_call, scene.pot + to_call)
     return (
-        f"A call adds {to_call:,} to a pot of {scene.pot:,}: played to a showdown without more bets, "
-        f"it pays if you win more than {float(share):.1%} of the time."
+        f"A call adds {to_call:,} to a pot of {scene.pot:,}. Without more bets, it is profitable if you win more than "
+        f"{float(share):.1%} of the showdowns."
     ).replace("%", " %")
 
 
@@ -93,11 +93,11 @@ def _about_raising(scene: Scene) -> str:
         reason = "the rules forbid it"
         if rule is not None:
             reason = _WHY_NO_RAISE.get(rule, reason)
-        return f"You cannot raise: {reason}."
+        return f"You cannot raise, because {reason}."
     if scene.game.is_limit:
-        return f"The game fixes the size: you may {verb} {smallest:,}, your total for this round."
+        return f"You may {verb} {smallest:,}, your total for this round. The game fixes the size."
     if smallest == largest:
-        return f"You may {verb} {largest:,}: all your chips, and less is no raise."
+        return f"You may {verb} {largest:,}, which is all-in. Any other size is too small."
     size = "the big blind"
     if any(view.street_committed):
         size = "as much more as the last bet or raise"
@@ -108,7 +108,7 @@ def _about_raising(scene: Scene) -> str:
 
 
 def waiting_sentence(session: TableSession) -> str:
-    """Who is waited for; empty where it is the person, or no one."""
+    """Name the players for which the person waits; empty if there are none."""
     scene = session.scene
     if session.moments.is_asked or not session.is_dealing:
         return ""
@@ -124,7 +124,7 @@ def waiting_sentence(session: TableSession) -> str:
     if remote:
         return f"Waiting for {listed(remote)}."
     if local:
-        return f"Waiting for {listed(local)} to sit down."
+        return f"Waiting for {listed(local)} to connect."
     if scene is not None and not scene.finished and scene.betting.acting_position != scene.position:
         return f"Waiting for {shown(scene.names[scene.betting.acting_position])}."
     return "The next hand is being dealt."

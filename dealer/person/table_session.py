@@ -1,15 +1,10 @@
-"""A person at a table in an event loop: the run, the person's seat in it, and the messages of both.
+"""Session of a person at a table, in an event loop.
 
-For a terminal, and for faces that come and go, such as a page that is reloaded: the table session continues without
-them, asks, and waits. The run is that of `arena table`, with the same logs; a table session that is stopped is
-continued by another one of its folder. Next to the logs of the run, the small file ``seat.json`` in its folder keeps
-how far the person had come in the hand that goes on, and how long a decision may take.
+A session plays a run and waits for the person, whether or not a terminal or a page shows it. A stopped session is
+continued by another one with the same folder, whose file ``seat.json`` has the person's actions of the current hand.
 
-The dealer may be ahead of the person, who still looks at the end of a hand, so scenes wait in `SeatMoments` until the
-person has continued. A moment's name is the number of the hand and how many actions were played in it: ``12.3``. An
-answer that was sent twice, or from a page that is out of date, names a moment that has passed and changes nothing.
-What the person has played in a hand is a value. Given back when the hand is dealt again, after a break, it brings the
-person to the same decision, so no decision is made a second time with more knowledge.
+The dealer may be ahead of the person, so `SeatMoments` queues scenes. A moment is named by the number of the hand and
+of the actions so far, as in ``12.3``. An answer that names an earlier moment changes nothing.
 """
 
 from __future__ import annotations
@@ -46,46 +41,45 @@ from logs.whole_file import write_whole
 from protocol.actions import scan_action
 from protocol.match_state import betting_text
 
-_MOST_NOTES: Final = 20
+_MAX_NOTES: Final = 20
 
 
 class PlayerCaller(Protocol):
-    """Calls the players of a run to their seats."""
+    """Calls the remote players of a run to their seats."""
 
     def see(self, event: MatchEvent) -> None:
-        """Take note of an event."""
+        """Receive an event of the run."""
 
     def note(self, progress: Progress) -> None:
-        """Take note of the progress."""
+        """Receive the progress of the run."""
 
 
-_REMEMBERED: Final = 16
-"""So many answers are kept by their moments; older ones were not sent twice by accident."""
+_MAX_ANSWERS: Final = 16
+"""Latest answers that are kept, to recognise one that is sent twice."""
 
 
 Played: TypeAlias = tuple[int, str]
-"""How far a person has come: the number of a hand, and its betting after the person's last action, as the protocol
-writes it."""
+"""Number of a hand, and its betting after the person's last action in the notation of the protocol."""
 
 
 class SeatMoments:
-    """The moments of one person, in order.
+    """Sequence of the scenes that a person sees.
 
     Attributes:
-        scene: what is shown; None before the first hand.
-        played: how far the person has come in the last hand in which it acted; None before.
+        scene: the current scene; None before the first hand.
+        played: the last hand in which the person acted, with its betting; None before.
     """
 
     def __init__(self, played: Played | None = None) -> None:
         self.scene: Scene | None = None
         self.played = played
-        self._coming: deque[Scene] = deque()
-        self._is_passed = False
+        self._queue: deque[Scene] = deque()
+        self._is_answered = False
         self._answers: dict[str, str] = {}
 
     @property
     def name(self) -> str:
-        """The name of the moment that is shown; empty before the first hand."""
+        """Name of the current moment; empty before the first hand."""
         scene = self.scene
         if scene is None:
             return ""
@@ -94,54 +88,60 @@ class SeatMoments:
 
     @property
     def is_asked(self) -> bool:
-        """Whether the match waits for the person: to act, or to continue with the next hand."""
+        """The match waits for the person to act or to continue with the next hand."""
         scene = self.scene
-        return scene is not None and not self._is_passed and (scene.is_your_turn or scene.finished)
+        return scene is not None and not self._is_answered and (scene.is_your_turn or scene.finished)
 
     def see(self, scene: Scene) -> Action | None:
-        """Take a scene from the dealer; returns the answer to it, where the person has given it before a break."""
+        """Add a scene; return the person's action if it was played before a break."""
         action = None
         if scene.is_your_turn:
-            action = self._played_here(scene)
+            # The same action again, so that no decision is made twice with more knowledge.
+            action = self._find_played(scene)
         if action is None:
-            self._coming.append(scene)
+            self._queue.append(scene)
             self._advance()
         return action
 
     def answer(self, name: str, entry: str) -> Action | None:
-        """Take what the person has entered at a moment; returns its action, None where a hand was over.
+        """Enter the person's answer to a moment.
 
-        The name is that of the moment that the person has seen; after a hand, any entry continues.
+        Args:
+            name: name of the moment that the person saw.
+            entry: an action; after the end of a hand, any text continues.
+
+        Returns:
+            The action, or None after the end of a hand.
 
         Raises:
-            StaleEntry: that moment has passed.
-            UnclearEntry: it is not a legal action.
+            StaleEntry: the moment has passed.
+            UnclearEntry: the entry is not a legal action.
         """
         scene = self.scene
         if scene is None or name != self.name or not self.is_asked:
-            raise StaleEntry(self._stale(name))
+            raise StaleEntry(self._explain_stale(name))
         action = None
         if scene.finished:
-            said = f"you have continued from hand {scene.hand_number}"
+            answer = f"you have continued after hand {scene.hand_number}"
         else:
             action = read_entry(entry, scene)
             after = scene.betting.after(action)
             self.played = scene.hand_number, betting_text(after)
-            said = _said(scene, action)
-        self._answers[name] = said
-        if len(self._answers) > _REMEMBERED:
+            answer = _describe_action(scene, action)
+        self._answers[name] = answer
+        if len(self._answers) > _MAX_ANSWERS:
             del self._answers[next(iter(self._answers))]
-        self._is_passed = True
+        self._is_answered = True
         self._advance()
         return action
 
     def _advance(self) -> None:
-        while self._coming and not self.is_asked:
-            self.scene = self._coming.popleft()
-            self._is_passed = False
+        while self._queue and not self.is_asked:
+            self.scene = self._queue.popleft()
+            self._is_answered = False
 
-    def _played_here(self, scene: Scene) -> Action | None:
-        """The action at a scene that the person had played before a break; None if it had not come so far."""
+    def _find_played(self, scene: Scene) -> Action | None:
+        """Return the action that the person played at a scene before a break, if any."""
         if self.played is None:
             return None
         hand_number, betting = self.played
@@ -154,13 +154,13 @@ class SeatMoments:
         action, _ = scanned
         return action
 
-    def _stale(self, name: str) -> str:
+    def _explain_stale(self, name: str) -> str:
         if name in self._answers:
-            return f"That was taken already, and counts once: {self._answers[name]}."
-        return "That entry was for an earlier state of the match and was ignored; this is the present state."
+            return f"This entry was already accepted and counts once: {self._answers[name]}."
+        return "The entry was for an earlier state of the match and is ignored. This is the current state."
 
 
-def _said(scene: Scene, action: Action) -> str:
+def _describe_action(scene: Scene, action: Action) -> str:
     after = replace(scene, betting=scene.betting.after(action))
     own_events = []
     for event in hand_events(after.betting, after.all_hole_cards, after.board, None):
@@ -171,40 +171,40 @@ def _said(scene: Scene, action: Action) -> str:
 
 
 class TableSession:
-    """One person at one table.
+    """Session of a person at a table.
+
+    Reads the logs of earlier sessions, so that it is best created in a thread.
+
+    Args:
+        run: a new run, or a reopened one.
+        decision_s: time limit for decisions at a new table.
 
     Attributes:
-        run: what is played; its first player is the person.
-        moments: what the person is shown and asked.
-        notes: what has gone wrong since the person's last entry, in sentences.
-        awaited: the players that have not connected.
-        decision_s: how long a decision may take; None without limit.
-        result: of the run, once it has ended or was stopped.
-        problem: why nothing can be played, as a sentence; empty if nothing is wrong.
-        version: grows whenever something is to be shown again.
-        is_dealing: whether the run goes on.
-        caller: gets the progress and the events of the run, too; None where it calls no players.
+        run: the run, whose first player is the person.
+        moments: scenes for the person.
+        notes: sentences about faults since the person's last entry.
+        awaited: players that have not connected.
+        decision_s: time limit for a decision in seconds; None for no limit.
+        result: result of the run, once it has ended or was stopped.
+        problem: sentence about why the run cannot be played; empty if it can.
+        version: increases with every change that a page shows.
+        is_dealing: the run continues.
+        caller: also receives the progress and events of the run; None if all players are local.
     """
 
     def __init__(self, run: Run[ContestResult], *, decision_s: float | None = None) -> None:
-        """Prepare to sit down, or to sit down again; reads the logs of earlier table sessions, so best in a thread.
-
-        Args:
-            run: of `dealer.run.run.new_run`, or reopened.
-            decision_s: of a new table: how long a decision may take.
-        """
         self.run = run
         contest = run.planned[0]
         self.game: Game = contest.game
         self.names: tuple[str, ...] = tuple(contest.names)
         self.hands: int = contest.run.deals
-        kept = read_saved_seat(run.folder)
+        saved = read_saved_seat(run.folder)
         earlier, records = _earlier_hands(run)
-        self.moments = SeatMoments(kept.played)
+        self.moments = SeatMoments(saved.played)
         self.decision_s = decision_s
         if decision_s is None:
-            self.decision_s = kept.decision_s
-        self.notes: deque[str] = deque(maxlen=_MOST_NOTES)
+            self.decision_s = saved.decision_s
+        self.notes: deque[str] = deque(maxlen=_MAX_NOTES)
         self.awaited: tuple[AwaitedPlayer, ...] = ()
         self.result: ContestResult | None = run.finished
         self.problem = ""
@@ -221,12 +221,12 @@ class TableSession:
 
     @property
     def scene(self) -> Scene | None:
-        """What is shown; None before the first hand."""
+        """Current scene; None before the first hand."""
         return self.moments.scene
 
     @property
     def is_ended(self) -> bool:
-        """Whether nothing more is dealt, and the person has seen everything."""
+        """The run is over, and the person has seen the end of the last hand."""
         if self.is_dealing:
             return False
         has_unseen_end = self.moments.is_asked and self.scene is not None and self.scene.finished
@@ -234,14 +234,14 @@ class TableSession:
 
     @property
     def time_left_s(self) -> float | None:
-        """How long the person still has for the decision that is asked for; None without a limit."""
+        """Seconds left for the current decision; None without a limit."""
         if self._clock is None or self._clock.cancelled():
             return None
         return max(0.0, self._clock.when() - asyncio.get_running_loop().time())
 
     @property
     def last_hand(self) -> int:
-        """The number of the last hand that the person has seen to its end; -1 before. The dealer may be ahead of it."""
+        """Number of the last hand that the person has seen to its end; -1 before the first."""
         scene = self.scene
         if scene is None:
             return self._last_seen
@@ -251,7 +251,7 @@ class TableSession:
         return max(self._last_seen, last_hand)
 
     def record(self, hand_number: int) -> HandRecord | None:
-        """A finished hand, with the cards of all players and the comments; None before the person has seen its end."""
+        """Return a finished hand with all cards and comments, or None before the person has seen its end."""
         if hand_number > self.last_hand:
             return None
         for record in reversed(self._records):
@@ -262,12 +262,12 @@ class TableSession:
     # ---- the match
 
     async def play(self) -> None:
-        """Play until the run ends or is interrupted; needs a loop of `dealer.table.loop.new_event_loop`."""
+        """Play until the run ends or is interrupted, in a loop of `dealer.table.loop.new_event_loop`."""
         try:
             if self.run.finished is None:
-                await self._keep()
+                await self._save()
                 self.result = await self.run.play(self._note_progress, self._note_event)
-                # The last lines that the dealer has sent are looked at in the next step of the loop.
+                # The last lines of the dealer are read in the next step of the loop.
                 await asyncio.sleep(0)
         except DealerError as error:
             self.problem = str(error)
@@ -279,11 +279,10 @@ class TableSession:
             self.wake()
 
     def _receive(self, data: bytes) -> None:
-        """Look at what the dealer sends in the next step of the loop: it sends in the middle of a step of the match."""
-        asyncio.get_running_loop().call_soon(self._take, data)
+        # The dealer sends in the middle of a step of the match, which an answer must not interrupt.
+        asyncio.get_running_loop().call_soon(self._read, data)
 
-    def _take(self, data: bytes) -> None:
-        """Look at what the dealer has sent."""
+    def _read(self, data: bytes) -> None:
         try:
             for scene in self._seat.receive_data(data):
                 self._see(scene)
@@ -314,14 +313,14 @@ class TableSession:
     def _note_event(self, event: MatchEvent) -> None:
         if self.caller is not None:
             self.caller.see(event)
-        what = event.event
-        if isinstance(what, HandFinished):
-            self._records.append(what.record)
-        elif isinstance(what, SeatOpened) and what.seat == SEAT:
-            # The match is in the middle of a step.
-            asyncio.get_running_loop().call_soon(self._sit, what.open_seat)
-        elif isinstance(what, FaultSeen) and what.fault.seat != SEAT:
-            self._note(f"{event.players[what.fault.seat]}: {fault_phrase(what.fault)}.")
+        match_event = event.event
+        if isinstance(match_event, HandFinished):
+            self._records.append(match_event.record)
+        elif isinstance(match_event, SeatOpened) and match_event.seat == SEAT:
+            # Later, because the match is in the middle of a step.
+            asyncio.get_running_loop().call_soon(self._sit, match_event.open_seat)
+        elif isinstance(match_event, FaultSeen) and match_event.fault.seat != SEAT:
+            self._note(f"{event.players[match_event.fault.seat]}: {fault_phrase(match_event.fault)}.")
 
     def _sit(self, seat: OpenSeat) -> None:
         self._link = PlayerLink(self._receive, lambda: None)
@@ -333,51 +332,51 @@ class TableSession:
         self.wake()
 
     def wake(self) -> None:
-        """Have those that wait for something newer look."""
+        """Notify everyone who waits for a change."""
         self.version += 1
         self._changes.notify()
 
     # ---- the person
 
     async def enter(self, moment: str, entry: str) -> None:
-        """Take what the person has entered at a moment; see `SeatMoments.answer`.
+        """Enter the person's answer to a moment; see `SeatMoments.answer`.
 
         Raises:
-            StaleEntry: that moment has passed, or nothing is dealt any more.
-            UnclearEntry: it is no action, or an illegal one.
+            StaleEntry: the moment has passed, or the run is over.
+            UnclearEntry: the entry is not a legal action.
         """
         scene = self.scene
         if not self.is_dealing and scene is not None and not scene.finished:
-            raise StaleEntry("Nothing is dealt here any more; sit down again to go on.")
+            raise StaleEntry("The match has stopped at this table. Open the table again to continue.")
         action = self.moments.answer(moment, entry)
         self.notes.clear()
         self._stop_clock()
         if action is not None:
             try:
-                await self._keep()
+                await self._save()
             except OSError as error:
-                self._note(f"What you did could not be kept for after a break: {error.strerror}.")
+                self._note(f"Your action could not be saved, so a break would repeat the decision ({error.strerror}).")
             self._send(action)
         self._start_clock()
         self.wake()
 
-    async def _keep(self) -> None:
-        """Keep how far the person has come, also if the process is killed; a power cut may cost the current hand.
-
-        It is written for every action, without waiting for the disk: that would take most of the time of an action.
+    async def _save(self) -> None:
+        """Save the person's actions of the current hand.
 
         Raises:
-            OSError: it cannot be written.
+            OSError: the file cannot be written.
         """
-        kept = _SAVED_SEAT.dump_json(SavedSeat(self.decision_s, self.moments.played)).decode()
-        await asyncio.to_thread(write_whole, self.run.folder / SEAT_FILE, f"{kept}\n", is_synced=False)
+        # Not synced, because that would take most of the time of an action. A killed process loses nothing, and a power
+        # cut at most the current hand.
+        text = _SAVED_SEAT.dump_json(SavedSeat(self.decision_s, self.moments.played)).decode()
+        await asyncio.to_thread(write_whole, self.run.folder / SEAT_FILE, f"{text}\n", is_synced=False)
 
     async def wait(self, version: int, timeout_s: float) -> bool:
-        """Wait until there is something newer than a version; returns whether there is."""
+        """Wait for a change after a version; return False if the time is up."""
         return await self._changes.wait_for(lambda: self.version > version, timeout_s)
 
     async def wait_until_asked(self, timeout_s: float) -> bool:
-        """Wait until the person is asked or nothing more is dealt; returns whether it is so."""
+        """Wait until the person must act or the run is over; return False if the time is up."""
         return await self._changes.wait_for(lambda: self.moments.is_asked or not self.is_dealing, timeout_s)
 
     def _start_clock(self) -> None:
@@ -405,20 +404,20 @@ class TableSession:
     async def _enter_late(self, name: str, action: str) -> None:
         with contextlib.suppress(StaleEntry):
             await self.enter(name, action)
-            self._note(f"Your time was up: you {action}.")
+            self._note(f"Your time was up, so you {action}.")
 
 
-KEPT_HANDS: Final = 1000
-"""How many hands can be shown again; earlier ones are in the log."""
+_KEPT_HANDS: Final = 1000
+"""Number of hands in memory, which can be shown again; earlier ones are in the log."""
 
 
 def _earlier_hands(
     run: Run[Any],
 ) -> tuple[list[tuple[int, tuple[Seat, ...], tuple[float, ...]]], deque[HandRecord]]:
-    """The hands of a run that were played before: what counts of all, and those that can be shown again."""
+    """Read the earlier hands of a run; return the net chips of all, and the records of the last ones."""
     values = []
-    records: deque[HandRecord] = deque(maxlen=KEPT_HANDS)
-    # There are none yet; files that are damaged are found out when the run picks them up.
+    records: deque[HandRecord] = deque(maxlen=_KEPT_HANDS)
+    # A new run has no logs. The run itself reports damaged ones when it resumes.
     with contextlib.suppress(LogError):
         for record in find([run.folder], on_problem=lambda problem: None, times=True).hands():
             values.append((record.hand_number, record.seats, record.values))
@@ -431,11 +430,11 @@ SEAT_FILE: Final = "seat.json"
 
 @dataclass(frozen=True, slots=True)
 class SavedSeat:
-    """What is kept of a table session.
+    """Saved state of a session.
 
     Attributes:
-        decision_s: how long a decision may take; None without limit.
-        played: how far the person had come in the hand that was going on; None in no hand.
+        decision_s: time limit for a decision in seconds; None for no limit.
+        played: current hand, with its betting after the person's last action; None outside a hand.
     """
 
     decision_s: float | None = None
@@ -446,9 +445,9 @@ _SAVED_SEAT: Final = TypeAdapter(SavedSeat)
 
 
 def read_saved_seat(folder: Path) -> SavedSeat:
-    """What is kept in the folder of a run; nothing where there is no such file, or one that is not ours.
+    """Read the saved state in the folder of a run; return an empty state if the file is missing or invalid.
 
-    Without it the person begins the interrupted hand again, without a limit: the cards are the same.
+    With an empty state, the person plays the interrupted hand again, with the same cards and without a time limit.
     """
     try:
         return _SAVED_SEAT.validate_json((folder / SEAT_FILE).read_bytes())

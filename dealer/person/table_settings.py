@@ -1,4 +1,4 @@
-"""A table as a person asks for it, as the settings of a run: the person, then the bots, asked for their reasons."""
+"""Settings of a run in which a person plays against bots."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from engine.text import count_of
 from protocol import GameDefinitionError, find_game
 
 SEAT: Final = Seat(0)
-"""The person's."""
+"""Seat of the person."""
 HANDS: Final = 1_000_000
-"""More than a person plays: a person ends a match by leaving."""
+"""More hands than a person plays. A person ends the match by leaving."""
 _OPPONENTS: Final = ("mfs", "rembrant", "random")
-"""The first that plays a game is the opponent in it, unless another is named."""
+"""Default opponents; the first that plays the game is taken."""
 _THINKING_S: Final = 1e9
 _THINKING_PER_HAND_S: Final = 1e6
-"""With these clocks no clock runs out; 64 bits hold the time of a match of so many hands."""
+"""Limits that no person reaches, and whose sum over a match still fits 64 bits."""
 
 
 def table_config(
@@ -40,38 +40,37 @@ def table_config(
     export: Sequence[str] | None = None,
     on_fault: FaultPolicy = FaultPolicy.RESTART,
 ) -> RunSettings:
-    """The settings of a match of a person against bots.
+    """Make the settings of a match of a person against bots.
 
     Args:
-        game: as for `protocol.find_game`.
-        bots: the others, by seat; a single one takes all other seats; without any, one that plays the game.
-        name: the person's.
-        deals: to play; None until the person leaves.
-        seed: of the cards, a number or a key; None for a new number.
-        host: address to listen on for ``tcp`` players; None for this machine alone.
-        directory: the folder where commands start; None for the present one.
-        export: the formats of hand histories to write; None for what `arena play` writes.
-        on_fault: what becomes of a bot that fails.
+        game: name or path, as for `protocol.find_game`.
+        bots: opponents by seat; one bot takes all seats, and none means a default opponent.
+        name: name of the person.
+        deals: number of deals; None to play until the person leaves.
+        seed: number or key of the cards; None for a new number.
+        host: address to listen on for ``tcp`` players; None for the loopback address.
+        directory: folder in which commands start; None for the current one.
+        export: formats of hand histories to write; None for those of `arena play`.
+        on_fault: policy for faults of bots.
 
     Raises:
-        ConfigError: there is no such game or bot, or not one for each seat.
+        ConfigError: the game or a bot does not exist, or the number of bots is wrong.
     """
     try:
         rules = find_game(game)[1]
     except GameDefinitionError as error:
         raise ConfigError(str(error)) from None
-    others = rules.num_players - 1
+    num_opponents = rules.num_players - 1
     bots = bots or [BotSettings(bot=opponent_in(rules))]
     if len(bots) == 1:
-        bots = [bots[0]] * others
-    if len(bots) != others:
+        bots = [bots[0]] * num_opponents
+    if len(bots) != num_opponents:
         words = [bot.bot for bot in bots]
         named = ", ".join(words)
-        if len(bots) > others:
+        if len(bots) > num_opponents:
             named += f"; {quoting_advice(words)}"
-        raise ConfigError(
-            f"{game} needs {count_of(others, 'bot')} besides you, or one for all seats; {len(bots)} given: {named}"
-        )
+        needed = f"{count_of(num_opponents, 'bot')} besides you, or one for all seats"
+        raise ConfigError(f"{game} needs {needed}; {len(bots)} given: {named}")
     is_remote = any(parse_player(bot.bot, bot.directory).kind is PlayerKind.TCP for bot in bots)
     return validated(
         {
@@ -84,19 +83,19 @@ def table_config(
             "directory": directory,
             "export": export,
             "on_fault": on_fault,
-            # Other people are waited for without limit.
+            # A remote player may be another person, who needs time to connect.
             "start_timeout_s": 0.0 if is_remote else None,
         }
     )
 
 
 def opponent_in(game: Game) -> str:
-    """The built-in bot that a person meets in a game unless another is named."""
+    """Return the default opponent in a game."""
     return next(name for name in _OPPONENTS if make_bot(name, 0).refusal(game) is None)
 
 
 def _you(name: str) -> BotSettings:
-    """The person as a player."""
+    """Make the settings of the person's seat."""
     try:
         player = parse_player(f"{name}=tcp")
     except PlayerError:
@@ -105,7 +104,7 @@ def _you(name: str) -> BotSettings:
         raise ConfigError(SettingProblem("name", f"{quoted(name)} cannot be a name: {NAME_RULE}"))
     return BotSettings(
         f"{name}=tcp",
-        # The seat is the person's alone, without a port that another client could find.
+        # Without a port, no other client can take the person's seat.
         linked=True,
         t_response_s=_THINKING_S,
         t_hand_s=_THINKING_S,
@@ -114,12 +113,13 @@ def _you(name: str) -> BotSettings:
 
 
 def _explaining(bot: BotSettings) -> BotSettings:
-    """A bot with its name; a built-in one that can give its reasons is asked to, unless its options say otherwise."""
+    """Name a bot, and switch on the reasons of a built-in one unless its options say otherwise."""
     player = parse_player(bot.bot, bot.directory)
     text = player.text
     if is_builtin(text):
-        kind, _, given = text.partition("?")
+        kind, _, options = text.partition("?")
         can_explain = any(option.name == "explain" for option in describe(kind).options)
-        if can_explain and "explain" not in [item.partition("=")[0].strip() for item in given.split(",")]:
-            text = f"{kind}?{given}{',' if given else ''}explain=true"
+        if can_explain and "explain" not in [item.partition("=")[0].strip() for item in options.split(",")]:
+            separator = "," if options else ""
+            text = f"{kind}?{options}{separator}explain=true"
     return replace(bot, bot=f"{player.name}={text}")

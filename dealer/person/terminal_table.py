@@ -1,10 +1,8 @@
-"""A person plays at a table in a terminal, from sitting down to leaving.
+"""Play of a person in a terminal.
 
-What happens is printed in plain lines, none wider than the window, so that a transcript of a match reads like its
-history. What is typed is read when the person is asked, line by line from a keyboard or a pipe, and nothing is sent
-that is not clear and legal. Ctrl-C at any moment, the end of input and ``q`` leave the table; what was played is whole
-on the disk, and the match can go on from there. The table session is in the event loop of a thread of its own; the main
-thread is the person's, where a terminal is read and Ctrl-C arrives.
+Everything is printed in plain lines, so that a transcript reads like a hand history. Entries are read line by line from
+a keyboard or a pipe. Ctrl-C, the end of input and ``q`` leave the table, and the match can be resumed. The session runs
+in the event loop of another thread, because the main thread reads the terminal and receives Ctrl-C.
 """
 
 from __future__ import annotations
@@ -48,9 +46,9 @@ from logs.hand_view import Acted, Dealt, HandEvent
 
 _T = TypeVar("_T")
 _NAME_AFTER_S: Final = 2.0
-"""A player that is waited for as long as this is named."""
-_LOOK_UP_S: Final = 0.2
-"""How long a wait lasts before Ctrl-C is noticed on systems that do not interrupt it."""
+"""Time after which the players that the person waits for are named."""
+_WAIT_S: Final = 0.2
+"""Length of a single wait, after which Ctrl-C is noticed on systems that do not interrupt waits."""
 _PROMPT: Final = "> "
 _INDENT: Final = "  "
 
@@ -68,15 +66,18 @@ def sit_down(
     shows_all: bool = False,
     has_four_colours: bool = False,
 ) -> bool:
-    """Let a person play until the match ends or the person leaves; returns whether Ctrl-C has ended it.
+    """Let a person play until the match ends or the person leaves.
 
     Args:
-        console: where everything is shown.
-        session: not played yet; it has the result afterwards, or the problem.
-        entries: what the person types; standard input by default.
+        console: console for all output.
+        session: session that has not been played; afterwards it has the result or the problem.
+        entries: input of the person; standard input by default.
         pause_s: seconds between two hands; None waits for Enter.
-        shows_all: whether the cards of all players are shown after each hand.
-        has_four_colours: whether every suit has a colour of its own.
+        shows_all: show the cards of all players after each hand.
+        has_four_colours: give every suit a colour of its own.
+
+    Returns:
+        Whether the person left with Ctrl-C.
     """
     with loop_in_thread("dealer") as loop:
         playing = asyncio.run_coroutine_threadsafe(session.play(), loop)
@@ -99,12 +100,12 @@ def sit_down(
 
 @contextlib.contextmanager
 def loop_in_thread(name: str) -> Iterator[asyncio.AbstractEventLoop]:
-    """An event loop of `dealer.table.loop.new_event_loop` that runs in a thread until the end of the block."""
+    """Run an event loop of `dealer.table.loop.new_event_loop` in a thread until the end of the block."""
     loop = new_event_loop()
     left = asyncio.Event()
 
     def work() -> None:
-        # A wait that Ctrl-C has interrupted in the main thread is cancelled here.
+        # The runner cancels a wait that Ctrl-C has interrupted in the main thread.
         with asyncio.Runner(loop_factory=lambda: loop) as runner:
             runner.run(left.wait())
 
@@ -119,25 +120,24 @@ def loop_in_thread(name: str) -> Iterator[asyncio.AbstractEventLoop]:
 
 @contextlib.contextmanager
 def _signals(handler: Any) -> Iterator[None]:
-    """Treat a request to end and a lost connection as Ctrl-C: by this handler; what is ignored stays so."""
+    """Handle Ctrl-C, a request to exit and a lost terminal with a handler, unless the signal is ignored."""
     names = ("SIGINT", "SIGTERM", "SIGHUP", "SIGBREAK")
     numbers = [getattr(signal, name) for name in names if hasattr(signal, name)]
     before = {number: signal.getsignal(number) for number in numbers}
-    heard = [number for number in numbers if before[number] is not signal.SIG_IGN]
-    for number in heard:
+    handled = [number for number in numbers if before[number] is not signal.SIG_IGN]
+    for number in handled:
         signal.signal(number, handler)
     try:
         yield
     finally:
-        for number in heard:
+        for number in handled:
             signal.signal(number, before[number])
 
 
-# ---- what is shown
+# ---- output
 
 
 def show_heading(scene: Scene, screen: Screen) -> None:
-    """Begin a hand."""
     heading = f"Hand {scene.hand_number}"
     if scene.score.hands:
         heading += f", you {score_text(scene.score)}"
@@ -157,7 +157,7 @@ def show_event(event: HandEvent, scene: Scene, screen: Screen) -> None:
 
 
 def show_position(scene: Scene, screen: Screen) -> None:
-    """Print the cards and the pot before the person's decision, and the chips that the players have left."""
+    """Print cards, pot and remaining stacks before the person's decision."""
     game = scene.game
     cards = " | ".join([_cards(game, cards) for cards in (scene.hole_cards, scene.board) if cards])
     line = f"{cards}  {round_names(game)[scene.betting.round]}, pot {scene.pot:,}"
@@ -173,7 +173,7 @@ def show_position(scene: Scene, screen: Screen) -> None:
 
 
 def show_players(scene: Scene, screen: Screen) -> None:
-    """Print what every player has done and has left."""
+    """Print the last action and the remaining stack of every player."""
     rows = []
     for seat in scene.moment.seats:
         place = seat.place
@@ -199,44 +199,44 @@ def show_score(names: Sequence[str], scene: Scene, screen: Screen) -> None:
     screen.say(f"After {count_of(score.hands, 'hand')} {score_remark(score)}.")
 
 
-def show_cards(record: HandRecord, screen: Screen) -> None:
-    """Print the cards of all players, folded or not, once a hand is over."""
+def _show_cards(record: HandRecord, screen: Screen) -> None:
+    """Print the cards of all players, including folded ones, after a hand."""
     for name, hole_cards in zip(record.names, record.deal.hole_cards, strict=True):
         screen.say(f"{shown(name)}: {_cards(record.game, hole_cards)}", _INDENT)
 
 
 def show_again(record: HandRecord, screen: Screen) -> None:
-    """Print a finished hand again, with the bots' comments on their actions and the cards of all players."""
+    """Print a finished hand again, with all cards and the comments of bots."""
     screen.say(f"Hand {record.hand_number} again", style="bold")
     for line in replay_lines(Replay("", record), screen.width):
         screen.draw(screen.painted(line.plain))
 
 
 def show_keys(game: Game, screen: Screen) -> None:
-    """Print all keys, each followed by Enter."""
+    """Print the table of keys."""
     rows = [
         ("f", "fold"),
-        ("c", "call; check where there is nothing to call (also k)"),
+        ("c", "call, or check if there is nothing to call (also k)"),
     ]
     if game.is_limit:
         rows.append(("r", "bet or raise; the game fixes the size"))
     else:
         rows += [
-            ("300", "bet 300, or raise to 300: your total for this round (also r 300)"),
+            ("300", "bet 300 or raise to 300, your total for this round (also r 300)"),
             ("p, p/2, 2p", "call, then raise by the pot, half of it, twice it (also 75%)"),
             ("m, a", "the smallest raise; all-in"),
         ]
     rows += [
-        ("t", "what the players have done and have left"),
+        ("t", "last action and stack of each player"),
         ("w", "the score and its interval"),
-        ("s, s 12", "show the last hand, or hand 12, again, with the reasons that bots gave"),
+        ("s, s 12", "show the last hand, or hand 12, again, with the reasons of bots"),
         ("q", "leave; the match can be resumed"),
     ]
     screen.table(Table.of("", ("key", Column("effect", TEXT)), rows))
 
 
 def show_prompt(scene: Scene, screen: Screen, *, is_last: bool) -> None:
-    """Print what the person may type: at a decision, or after a hand, which may be the last of the match."""
+    """Print the possible entries at a decision or after a hand."""
     entries = possible(scene)
     if scene.finished:
         effect = "next hand"
@@ -248,7 +248,7 @@ def show_prompt(scene: Scene, screen: Screen, *, is_last: bool) -> None:
     for keys, effect in entries:
         part = f"{keys} {effect}"
         if len(part) < screen.width - 1:
-            # Lines break between two parts, not inside one that fits.
+            # No-break spaces keep a part that fits on one line.
             part = part.replace(" ", "\xa0")
         parts.append(part)
     for line in textwrap.wrap(" | ".join(parts), screen.width, break_on_hyphens=False):
@@ -263,7 +263,7 @@ def _cards(game: Game, cards: Sequence[Any]) -> str:
 
 
 class _Person:
-    """A person in a terminal, at a table session that is played in another thread."""
+    """A person in a terminal, whose session runs in another thread."""
 
     def __init__(
         self,
@@ -282,18 +282,18 @@ class _Person:
         self._pause_s = pause_s
         self._shows_all = shows_all
         self._seen: tuple[int, int] = -1, 0
-        """The number of the hand that is shown, and how many of its events."""
+        """Number of the current hand, and of its events that are printed."""
         self._notes_seen = 0
 
     def _call(self, work: Coroutine[Any, Any, _T]) -> _T:
         return asyncio.run_coroutine_threadsafe(work, self._loop).result()
 
     def play(self) -> None:
-        """Play until nothing more is dealt.
+        """Play until the match ends.
 
         Raises:
             _Left: the person leaves.
-            KeyboardInterrupt: likewise.
+            KeyboardInterrupt: the person leaves with Ctrl-C.
         """
         session = self._session
         waited_s = 0.0
@@ -301,7 +301,7 @@ class _Person:
         you = session.names[SEAT]
         self._screen.say(f"{game_sentence(session.game)}. You are {you}; ? shows the keys, q leaves.")
         while not session.is_ended:
-            # Asked first: what is shown then is what the person is asked about.
+            # Read before anything is shown, so that the person sees the scene of the question.
             version = session.version
             is_asked = session.moments.is_asked
             self._show_news()
@@ -309,10 +309,10 @@ class _Person:
                 self._ask()
                 waited_s = 0.0
                 last_sentence = ""
-            elif self._call(session.wait(version, _LOOK_UP_S)):
+            elif self._call(session.wait(version, _WAIT_S)):
                 waited_s = 0.0
             else:
-                waited_s += _LOOK_UP_S
+                waited_s += _WAIT_S
                 if waited_s >= _NAME_AFTER_S and (sentence := waiting_sentence(session)) != last_sentence:
                     last_sentence = sentence
                     self._screen.say(sentence)
@@ -326,16 +326,16 @@ class _Person:
         scene = self._session.scene
         if scene is None:
             return
-        number, told = self._seen
+        number, event_count = self._seen
         if scene.hand_number != number:
-            told = 0
+            event_count = 0
             show_heading(scene, self._screen)
-        for event in scene.history[told:]:
+        for event in scene.history[event_count:]:
             show_event(event, scene, self._screen)
         self._seen = scene.hand_number, len(scene.history)
 
     def _ask(self) -> None:
-        """Let the person act, or go on after a hand; asks until what is typed is clear and legal."""
+        """Let the person act, or continue after a hand; repeat until the entry is legal."""
         session = self._session
         scene = session.scene
         assert scene is not None
@@ -346,7 +346,7 @@ class _Person:
             self._screen.say(result_sentence(scene))
             record = session.record(scene.hand_number)
             if self._shows_all and record is not None:
-                show_cards(record, self._screen)
+                _show_cards(record, self._screen)
             if self._pause_s is not None:
                 time.sleep(self._pause_s)
                 entry = ""
@@ -354,13 +354,13 @@ class _Person:
             show_position(scene, self._screen)
         if entry is None:
             show_prompt(scene, self._screen, is_last=is_last)
-            entry = self._clear_entry(scene, is_last=is_last)
+            entry = self._read_entry(scene, is_last=is_last)
         while True:
             try:
                 self._call(session.enter(name, entry))
             except UnclearEntry as error:
                 self._screen.say(str(error))
-                entry = self._clear_entry(scene, is_last=is_last)
+                entry = self._read_entry(scene, is_last=is_last)
             except StaleEntry as error:
                 self._screen.say(str(error))
                 return
@@ -368,17 +368,17 @@ class _Person:
                 self._notes_seen = 0
                 return
 
-    def _clear_entry(self, scene: Scene, *, is_last: bool) -> str:
-        """The next line that is typed and no request to show something.
+    def _read_entry(self, scene: Scene, *, is_last: bool) -> str:
+        """Read lines until one is not a request to show something.
 
         Raises:
-            _Left: the person leaves; there is nothing left to leave after the last hand.
+            _Left: the person leaves, except after the last hand.
         """
         while True:
             try:
-                entry = self._entry()
+                entry = self._read_line()
                 self._show_news()
-                is_request = self._is_request(entry, scene)
+                is_request = self._show_request(entry, scene)
             except _Left:
                 if scene.finished and is_last:
                     return ""
@@ -390,13 +390,13 @@ class _Person:
             effect = "deals the next hand"
             if is_last:
                 effect = "ends the match"
-            self._screen.say(f"{quoted(entry, 40)} is not clear after a hand: Enter {effect}, q leaves.")
+            self._screen.say(f"{quoted(entry, 40)} is not clear after a hand. Enter {effect}, q leaves.")
 
-    def _entry(self) -> str:
-        """The next line that is typed.
+    def _read_line(self) -> str:
+        """Read a line.
 
         Raises:
-            _Left: there is none.
+            _Left: the input has ended.
         """
         console = self._screen.console
         console.print(Text(_PROMPT, "bold"), end="")
@@ -407,12 +407,12 @@ class _Person:
             raise _Left
         entry = entry.strip()
         if not self._entries.is_terminal:
-            # A terminal has shown it already.
+            # A terminal echoes input; a transcript of piped input needs it.
             self._screen.draw(self._screen.painted(shown(entry)))
         return entry
 
-    def _is_request(self, entry: str, scene: Scene) -> bool:
-        """Do what an entry asks for that is no action; whether it does.
+    def _show_request(self, entry: str, scene: Scene) -> bool:
+        """Carry out an entry that is a request to show something; return whether it is one.
 
         Raises:
             _Left: the person leaves.
@@ -435,7 +435,7 @@ class _Person:
 
     def _show_hand(self, number: str) -> None:
         if number and not (number.isascii() and number.isdigit() and len(number) < 12):
-            self._screen.say(f"A hand is shown again by its number, as in 's 12', not by {quoted(number, 40)}.")
+            self._screen.say(f"{quoted(number, 40)} is not the number of a hand. Type, for example, 's 12'.")
             return
         hand_number = self._session.last_hand
         if number:
@@ -449,19 +449,21 @@ class _Person:
             self._screen.say("No hand has been finished yet.")
 
 
-_MAX_LINE_LETTERS: Final = 1000
-"""Characters of a line that are kept; more is an accident."""
+_MAX_LINE_CHARACTERS: Final = 1000
+"""Characters of a line that are kept; more are an accident."""
 
 
 class Entries:
-    """Lines of standard input.
+    """Lines of input.
+
+    Args:
+        stream: stream to read; by default standard input, which may be closed.
 
     Attributes:
-        is_terminal: whether a person types them, and sees what is typed.
+        is_terminal: the input is a terminal, which echoes it.
     """
 
     def __init__(self, stream: TextIO | None = None) -> None:
-        """Read from a stream; from standard input by default, which may be closed."""
         self._stream = stream
         if stream is None:
             self._stream = sys.stdin
@@ -470,14 +472,15 @@ class Entries:
         self.is_terminal = self._stream is not None and self._stream.isatty()
 
     def next(self) -> str | None:
-        """The next line without its end; None at the end of input."""
+        """Return the next line without its end, or None at the end of input."""
         if self._stream is None:
             return None
         try:
-            line = self._stream.readline(_MAX_LINE_LETTERS)
+            line = self._stream.readline(_MAX_LINE_CHARACTERS)
+            # The rest of an overlong line is dropped.
             rest = line
             while rest and not rest.endswith("\n"):
-                rest = self._stream.readline(_MAX_LINE_LETTERS)
+                rest = self._stream.readline(_MAX_LINE_CHARACTERS)
         except OSError:
             # The terminal is gone.
             return None

@@ -74,34 +74,34 @@ def test_what_is_clear_and_legal(game: str, state: str, entry: str, action: Acti
     scene.betting.check(found)
 
 
-LIMIT_WAYS = "f to fold, c to call 10 or r to raise to 20."
-FLOP_WAYS = "f to fold, c to call 200 or r N to raise to N, from 400 (m) to 19,700 (a), or by p/2, p, 2p."
+LIMIT_WAYS = "Enter f to fold, c to call 10 or r to raise to 20."
+FLOP_WAYS = "Enter f to fold, c to call 200 or r N to raise to N, from 400 (m) to 19,700 (a), or by p/2, p, 2p."
 
 
 @pytest.mark.parametrize(
     ("game", "state", "entry", "sentence"),
     [
-        ("limit", LIMIT_BET_TO, "", f"Nothing was entered: {LIMIT_WAYS}"),
-        ("limit", LIMIT_BET_TO, "check", f"You cannot check, there are 10 to call: {LIMIT_WAYS}"),
-        ("limit", LIMIT_BET_TO, "zz", f"'zz' is not clear: {LIMIT_WAYS}"),
-        ("limit", LIMIT_BET_TO, "fc", f"'fc' is not clear: {LIMIT_WAYS}"),
-        ("limit", LIMIT_BET_TO, "-5", f"'-5' is not clear: {LIMIT_WAYS}"),
-        ("limit", LIMIT_BET_TO, "raise a lot", f"'a lot' is not a size: {LIMIT_WAYS}"),
-        ("limit", LIMIT_BET_TO, "30", f"30 is not possible here: {LIMIT_WAYS}"),
-        ("limit", LIMIT_BET_TO, "a", f"There is no all-in: the game fixes the size: {LIMIT_WAYS}"),
-        ("limit", LIMIT_BET_TO, "x" * 90, f"'{'x' * 40}...' is not clear: {LIMIT_WAYS}"),
-        ("limit", LIMIT_CHECKED_TO, "f", "There is nothing to fold to: c to check or r to bet 10."),
-        ("limit", LIMIT_CAPPED, "r", "You cannot raise here: f to fold or c to call 10."),
+        ("limit", LIMIT_BET_TO, "", f"Nothing was entered. {LIMIT_WAYS}"),
+        ("limit", LIMIT_BET_TO, "check", f"You cannot check, because there are 10 to call. {LIMIT_WAYS}"),
+        ("limit", LIMIT_BET_TO, "zz", f"'zz' is not clear. {LIMIT_WAYS}"),
+        ("limit", LIMIT_BET_TO, "fc", f"'fc' is not clear. {LIMIT_WAYS}"),
+        ("limit", LIMIT_BET_TO, "-5", f"'-5' is not clear. {LIMIT_WAYS}"),
+        ("limit", LIMIT_BET_TO, "raise a lot", f"'a lot' is not a size. {LIMIT_WAYS}"),
+        ("limit", LIMIT_BET_TO, "30", f"30 is not possible here. {LIMIT_WAYS}"),
+        ("limit", LIMIT_BET_TO, "a", f"There is no all-in, because the game fixes the size. {LIMIT_WAYS}"),
+        ("limit", LIMIT_BET_TO, "x" * 90, f"'{'x' * 40}...' is not clear. {LIMIT_WAYS}"),
+        ("limit", LIMIT_CHECKED_TO, "f", "There is no bet to fold to. Enter c to check or r to bet 10."),
+        ("limit", LIMIT_CAPPED, "r", "You cannot raise here. Enter f to fold or c to call 10."),
         ("nolimit", FLOP, "r", f"How much? {FLOP_WAYS}"),
-        ("nolimit", FLOP, "399", f"399 is not possible here: {FLOP_WAYS}"),
-        ("nolimit", FLOP, "19701", f"19,701 is not possible here: {FLOP_WAYS}"),
-        ("nolimit", FLOP, "p/9", f"311 is not possible here: {FLOP_WAYS}"),
-        ("nolimit", FLOP, "99p", f"99,200 is not possible here: {FLOP_WAYS}"),
-        ("nolimit", FLOP, "p/0", f"'p/0' is not a size: {FLOP_WAYS}"),
-        ("nolimit", FLOP, "1,00", f"'1,00' is not clear: {FLOP_WAYS}"),
-        ("nolimit", FLOP, "4.5", f"'4.5' is not clear: {FLOP_WAYS}"),
-        ("nolimit", FLOP, "٣٠٠", f"'٣٠٠' is not clear: {FLOP_WAYS}"),
-        ("nolimit", ALL_IN, "25000", "You cannot raise here: f to fold or c to call 19,900, all-in."),
+        ("nolimit", FLOP, "399", f"399 is not possible here. {FLOP_WAYS}"),
+        ("nolimit", FLOP, "19701", f"19,701 is not possible here. {FLOP_WAYS}"),
+        ("nolimit", FLOP, "p/9", f"311 is not possible here. {FLOP_WAYS}"),
+        ("nolimit", FLOP, "99p", f"99,200 is not possible here. {FLOP_WAYS}"),
+        ("nolimit", FLOP, "p/0", f"'p/0' is not a size. {FLOP_WAYS}"),
+        ("nolimit", FLOP, "1,00", f"'1,00' is not clear. {FLOP_WAYS}"),
+        ("nolimit", FLOP, "4.5", f"'4.5' is not clear. {FLOP_WAYS}"),
+        ("nolimit", FLOP, "٣٠٠", f"'٣٠٠' is not clear. {FLOP_WAYS}"),
+        ("nolimit", ALL_IN, "25000", "You cannot raise here. Enter f to fold or c to call 19,900, all-in."),
     ],
 )
 def test_everything_else_is_refused_with_what_is_possible(game: str, state: str, entry: str, sentence: str) -> None:

@@ -51,7 +51,7 @@ def test_an_answer_that_is_sent_twice_counts_once() -> None:
     seat, moments = seat_in("nolimit"), SeatMoments()
     told(moments, seat, "MATCHSTATE:1:7::|AhKs\r\n")
     assert moments.answer("7.0", "r 300") == raise_to(300)
-    with pytest.raises(StaleEntry, match=r"^That was taken already, and counts once: you raise to 300\.$"):
+    with pytest.raises(StaleEntry, match=r"^This entry was already accepted and counts once: you raise to 300\.$"):
         moments.answer("7.0", "r 300")
     told(moments, seat, "MATCHSTATE:1:7:r300r900:|AhKs\r\n")
     with pytest.raises(StaleEntry, match="counts once: you raise to 300"):

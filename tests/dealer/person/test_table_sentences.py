@@ -42,13 +42,17 @@ def test_nothing_is_offered_while_others_act() -> None:
 @pytest.mark.parametrize(
     ("game", "state", "words"),
     [
-        ("limit", "1:0:crrr:|AhKs", "You cannot raise: the raises that the game allows in a round are made."),
-        ("nolimit", "0:0:r20000:AhKs|", "You cannot raise: nobody else has chips left to answer it."),
-        ("limit", "1:0::|AhKs", "you win more than 25.0 % of the time"),
-        ("limit", "0:0:cc/:AhKs|/2c7d9h", "so you may check for nothing"),
+        (
+            "limit",
+            "1:0:crrr:|AhKs",
+            "You cannot raise, because this round has reached the raises that the game allows.",
+        ),
+        ("nolimit", "0:0:r20000:AhKs|", "You cannot raise, because no other player has chips left."),
+        ("limit", "1:0::|AhKs", "you win more than 25.0 % of the showdowns"),
+        ("limit", "0:0:cc/:AhKs|/2c7d9h", "so you may check"),
         ("nolimit", "1:0::|AhKs", "raise to anything from 200, which is as much more as the last bet or raise"),
         ("nolimit", "0:0:cc/:AhKs|/2c7d9h", "bet anything from 100, which is the big blind, to 19,900"),
-        ("nolimit", "0:0:r19950:AhKs|", "raise to 20,000: all your chips"),
+        ("nolimit", "0:0:r19950:AhKs|", "raise to 20,000, which is all-in"),
     ],
 )
 def test_why_it_is_so(game: str, state: str, words: str) -> None:

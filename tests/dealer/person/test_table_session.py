@@ -141,7 +141,7 @@ def test_who_takes_too_long_checks_or_folds(tmp_path: Path) -> None:
             version = table_session.version
             await table_session.wait(version, PATIENCE_S)
             scene = await asked(table_session)
-        assert any(note.startswith("Your time was up: you ") for note in table_session.notes)
+        assert any(note.startswith("Your time was up, so you ") for note in table_session.notes)
         # Nobody is hurried on to the next hand.
         assert table_session.time_left_s is None
 
@@ -167,7 +167,7 @@ def test_a_sitting_that_was_stopped_takes_no_more(tmp_path: Path) -> None:
         await asked(table_session)
 
     table_session = sit(table(tmp_path / "run"), work)
-    with pytest.raises(StaleEntry, match="sit down again"):
+    with pytest.raises(StaleEntry, match="Open the table again"):
         asyncio.run(table_session.enter(table_session.moments.name, "c"))
 
 

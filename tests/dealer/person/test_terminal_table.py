@@ -69,7 +69,7 @@ def wait():
 """
 
 
-@pytest.mark.parametrize(("first", "words"), [("", "Waiting for slow."), ("wait()", "Waiting for slow to sit down.")])
+@pytest.mark.parametrize(("first", "words"), [("", "Waiting for slow."), ("wait()", "Waiting for slow to connect.")])
 def test_a_slow_player_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, first: str, words: str) -> None:
     enter_program_env(tmp_path, monkeypatch)
     monkeypatch.setattr(terminal_table, "_NAME_AFTER_S", 0.0)

@@ -120,7 +120,7 @@ async def test_an_entry_counts_once_however_often_it_comes(tmp_path: Path) -> No
         answers = await asyncio.gather(*(visit.browser.post(table, data=data) for _ in range(5)))
         assert sorted(answer.status_code for answer in answers) == [303, 409, 409, 409, 409]
         (stale, *_) = [answer for answer in answers if answer.status_code == 409]
-        assert "That was taken already, and counts once: you raise to 2." in seen(stale)
+        assert "This entry was already accepted and counts once: you raise to 2." in seen(stale)
         assert "Next hand" in seen(await visit.browser.get(table))
         other = await visit.browser.post(table, data=data | {"moment": "7.7"})
         assert (other.status_code, "was ignored" in seen(other)) == (409, True)

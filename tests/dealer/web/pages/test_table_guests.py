@@ -101,7 +101,7 @@ async def test_a_table_waits_for_a_bot_that_is_away(tmp_path: Path) -> None:
         await browser.post(f"{table}/leave", data={"form_key": field(page.text, "form_key")})
         assert given.parts.service.can_join_table("annbot")
         given.parts.service.presence.leave(host)
-        assert "Waiting for annbot to sit down." in seen(await browser.get(table))
+        assert "Waiting for annbot to connect." in seen(await browser.get(table))
         # Another version is another bot; the one that sat down is called.
         await given.bring(other := Host(), label="2")
         await asyncio.sleep(0.5)
