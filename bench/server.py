@@ -53,7 +53,7 @@ def measure(
     """
     full, rules = find_game(game)
     if rules.num_players != 2:
-        raise ValueError(f"--game {game}: a game of two players is measured, not one of {rules.num_players}")
+        raise ValueError(f"--game {game}: the game must have two players, not {rules.num_players}")
     if bots % 2:
         raise ValueError(f"--bots {bots}: two bots play a match, so their number must be even")
     of_server = next(one for one in default_settings().games if one.name == full)

@@ -61,7 +61,7 @@ def measure(*, viewers: int = 200, seconds: float = 10.0, rounds: int = 3, game:
     """
     full, rules = find_game(game)
     if rules.num_players != 2:
-        raise ValueError(f"--game {game}: a game of two players is measured, not one of {rules.num_players}")
+        raise ValueError(f"--game {game}: the game must have two players, not {rules.num_players}")
     with (
         tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder,
         served(Path(folder), _CONFIG.format(game=game)) as server,
