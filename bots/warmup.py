@@ -13,8 +13,8 @@ import numpy as np
 from bots.cfr.abstraction import CardTables
 from bots.cfr.boards import HOLDING_COUNT
 from bots.cfr.bot import CfrBot
-from bots.cfr.clustering import nearest
-from bots.cfr.expectation import compared
+from bots.cfr.clustering import assign_clusters
+from bots.cfr.expectation import compare_strategies
 from bots.cfr.features import FEATURES, flop_features, turn_features
 from bots.cfr.sampling import EPOCH, SampledSolver, draw_deals
 from bots.cfr.tree import betting_tree
@@ -52,7 +52,7 @@ def _minimise_regrets() -> None:
     features = np.zeros((1, HOLDING_COUNT, FEATURES), np.uint8)
     turn_features(four, features[0])
     flop_features(four[:3], keys, features, features[0])
-    nearest(features[0], features[0, :1])
+    assign_clusters(features[0], features[0, :1])
     rows = [np.zeros((1, HOLDING_COUNT), np.uint16) for _ in range(3)]
     cards = CardTables(keys, keys, keys, *rows)
     tree = betting_tree(find_game("limit")[1])
@@ -63,7 +63,7 @@ def _minimise_regrets() -> None:
 
 def _compare_strategies() -> None:
     strategy = CfrBot().strategy(find_game("limit")[1])
-    compared(strategy, strategy, 1)
+    compare_strategies(strategy, strategy, 1)
 
 
 TRAINING_JOBS: Final[tuple[tuple[str, Callable[[], None]], ...]] = (

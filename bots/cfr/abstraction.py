@@ -30,14 +30,14 @@ from bots.cfr.boards import (
     CanonicalBoards,
     canonical_boards,
     distinct_holdings,
-    renamed_holdings,
+    rename_holdings,
     suit_order,
 )
-from bots.cfr.clustering import Vectors, clusters, nearest
+from bots.cfr.clustering import Vectors, assign_clusters, find_clusters
 from bots.cfr.features import (
     CLASSES,
     FEATURES,
-    ON_RIVER,
+    RIVER_HOLDINGS,
     flop_features,
     river_features,
     turn_features,
@@ -76,7 +76,7 @@ class FlopBuckets(NamedTuple):
     def on(self, board: Sequence[int]) -> _Buckets:
         key, suits = suit_order(board)
         row = int(np.searchsorted(self.keys, key))
-        numbers = distinct_holdings([card & 0xFC | suits[card & 3] for card in board])[renamed_holdings(suits)]
+        numbers = distinct_holdings([card & 0xFC | suits[card & 3] for card in board])[rename_holdings(suits)]
         hands = self.hands[self.starts[row] : self.starts[row + 1]].astype(np.uint16)
         return np.where(numbers >= 0, hands[numbers], np.uint16(NO_BUCKET))
 
@@ -97,7 +97,7 @@ class ClusteredHands:
     river_centres: Vectors
 
     @classmethod
-    def of(cls, buckets: tuple[int, ...], arrays: Mapping[str, NDArray[Any]]) -> Self:
+    def from_arrays(cls, buckets: tuple[int, ...], arrays: Mapping[str, NDArray[Any]]) -> Self:
         """From the arrays of a file, as `arrays` has them; a `KeyError` where one is missing."""
         flops = FlopBuckets(arrays["flop_keys"], arrays["flop_starts"], arrays["flops"])
         return cls(buckets, flops, arrays["turn_centres"], arrays["river_centres"])
@@ -115,10 +115,10 @@ class ClusteredHands:
     def on(self, board: tuple[int, ...]) -> _Buckets:
         """The bucket of every holding, shape (1326,); `NO_BUCKET` where it shares a card with the board."""
         if board:
-            return self.buckets_of(np.array(sorted(board), np.uint8))
+            return self.compute_buckets(np.array(sorted(board), np.uint8))
         return _STARTING_HANDS
 
-    def buckets_of(self, board: NDArray[np.uint8]) -> _Buckets:
+    def compute_buckets(self, board: NDArray[np.uint8]) -> _Buckets:
         """`on` a board of ascending cards that is asked for once."""
         if len(board) == 3:
             return self.flops.on(board.tolist())
@@ -130,11 +130,11 @@ class ClusteredHands:
         return _of_holdings(board, features, self.turn_centres)
 
     def _on_river(self, board: NDArray[np.uint8]) -> _Buckets:
-        order = np.empty(ON_RIVER, np.uint16)
-        classes = np.empty((ON_RIVER, CLASSES), np.uint8)
-        river_features(board, order, classes, np.empty(ON_RIVER, np.uint16))
+        order = np.empty(RIVER_HOLDINGS, np.uint16)
+        classes = np.empty((RIVER_HOLDINGS, CLASSES), np.uint8)
+        river_features(board, order, classes, np.empty(RIVER_HOLDINGS, np.uint16))
         found = np.full(HOLDING_COUNT, NO_BUCKET, np.uint16)
-        found[order] = nearest(classes, self.river_centres)
+        found[order] = assign_clusters(classes, self.river_centres)
         return found
 
 
@@ -152,11 +152,11 @@ class CardTables(NamedTuple):
 def _of_holdings(board: NDArray[np.uint8], features: Vectors, centres: Vectors) -> _Buckets:
     is_live = are_free(board.tolist())
     found = np.full(HOLDING_COUNT, NO_BUCKET, np.uint16)
-    found[is_live] = nearest(features[is_live], centres)
+    found[is_live] = assign_clusters(features[is_live], centres)
     return found
 
 
-def tables_bytes() -> int:
+def max_table_bytes() -> int:
     """The most memory that `cluster_hands` needs."""
     return HOLDING_COUNT * (16_432 * FEATURES + 2 * (1_755 + 16_432 + 134_459))
 
@@ -203,13 +203,15 @@ class _Boards:
         return table
 
 
-def tabulated(hands: ClusteredHands, threads: int = 1, progress: Callable[[float], None] | None = None) -> CardTables:
+def tabulate_hands(
+    hands: ClusteredHands, threads: int = 1, progress: Callable[[float], None] | None = None
+) -> CardTables:
     """The buckets of all hands; `progress` as of `cluster_hands`."""
     over = _Boards(threads, progress)
     all_boards = [canonical_boards(cards) for cards in (3, 4, 5)]
 
     def table(boards: CanonicalBoards, part: float) -> _Buckets:
-        return over.table(boards, part, lambda _, board: hands.buckets_of(board))
+        return over.table(boards, part, lambda _, board: hands.compute_buckets(board))
 
     flops = table(all_boards[0], 0.01)
     turns = table(all_boards[1], 0.44)
@@ -231,9 +233,9 @@ def cluster_hands(
     flops = np.zeros((len(on_flop.keys), HOLDING_COUNT, FEATURES), np.uint8)
     over(on_flop, 0.05, lambda number: flop_features(on_flop.cards[number], on_turn.keys, turns, flops[number]))
     chance = np.random.Generator(np.random.PCG64(_SEED))
-    flop_centres = _by_strength(clusters(_sample(on_flop, flops, chance), flop, _SEED))
-    turn_centres = _by_strength(clusters(_sample(on_turn, turns, chance), turn, _SEED))
-    river_centres = _by_strength(clusters(_river_sample(chance), river, _SEED))
+    flop_centres = _by_strength(find_clusters(_sample(on_flop, flops, chance), flop, _SEED))
+    turn_centres = _by_strength(find_clusters(_sample(on_turn, turns, chance), turn, _SEED))
+    river_centres = _by_strength(find_clusters(_river_sample(chance), river, _SEED))
     of_flops = over.table(on_flop, 0.01, lambda number, board: _of_holdings(board, flops[number], flop_centres))
     of_turns = over.table(on_turn, 0.09, lambda number, board: _of_holdings(board, turns[number], turn_centres))
     found = ClusteredHands(
@@ -242,11 +244,11 @@ def cluster_hands(
         turn_centres,
         river_centres,
     )
-    of_rivers = over.table(on_river, 0.45, lambda _, board: found.buckets_of(board))
+    of_rivers = over.table(on_river, 0.45, lambda _, board: found.compute_buckets(board))
     return found, CardTables(on_flop.keys, on_turn.keys, on_river.keys, of_flops, of_turns, of_rivers)
 
 
-def kept_hands(
+def load_hands(
     path: Path | None, asked: tuple[int, int, int], threads: int, progress: Callable[[float], None]
 ) -> tuple[ClusteredHands, CardTables]:
     """The buckets of all hands of `cluster_hands`, 400 MB, mapped from a file where they have been computed before.
@@ -271,7 +273,7 @@ def _read_hands(path: Path, asked: Sequence[int]) -> tuple[ClusteredHands, CardT
     with found.parsing():
         if found.header["asked"] != list(asked):
             raise BotFileError(str(path), f"it has {found.header['asked']} buckets, not {list(asked)}: delete it")
-        hands = ClusteredHands.of(tuple(found.header["buckets"]), arrays)
+        hands = ClusteredHands.from_arrays(tuple(found.header["buckets"]), arrays)
         flops, turns, rivers = (canonical_boards(cards).keys for cards in (3, 4, 5))
         tables = arrays["flop_table"], arrays["turn_table"], arrays["river_table"]
         return hands, CardTables(flops, turns, rivers, *tables)
@@ -307,11 +309,11 @@ def _sample(boards: CanonicalBoards, features: Vectors, chance: np.random.Genera
 
 def _river_sample(chance: np.random.Generator) -> Vectors:
     boards, holdings = _RIVER_SAMPLE
-    order = np.empty(ON_RIVER, np.uint16)
-    strengths = np.empty(ON_RIVER, np.uint16)
-    classes = np.empty((ON_RIVER, CLASSES), np.uint8)
+    order = np.empty(RIVER_HOLDINGS, np.uint16)
+    strengths = np.empty(RIVER_HOLDINGS, np.uint16)
+    classes = np.empty((RIVER_HOLDINGS, CLASSES), np.uint8)
     found = np.empty((boards, holdings, CLASSES), np.uint8)
     for number in range(boards):
         river_features(chance.permutation(52)[:5].astype(np.uint8), order, classes, strengths)
-        found[number] = classes[chance.integers(ON_RIVER, size=holdings)]
+        found[number] = classes[chance.integers(RIVER_HOLDINGS, size=holdings)]
     return found.reshape(-1, CLASSES)

@@ -30,13 +30,13 @@ from bots.cfr.abstraction import (
     NO_BUCKET,
     CardTables,
     ClusteredHands,
-    kept_hands,
-    tabulated,
+    load_hands,
+    tabulate_hands,
 )
-from bots.cfr.expectation import PAIRS, PlayedTree, Player, numbers_of, player_of, tree_of, winnings
+from bots.cfr.expectation import PAIRS, PlayedTree, Player, allocate_values, estimate_winnings, load_player, load_tree
 from bots.cfr.sampling import DEALS, EPOCH, Draw, Walks, add_regrets, as_strategy, by_node, draw_deals
 from bots.cfr.strategy_files import StrategyFile, write_strategy
-from bots.cfr.training_settings import MOST_BUCKETS
+from bots.cfr.training_settings import MAX_BUCKETS
 from bots.cfr.tree import BettingTree
 from bots.errors import SolvingError
 from bots.long_run import ShowProgress, Words, locked_run, require_same_settings, run_steps, show_nothing, uninterrupted
@@ -98,8 +98,8 @@ def answer_settings(
         raise SolvingError(
             f"an answer needs at least twice the buckets of the strategy, {shown}: with fewer it bounds nothing"
         )
-    if max(found) > MOST_BUCKETS:
-        raise SolvingError(f"an answer can have {MOST_BUCKETS:,} buckets on a street, and {max(found):,} are needed")
+    if max(found) > MAX_BUCKETS:
+        raise SolvingError(f"an answer can have {MAX_BUCKETS:,} buckets on a street, and {max(found):,} are needed")
     return AnswerSettings(game, bot, strategy, found, boards, seed)
 
 
@@ -109,7 +109,7 @@ class Answer:
     Attributes:
         iteration: how many have been done.
         deals: of an iteration.
-        regrets: by `bots.cfr.expectation.numbers_of`.
+        regrets: by `bots.cfr.expectation.allocate_values`.
     """
 
     def __init__(
@@ -130,7 +130,7 @@ class Answer:
         self._strategy = strategy
         self._draws = draws
         self._walks = Walks(tree, deals, seed)
-        self._own, self.regrets = numbers_of(tree, buckets)
+        self._own, self.regrets = allocate_values(tree, buckets)
         self.regrets[:] = 0
 
     def begin(self, buckets: Sequence[NDArray[np.integer[Any]]], counts: Sequence[int]) -> None:
@@ -191,10 +191,10 @@ def learn_answer(
                 require_same_settings(path, settings.data, begun.header["settings"])
         kept = None if folder is None else folder / _BUCKETS
         words = "the finer buckets"
-        hands, tables = kept_hands(kept, settings.buckets, threads, lambda part: show(None, f"{words}: {part:.0%}"))
-        tree = tree_of(settings.strategy)
-        strategy = player_of(settings.strategy, tree)
-        theirs = tabulated(
+        hands, tables = load_hands(kept, settings.buckets, threads, lambda part: show(None, f"{words}: {part:.0%}"))
+        tree = load_tree(settings.strategy)
+        strategy = load_player(settings.strategy, tree)
+        theirs = tabulate_hands(
             strategy.cards, threads, lambda part: show(None, f"the buckets of {settings.bot}: {part:.0%}")
         )
         draws = partial(draw_deals, tables), partial(draw_deals, theirs)
@@ -289,7 +289,7 @@ class Learning:
         if self.marks and self.marks[-1].deals == deals:
             return
         both = Player(self.answer.played(), self.cards), self._strategy
-        won = winnings(*both, self.answer.tree, settings.boards, seed=settings.seed, pool=pool)
+        won = estimate_winnings(*both, self.answer.tree, settings.boards, seed=settings.seed, pool=pool)
         self.marks.append(Mark(self.cpu_seconds, deals, won.mean, won.half_width()))
 
     def _in_words(self) -> str:

@@ -36,7 +36,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bots.cfr.boards import HOLDING_CARDS, HOLDING_COUNT
-from bots.cfr.lookup import Chances, narrowed, ranges, ranks_on
+from bots.cfr.lookup import Chances, find_ranges, narrow_range, ranks_on
 from bots.cfr.strategy_files import StrategyFile
 from bots.cfr.tree import BettingTree, Sizes, betting_tree, read_sizes
 from engine import Action, BettingState, Card, Position, betting_start
@@ -450,7 +450,7 @@ class Endgame:
         parent = int(self.tree.parents[node])
         found = self.weights_at(parent).copy()
         player = int(self.tree.players[parent])
-        found[player] = narrowed(found[player], self.solution.chances[self._betting.led_by[node]])
+        found[player] = narrow_range(found[player], self.solution.chances[self._betting.led_by[node]])
         return found
 
     @cached_property
@@ -546,7 +546,7 @@ class Endgames:
             turn, node = self._after(rounds[:-1], board[:-1], player)
             found = turn.weights_at(node) * are_free(board)
         else:
-            found = ranges(self._strategy, start, board, self._strategy.buckets_on)
+            found = find_ranges(self._strategy, start, board, self._strategy.buckets_on)
         parts = [SPREAD, SPREAD]
         parts[player] = OWN_SPREAD
         return _spread(found, board, parts)

@@ -52,22 +52,22 @@ class Player(NamedTuple):
     cards: ClusteredHands
 
 
-def numbers_of(tree: BettingTree, buckets: Sequence[int]) -> tuple[SampledTree, Floats]:
+def allocate_values(tree: BettingTree, buckets: Sequence[int]) -> tuple[SampledTree, Floats]:
     """A tree as of `PlayedTree`, and a number for each action of each information set, not set to anything."""
     arrays = sampled_tree(tree, tuple(buckets))
     return arrays, np.empty(arrays.size, np.float32)
 
 
-def player_of(strategy: StrategyFile, tree: BettingTree) -> Player:
+def load_player(strategy: StrategyFile, tree: BettingTree) -> Player:
     """A strategy of hold'em with its own tree."""
     assert strategy.cards is not None
-    arrays, chances = numbers_of(tree, strategy.buckets)
+    arrays, chances = allocate_values(tree, strategy.buckets)
     for node, of_node in by_node(tree, arrays, strategy.buckets, chances):
         of_node[:] = strategy.chances(node).T
     return Player(PlayedTree(arrays, chances), strategy.cards)
 
 
-def tree_of(strategy: StrategyFile) -> BettingTree:
+def load_tree(strategy: StrategyFile) -> BettingTree:
     """The betting that a strategy was trained for."""
     settings = strategy.record["settings"]
     # Older records of limit games have no raises: theirs are those of the rules.
@@ -137,7 +137,7 @@ def _expected(
         won[board] += total / (4 * buckets.shape[1])
 
 
-def drawn_pairs(seed: int, number: int) -> tuple[tuple[int, ...], NDArray[np.int64]]:
+def draw_pairs(seed: int, number: int) -> tuple[tuple[int, ...], NDArray[np.int64]]:
     """A board and pairs of holdings, shape (pairs, 2, 2), that follow from the seed and the number of the board."""
     chance = np.random.Generator(np.random.PCG64([seed, number]))
     deck = chance.permutation(52)
@@ -152,7 +152,7 @@ def _dealt(
     buckets = np.empty((len(boards), PAIRS, 2, 2, len(_BOARD_CARDS)), np.uint16)
     results = np.empty((len(boards), PAIRS), np.int8)
     for row, number in enumerate(boards):
-        board, holes = drawn_pairs(seed, number)
+        board, holes = draw_pairs(seed, number)
         holdings = HOLDING_NUMBERS[holes[:, :, 0], holes[:, :, 1]]
         ranks = ranks_on(board)[holdings]
         results[row] = np.sign(ranks[:, 0] - ranks[:, 1])
@@ -162,7 +162,7 @@ def _dealt(
     return buckets, results
 
 
-def winnings(
+def estimate_winnings(
     first: Player, second: Player, tree: BettingTree, boards: int, *, seed: int, pool: Executor | None = None
 ) -> RunningMean:
     """The winnings of the first player from the second in mbb/g: the mean of both seatings, by board."""
@@ -179,7 +179,7 @@ def winnings(
     return RunningMean((1000 / tree.game.big_blind * won).tolist())
 
 
-def compared(
+def compare_strategies(
     first: StrategyFile, second: StrategyFile, boards: int, *, seed: int = 1, pool: Executor | None = None
 ) -> RunningMean:
     """`winnings` of the first strategy from the second.
@@ -194,8 +194,8 @@ def compared(
     )
     if first.cards is None or second.cards is None or not is_same or first.game.num_players != 2:
         raise SolvingError("only strategies of hold'em for two with the same bets can be compared")
-    tree = tree_of(first)
-    return winnings(player_of(first, tree), player_of(second, tree), tree, boards, seed=seed, pool=pool)
+    tree = load_tree(first)
+    return estimate_winnings(load_player(first, tree), load_player(second, tree), tree, boards, seed=seed, pool=pool)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

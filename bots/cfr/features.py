@@ -29,7 +29,7 @@ LEVELS: Final = 8
 """Of strength, at ninths."""
 FEATURES: Final = CLASSES + LEVELS
 """Of a hand on flop or turn; on the river only those of the classes count."""
-ON_RIVER: Final = 1081
+RIVER_HOLDINGS: Final = 1081
 """Holdings that a full board of hold'em leaves."""
 _BEATS_ALL: Final = 1980
 """Twice the 990 holdings of an opponent on the river."""
@@ -66,8 +66,8 @@ def _order_by_rank(board: NDArray[np.uint8], order: NDArray[np.uint16], ranks: N
     The shape of both is (1081,).
     """
     key, cards = key_and_set(board)
-    found = np.empty(ON_RIVER, np.uint16)
-    their_ranks = np.empty(ON_RIVER, np.uint16)
+    found = np.empty(RIVER_HOLDINGS, np.uint16)
+    their_ranks = np.empty(RIVER_HOLDINGS, np.uint16)
     low = np.zeros(257, np.uint16)
     high = np.zeros(257, np.uint16)
     size = 0
@@ -87,12 +87,12 @@ def _order_by_rank(board: NDArray[np.uint8], order: NDArray[np.uint16], ranks: N
     for byte in range(256):
         low[byte + 1] += low[byte]
         high[byte + 1] += high[byte]
-    halfway = np.empty(ON_RIVER, np.uint16)
-    for at in range(ON_RIVER):
+    halfway = np.empty(RIVER_HOLDINGS, np.uint16)
+    for at in range(RIVER_HOLDINGS):
         place = np.uint64(their_ranks[at] & _LOW_BYTE)
         halfway[low[place]] = at
         low[place] += _STEP
-    for step in range(ON_RIVER):
+    for step in range(RIVER_HOLDINGS):
         at = halfway[step]
         place = np.uint64(their_ranks[at] >> _BYTE)
         order[high[place]] = found[at]
@@ -113,23 +113,23 @@ def river_features(
         strengths: shape (1081,), in that order: twice the holdings that it beats, and once those that it ties, 0 to
             1,980.
     """
-    ranks = np.empty(ON_RIVER, np.uint16)
+    ranks = np.empty(RIVER_HOLDINGS, np.uint16)
     _order_by_rank(board, order, ranks)
     below = np.zeros(CLASSES, np.int32)
     of_card = np.zeros((52, CLASSES), np.int32)
     everyone = np.zeros(CLASSES, np.int32)
     all_of_card = np.zeros((52, CLASSES), np.int32)
-    for at in range(ON_RIVER):
+    for at in range(RIVER_HOLDINGS):
         holding = order[at]
         kind = CLASS_OF[holding]
         everyone[kind] += 2
         all_of_card[_ONE[holding], kind] += 2
         all_of_card[_OTHER[holding], kind] += 2
     start = 0
-    while start < ON_RIVER:
+    while start < RIVER_HOLDINGS:
         end = start
         # A holding that is weaker counts twice, and a tied one once: added in two halves.
-        while end < ON_RIVER and ranks[end] == ranks[start]:
+        while end < RIVER_HOLDINGS and ranks[end] == ranks[start]:
             holding = order[end]
             kind = CLASS_OF[holding]
             below[kind] += 1
@@ -162,10 +162,10 @@ def river_features(
 @njit
 def turn_features(board: NDArray[np.uint8], features: NDArray[np.uint8]) -> None:
     """Write the features of all holdings on a board of four cards, shape (1326, 16); 0 where they share a card."""
-    order = np.empty(ON_RIVER, np.uint16)
+    order = np.empty(RIVER_HOLDINGS, np.uint16)
     full = np.empty(5, np.uint8)
-    classes = np.empty((ON_RIVER, CLASSES), np.uint8)
-    strengths = np.empty(ON_RIVER, np.uint16)
+    classes = np.empty((RIVER_HOLDINGS, CLASSES), np.uint8)
+    strengths = np.empty(RIVER_HOLDINGS, np.uint16)
     sums = np.zeros((HOLDING_COUNT, FEATURES), np.int32)
     for at in range(4):
         full[at] = board[at]
@@ -174,7 +174,7 @@ def turn_features(board: NDArray[np.uint8], features: NDArray[np.uint8]) -> None
             continue
         full[4] = card
         river_features(full, order, classes, strengths)
-        for at in range(ON_RIVER):
+        for at in range(RIVER_HOLDINGS):
             of_holding = sums[order[at]]
             for kind in range(CLASSES):
                 of_holding[kind] += classes[at, kind]
@@ -188,7 +188,7 @@ def turn_features(board: NDArray[np.uint8], features: NDArray[np.uint8]) -> None
 
 
 @njit
-def canonical(board: NDArray[np.uint8], new_suits: NDArray[np.uint8]) -> int:
+def canonical_key(board: NDArray[np.uint8], new_suits: NDArray[np.uint8]) -> int:
     """Return the key of the canonical board, and write the new name of each suit (`suit_order`)."""
     ranks = np.zeros(4, np.int64)
     for card in board:
@@ -205,7 +205,7 @@ def canonical(board: NDArray[np.uint8], new_suits: NDArray[np.uint8]) -> int:
 
 
 @njit
-def renamed(holding: np.int64, new_suits: NDArray[np.uint8]) -> np.int64:
+def rename_holding(holding: np.int64, new_suits: NDArray[np.uint8]) -> np.int64:
     """Return the number of a holding whose suits have new names."""
     one = _ONE[holding]
     other = _OTHER[holding]
@@ -233,9 +233,9 @@ def flop_features(
         if card == flop[0] or card == flop[1] or card == flop[2]:
             continue
         full[3] = card
-        row = np.searchsorted(keys, canonical(full, new_suits))
+        row = np.searchsorted(keys, canonical_key(full, new_suits))
         for holding in range(HOLDING_COUNT):
-            of_turn = turns[row, renamed(np.int64(holding), new_suits)]
+            of_turn = turns[row, rename_holding(np.int64(holding), new_suits)]
             for feature in range(FEATURES):
                 sums[holding, feature] += of_turn[feature]
     for holding in range(HOLDING_COUNT):

@@ -105,7 +105,7 @@ def readings(size: float, known: Sequence[float]) -> list[tuple[int, float]]:
     return readings
 
 
-LEFT: Final = -1
+OFF_TREE: Final = -1
 """In place of a node: the tree has nothing that corresponds to the table any more."""
 Chances: TypeAlias = NDArray[np.float64]
 """By holding: of one that is known, shape (1,), or of all, shape (1326,)."""
@@ -166,11 +166,11 @@ def tree_positions(
             read.append(reading)
         on = []
         for place in found:
-            on += [after for after in _after(strategy, place, state, action) if after.node != LEFT]
-        found = on or [replace(found[0], node=LEFT, owes_call=False, is_exact=False)]
+            on += [after for after in _after(strategy, place, state, action) if after.node != OFF_TREE]
+        found = on or [replace(found[0], node=OFF_TREE, owes_call=False, is_exact=False)]
     # Over in the tree, but not at the table.
-    on = [place for place in found if place.owes_call or (place.node != LEFT and strategy.nodes[place.node])]
-    return on or [replace(found[0], node=LEFT)], read
+    on = [place for place in found if place.owes_call or (place.node != OFF_TREE and strategy.nodes[place.node])]
+    return on or [replace(found[0], node=OFF_TREE)], read
 
 
 def _limit_position(strategy: StrategyFile, betting: BettingState, holdings: int) -> TreePosition:
@@ -191,10 +191,10 @@ def _limit_position(strategy: StrategyFile, betting: BettingState, holdings: int
             node, tree = _moved(strategy, node, tree, FOLD)
     owes_call = tree.round > table.round or (tree.round == table.round and tree.is_showdown)
     if not owes_call and tree.acting_position != betting.acting_position:
-        node = LEFT
+        node = OFF_TREE
     is_known = owes_call or _is_together(tree, table)
     price = _price(tree) if is_known and not owes_call else 0.0
-    return TreePosition(node if is_known else LEFT, 0, np.ones(holdings), owes_call, is_exact, price)
+    return TreePosition(node if is_known else OFF_TREE, 0, np.ones(holdings), owes_call, is_exact, price)
 
 
 def _is_together(tree: BettingState, table: BettingState) -> bool:
@@ -263,14 +263,14 @@ def _narrowed(found: list[TreePosition], chances: Sequence[Chances | None]) -> l
 
 def _after(strategy: StrategyFile, place: TreePosition, state: BettingState, action: Action) -> list[TreePosition]:
     """The places that follow one; none, or `LEFT`, where the action contradicts it."""
-    if place.node == LEFT:
+    if place.node == OFF_TREE:
         return [place]
     if place.owes_call:
         if action.kind is ActionKind.CALL:
             return [replace(place, owes_call=False)]
         return []
     if not strategy.nodes[place.node]:
-        return [replace(place, node=LEFT)]
+        return [replace(place, node=OFF_TREE)]
     fold, _ = _shape(strategy, place.node)
     if action.kind is not ActionKind.RAISE:
         return [_gone_on(strategy, place, fold if action.kind is ActionKind.CALL else 0)]
@@ -306,7 +306,12 @@ def _readings(
 
 def _reading(strategy: StrategyFile, place: TreePosition, state: BettingState, action: Action) -> Reading | None:
     """Reading of a raise at a place; None where nothing has to be read."""
-    if action.kind is not ActionKind.RAISE or place.owes_call or place.node == LEFT or not strategy.nodes[place.node]:
+    if (
+        action.kind is not ActionKind.RAISE
+        or place.owes_call
+        or place.node == OFF_TREE
+        or not strategy.nodes[place.node]
+    ):
         return None
     totals = _totals(strategy, place, state)
     if action.hand_total in totals:
@@ -362,21 +367,21 @@ def play(
     shown = strategy.game.board_cards_by_round
 
     def decide(place: TreePosition, state: BettingState) -> Mapping[Action, Chances]:
-        return decided_at(strategy, place, state, buckets_on(board[: shown[state.round]]))
+        return decide_at(strategy, place, state, buckets_on(board[: shown[state.round]]))
 
     found, read = tree_positions(strategy, betting, len(buckets_on(board)), decide)
-    left = decide(replace(found[0], node=LEFT, owes_call=False), betting)
+    left = decide(replace(found[0], node=OFF_TREE, owes_call=False), betting)
     policy = mixed(found, [decide(place, betting) for place in found], left)
     return {action: chances for action, chances in policy.items() if chances.any()}, tuple(read)
 
 
-def decided_at(
+def decide_at(
     strategy: StrategyFile, place: TreePosition, state: BettingState, buckets: _Buckets
 ) -> Mapping[Action, Chances]:
     ones = np.ones(len(buckets))
     if place.owes_call and not strategy.game.is_limit:
         return {CALL: ones}
-    if place.owes_call or place.node == LEFT:
+    if place.owes_call or place.node == OFF_TREE:
         return _priced({CALL: ones}, strategy, state, buckets)
     decided: dict[Action, Chances] = {}
     for action, chances in zip(
@@ -431,7 +436,7 @@ def _chances(strategy: StrategyFile, node: int, buckets: _Buckets) -> Chances:
     return padded[:, np.minimum(buckets, chances.shape[1])]
 
 
-def ranges(
+def find_ranges(
     strategy: StrategyFile, betting: BettingState, board: tuple[Card, ...], buckets_on: _BucketsOn
 ) -> NDArray[np.float64]:
     """The ranges at the beginning of the present round, shape (2, 1326): by position and holding.
@@ -443,11 +448,11 @@ def ranges(
     for state, action in takewhile(lambda decision: decision[0].round < betting.round, decisions(betting)):
         played = play(strategy, state, board[: shown[state.round]], buckets_on)[0]
         position = state.acting_position
-        weights[position] = narrowed(weights[position], _likely(played, state, action))
+        weights[position] = narrow_range(weights[position], _likely(played, state, action))
     return weights
 
 
-def narrowed(weights: NDArray[np.float64], chances: Chances | float) -> NDArray[np.float64]:
+def narrow_range(weights: NDArray[np.float64], chances: Chances | float) -> NDArray[np.float64]:
     """A range after an action, by its probability with each holding; the largest entry is 1."""
     found: NDArray[np.float64] = weights * chances
     if found.any():

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from bots.cfr.abstraction import CardTables
 from bots.cfr.boards import HOLDING_CARDS, HOLDING_NUMBERS
-from bots.cfr.features import canonical, renamed
+from bots.cfr.features import canonical_key, rename_holding
 from bots.cfr.tree import DECISION, BettingTree
 from bots.errors import SolvingError
 from bots.solving.equilibria import Discounts
@@ -157,18 +157,18 @@ def draw_deals(
             other = dealt[6 + 2 * player]
             ranks[deal, player] = seven_rank(key + KEYS[one] + KEYS[other], bits | BITS[one] | BITS[other])
             buckets[deal, player, 0] = _STARTING_HANDS[_NUMBERS[one, other]]
-        flop = np.searchsorted(cards.flop_keys, canonical(dealt[:3], suits))
+        flop = np.searchsorted(cards.flop_keys, canonical_key(dealt[:3], suits))
         for player in range(players):
             holding = np.int64(_NUMBERS[dealt[5 + 2 * player], dealt[6 + 2 * player]])
-            buckets[deal, player, 1] = cards.flops[flop, renamed(holding, suits)]
-        turn = np.searchsorted(cards.turn_keys, canonical(dealt[:4], suits))
+            buckets[deal, player, 1] = cards.flops[flop, rename_holding(holding, suits)]
+        turn = np.searchsorted(cards.turn_keys, canonical_key(dealt[:4], suits))
         for player in range(players):
             holding = np.int64(_NUMBERS[dealt[5 + 2 * player], dealt[6 + 2 * player]])
-            buckets[deal, player, 2] = cards.turns[turn, renamed(holding, suits)]
-        river = np.searchsorted(cards.river_keys, canonical(dealt[:5], suits))
+            buckets[deal, player, 2] = cards.turns[turn, rename_holding(holding, suits)]
+        river = np.searchsorted(cards.river_keys, canonical_key(dealt[:5], suits))
         for player in range(players):
             holding = np.int64(_NUMBERS[dealt[5 + 2 * player], dealt[6 + 2 * player]])
-            buckets[deal, player, 3] = cards.rivers[river, renamed(holding, suits)]
+            buckets[deal, player, 3] = cards.rivers[river, rename_holding(holding, suits)]
 
 
 @njit

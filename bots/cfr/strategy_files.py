@@ -119,7 +119,7 @@ class StrategyFile:
         return WHOLE if self.probabilities.dtype == np.uint8 else 1
 
 
-def quantised(chances: NDArray[np.float64]) -> _Bytes:
+def quantise(chances: NDArray[np.float64]) -> _Bytes:
     """Probabilities, shape (actions, buckets), in 255ths that sum to 255: the largest remainders are rounded up."""
     exact = chances * WHOLE
     low = np.floor(exact)
@@ -144,7 +144,7 @@ def write_strategy(
         count = len(tree.actions[node])
         of_round = buckets[tree.rounds[node]]
         of_node = strategy[place : place + count * of_round].reshape(count, of_round)
-        parts.append((of_node.astype("<f4") if abstraction is None else quantised(of_node))[:-1].ravel())
+        parts.append((of_node.astype("<f4") if abstraction is None else quantise(of_node))[:-1].ravel())
         place += count * of_round
     arrays: dict[str, NDArray[Any]] = {
         "nodes": np.array([_kinds(actions) for actions in tree.actions], np.uint8),
@@ -192,7 +192,7 @@ def read_strategy(path: str) -> StrategyFile:
             path=path,
             game=game,
             buckets=buckets,
-            cards=ClusteredHands.of(buckets, arrays) if "flops" in arrays else None,
+            cards=ClusteredHands.from_arrays(buckets, arrays) if "flops" in arrays else None,
             record=header["training"],
             nodes=arrays["nodes"],
             rounds=arrays["rounds"],

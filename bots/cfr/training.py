@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bots.artifact import Artifact, FileKind, as_arrays, read_artifact, write_artifact
-from bots.cfr.abstraction import CardTables, cluster_hands, kept_hands, tables_bytes
+from bots.cfr.abstraction import CardTables, cluster_hands, load_hands, max_table_bytes
 from bots.cfr.sampling import SampledSolver, as_strategy, draw_deals
 from bots.cfr.small_games import RankBuckets, SmallGame, Solver
 from bots.cfr.strategy_files import write_strategy
@@ -88,7 +88,7 @@ class TrainingPlan(NamedTuple):
     @property
     def memory_bytes(self) -> int:
         if self.is_drawn:
-            return 2 * 4 * self.numbers * self.settings.copies + tables_bytes()
+            return 2 * 4 * self.numbers * self.settings.copies + max_table_bytes()
         return _BYTES_OF_A_NUMBER * self.numbers
 
     @property
@@ -181,7 +181,7 @@ def train(
         abstraction = None
         tables = None
         if plan.is_drawn:
-            abstraction, tables = kept_hands(
+            abstraction, tables = load_hands(
                 folder / BUCKETS,
                 plan.settings.bucket_counts,
                 threads,

@@ -8,7 +8,7 @@ from typing import Annotated, Final
 from bots.errors import SolvingError
 from bots.sdk.options import Interval, Wording, check_options
 
-MOST_BUCKETS: Final = 10_000
+MAX_BUCKETS: Final = 10_000
 """In a round: the clusters of more would take an hour."""
 _MOST_COPIES: Final = 64
 """Each is held in memory."""
@@ -60,6 +60,6 @@ def bucket_counts(text: str) -> tuple[int, int, int]:
         raise SolvingError(f"buckets are one number, or three such as 1000/1000/500, not {text!r}")
     flop, turn, river = map(int, words * 3 if len(words) == 1 else words)
     for name, buckets in (("flop", flop), ("turn", turn), ("river", river)):
-        if not 1 <= buckets <= MOST_BUCKETS:
-            raise SolvingError(f"there are 1 to {MOST_BUCKETS:,} buckets on the {name}, not {buckets}")
+        if not 1 <= buckets <= MAX_BUCKETS:
+            raise SolvingError(f"there are 1 to {MAX_BUCKETS:,} buckets on the {name}, not {buckets}")
     return flop, turn, river

@@ -33,7 +33,7 @@ DECISION: Final = 0
 FOLDED: Final = 1
 SHOWDOWN: Final = 2
 """Kinds of nodes."""
-MOST_NODES: Final = 500_000
+MAX_NODES: Final = 500_000
 """A larger tree is refused."""
 Sizes: TypeAlias = Callable[[BettingState], Sequence[Action]]
 """The raises that a tree has in a state in which raises are legal, smallest first."""
@@ -102,8 +102,8 @@ def betting_tree(game: Game, sizes: Sizes | None = None, start: BettingState | N
 
     def add(state: BettingState, parent: int, taken: int, depth: int) -> None:
         number = len(rows)
-        if number >= MOST_NODES:
-            raise SolvingError(f"the game is too large to be solved: its betting has more than {MOST_NODES:,} nodes")
+        if number >= MAX_NODES:
+            raise SolvingError(f"the game is too large to be solved: its betting has more than {MAX_NODES:,} nodes")
         spent.append(state.spent)
         if state.finished:
             kind = SHOWDOWN

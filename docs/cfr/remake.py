@@ -24,7 +24,7 @@ sys.path.append(str(Path(__file__).resolve().parents[1]))
 from rows import Row, between, won_without_luck, write_rows
 
 from bots.cfr.bot import SHIPPED
-from bots.cfr.expectation import compared
+from bots.cfr.expectation import compare_strategies
 from bots.cfr.strategy_files import read_strategy
 from bots.cfr.training import plan_training, train
 from bots.cfr.training_settings import CfrSettings
@@ -99,7 +99,7 @@ def marks(folder: Path, count: int = 1) -> list[Mark]:
         if not path.exists():
             trained = train(plan, folder / "training", iterations=iterations, threads=count)
             path.write_bytes(trained.path.read_bytes())
-        won = compared(read_strategy(str(path)), shipped, BOARDS, seed=SEED)
+        won = compare_strategies(read_strategy(str(path)), shipped, BOARDS, seed=SEED)
         found.append(
             Mark(
                 iterations,

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from bots.cfr.bot import SHIPPED
-from bots.cfr.expectation import compared
+from bots.cfr.expectation import compare_strategies
 from bots.cfr.strategy_files import read_strategy
 from bots.cfr.training import plan_training, train
 from bots.cfr.training_settings import CfrSettings
@@ -125,5 +125,5 @@ def test_a_training_reaches_what_is_recorded(tmp_path: Path) -> None:
     plan = plan_training(CfrSettings(buckets="40", deals=1024))
     trained = train(plan, tmp_path, iterations=1000, threads=2)
     strategy = read_strategy(str(trained.path))
-    won = compared(strategy, read_strategy(SHIPPED["limit"]), 24, seed=1)
+    won = compare_strategies(strategy, read_strategy(SHIPPED["limit"]), 24, seed=1)
     assert won.mean == pytest.approx(RECORDED, abs=0.1)

@@ -22,7 +22,7 @@ from bots.cfr.answer import (
     learn_answer,
     shared_buckets,
 )
-from bots.cfr.expectation import PlayedTree, by_node, compared, numbers_of
+from bots.cfr.expectation import PlayedTree, allocate_values, by_node, compare_strategies
 from bots.cfr.sampling import as_strategy
 from bots.cfr.strategy_files import read_strategy
 from bots.errors import BotFileError, SolvingError
@@ -45,7 +45,7 @@ def draw_blind(seed: np.uint64, first: int, buckets: NDArray[np.uint16], ranks: 
 
 
 def blind_strategy() -> PlayedTree:
-    arrays, chances = numbers_of(LEDUC, BLIND)
+    arrays, chances = allocate_values(LEDUC, BLIND)
     chance = np.random.default_rng(2)
     for _, of_node in by_node(LEDUC, arrays, BLIND, chances):
         weights = chance.exponential(size=of_node.shape)
@@ -62,7 +62,7 @@ def test_an_answer_wins_nearly_what_the_best_response_wins() -> None:
     answer, blind = leduc_answer(), blind_strategy()
     for _ in range(30):
         answer.iterate()
-    ours, (theirs, chances) = answer.played(), numbers_of(LEDUC, COUNTS)
+    ours, (theirs, chances) = answer.played(), allocate_values(LEDUC, COUNTS)
     of_blind = by_node(LEDUC, blind.arrays, BLIND, blind.chances)
     for (_, seen), (_, played) in zip(by_node(LEDUC, theirs, COUNTS, chances), of_blind, strict=True):
         seen[:] = played
@@ -119,7 +119,7 @@ def settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AnswerSettings:
     def tables(hands: Any, *_: Any) -> CardTables:
         return random_tables(hands.buckets)
 
-    monkeypatch.setattr(module, "tabulated", tables)
+    monkeypatch.setattr(module, "tabulate_hands", tables)
     monkeypatch.setattr("bots.cfr.abstraction.cluster_hands", lambda *_: (random_hands(), random_tables()))
     strategy = random_strategy(tmp_path, SHORT_HOLDEM, "", 1, random_hands(1, FEW))
     return answer_settings("limit", "cfr", strategy, (7, 5, 6), 20, 3)
@@ -139,7 +139,7 @@ def test_a_learning_is_kept_and_resumed(settings: AnswerSettings, tmp_path: Path
     again.write(saved)
     written = read_strategy(str(saved))
     assert written.buckets == BUCKETS
-    won = compared(written, settings.strategy, 20, seed=3)
+    won = compare_strategies(written, settings.strategy, 20, seed=3)
     assert won.mean == pytest.approx(again.marks[-1].mean)
     _check_document(again)
     (header,) = (read_artifact(run / "answer.checkpoint", module._KIND).header,)

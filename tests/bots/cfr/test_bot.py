@@ -8,7 +8,7 @@ import pytest
 from bots.baseline import RandomBot
 from bots.cfr.boards import HOLDING_CARDS
 from bots.cfr.bot import SHIPPED, CfrBot
-from bots.cfr.lookup import LEFT, TreePosition, decided_at
+from bots.cfr.lookup import OFF_TREE, TreePosition, decide_at
 from bots.cfr.strategy_files import read_strategy
 from bots.errors import GameRefused
 from bots.sdk.selfplay import self_play
@@ -146,8 +146,8 @@ def test_a_call_that_the_tree_never_makes_is_held_against_its_price() -> None:
     strategy = read_strategy(SHIPPED["nolimit"])
     betting = betting_after(NO_LIMIT, "r300c/r20000")
     buckets = np.array([50, 200, 300, 499])
-    left = TreePosition(LEFT, 300, np.ones(4), is_exact=False)
-    decided = decided_at(strategy, left, betting, buckets)
+    left = TreePosition(OFF_TREE, 300, np.ones(4), is_exact=False)
+    decided = decide_at(strategy, left, betting, buckets)
     # 19,700 to call for a pot of 40,000 in the end: 49.25 %.
     assert decided[CALL].tolist() == [0, 0, 1, 1]
     assert decided[FOLD].tolist() == [1, 1, 0, 0]

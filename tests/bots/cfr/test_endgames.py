@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from bots.cfr.boards import HOLDING_CARDS
 from bots.cfr.bot import SHIPPED, CfrBot
 from bots.cfr.endgames import OWN_SPREAD, SPREAD, Endgame, Endgames
-from bots.cfr.lookup import lower_chance, narrowed, ranges
+from bots.cfr.lookup import find_ranges, lower_chance, narrow_range
 from bots.cfr.strategy_files import read_strategy
 from bots.cfr.tree import DECISION, FOLDED, BettingTree, RaiseCaps, betting_tree, raises_in_round, read_sizes
 from bots.sdk.view import View
@@ -240,7 +240,7 @@ def slow_chance(policy: Mapping[Action, float], made: list[Action], state: Betti
 def test_ranges_are_what_each_holding_would_have_done(path: str, betting: str) -> None:
     strategy = read_strategy(path)
     state = betting_after(strategy.game, betting)
-    found = ranges(strategy, state, BOARD, strategy.buckets_on)
+    found = find_ranges(strategy, state, BOARD, strategy.buckets_on)
     free = [at for at, cards in enumerate(HOLDING_CARDS.tolist()) if not {*cards} & {*BOARD}]
     assert (np.delete(found, free, axis=1) == 0).all()
     bot = CfrBot(seed=1)
@@ -253,8 +253,8 @@ def test_ranges_are_what_each_holding_would_have_done(path: str, betting: str) -
 
 def test_what_nobody_would_have_done_tells_nothing() -> None:
     """A call of all-in with nothing to win it with is never made; another action is as likely as before."""
-    assert narrowed(np.array([0.5, 1.0, 0.0]), np.array([0.0, 0.0, 1.0])).tolist() == [0.5, 1, 0]
-    assert narrowed(np.array([0.5, 1.0, 0.5]), np.array([0.5, 0.0, 0.25])).tolist() == [1, 0, 0.5]
+    assert narrow_range(np.array([0.5, 1.0, 0.0]), np.array([0.0, 0.0, 1.0])).tolist() == [0.5, 1, 0]
+    assert narrow_range(np.array([0.5, 1.0, 0.5]), np.array([0.5, 0.0, 0.25])).tolist() == [1, 0, 0.5]
 
 
 def test_the_same_is_played_in_whatever_order_it_is_asked_for() -> None:
@@ -299,7 +299,7 @@ def test_a_raise_that_the_tree_has_is_answered_by_the_same_solution() -> None:
 def test_a_player_knows_its_own_range_and_guesses_the_other() -> None:
     strategy = read_strategy(SHIPPED["limit"])
     start = betting_after(LIMIT, PLAYED["limit"])
-    brought = ranges(strategy, start, BOARD, strategy.buckets_on)
+    brought = find_ranges(strategy, start, BOARD, strategy.buckets_on)
     brought /= brought.sum(axis=1, keepdims=True)
     rivers = Endgames(strategy, 1)
     for state, player in ((start, 0), (start.after(CALL), 1)):

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from bots.cfr.abstraction import ClusteredHands
-from bots.cfr.expectation import PAIRS, compared, drawn_pairs
+from bots.cfr.expectation import PAIRS, compare_strategies, draw_pairs
 from bots.cfr.strategy_files import StrategyFile, read_strategy, write_strategy
 from bots.cfr.tree import betting_tree, read_sizes
 from bots.errors import SolvingError
@@ -103,7 +103,7 @@ def test_winnings_are_those_of_a_slow_walk(tmp_path: Path, text: str, sizes: str
     one, other = (random_strategy(tmp_path, text, sizes, seed) for seed in (1, 2))
     won = []
     for number in range(2):
-        board, holes = drawn_pairs(4, number)
+        board, holes = draw_pairs(4, number)
         values = []
         for row in holes.tolist():
             pair = tuple(map(tuple, row))
@@ -112,7 +112,7 @@ def test_winnings_are_those_of_a_slow_walk(tmp_path: Path, text: str, sizes: str
                 values.append(-slow_value((other, one), cards, board))
         assert len(values) == 4 * PAIRS
         won.append(100 * np.mean(values))
-    found = compared(one, other, 2, seed=4)
+    found = compare_strategies(one, other, 2, seed=4)
     assert found.count == 2
     assert found.mean == pytest.approx(np.mean(won), rel=1e-4)
     assert found.variance == pytest.approx(np.var(won, ddof=1), rel=1e-3)
@@ -120,21 +120,21 @@ def test_winnings_are_those_of_a_slow_walk(tmp_path: Path, text: str, sizes: str
 
 def test_what_one_wins_the_other_loses_whoever_counts(tmp_path: Path) -> None:
     one, other = (random_strategy(tmp_path, SHORT_HOLDEM, "", seed) for seed in (1, 2))
-    alone = compared(one, other, 50)
+    alone = compare_strategies(one, other, 50)
     with ThreadPoolExecutor(3) as pool:
-        assert compared(one, other, 50, pool=pool).mean == alone.mean
-    assert compared(other, one, 50).mean == pytest.approx(-alone.mean)
-    assert compared(one, other, 50, seed=2).mean != alone.mean
-    assert compared(one, one, 20).mean == pytest.approx(0, abs=1e-9)
+        assert compare_strategies(one, other, 50, pool=pool).mean == alone.mean
+    assert compare_strategies(other, one, 50).mean == pytest.approx(-alone.mean)
+    assert compare_strategies(one, other, 50, seed=2).mean != alone.mean
+    assert compare_strategies(one, one, 20).mean == pytest.approx(0, abs=1e-9)
     with pytest.raises(SolvingError, match="with the same bets"):
-        compared(one, random_strategy(tmp_path, SHORT_NOLIMIT, SIZES, 3), 2)
+        compare_strategies(one, random_strategy(tmp_path, SHORT_NOLIMIT, SIZES, 3), 2)
 
 
 def test_boards_and_holdings_follow_from_seed_and_number() -> None:
     places = np.zeros((9, 52))
     for number in range(300):
-        board, holes = drawn_pairs(7, number)
-        again = drawn_pairs(7, number)
+        board, holes = draw_pairs(7, number)
+        again = draw_pairs(7, number)
         assert again[0] == board
         assert np.array_equal(again[1], holes)
         assert all(len({*board, *row}) == 9 for row in holes.reshape(PAIRS, 4).tolist())
@@ -144,4 +144,4 @@ def test_boards_and_holdings_follow_from_seed_and_number() -> None:
     # A holding has each card 185 times; a place of the board each six times on average, 32 pairs each.
     assert abs(places[5:] - 300 * PAIRS / 52).max() < 80
     assert places[:5].max() < 20 * PAIRS
-    assert drawn_pairs(7, 0)[0] != drawn_pairs(8, 0)[0]
+    assert draw_pairs(7, 0)[0] != draw_pairs(8, 0)[0]

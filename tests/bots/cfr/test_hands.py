@@ -8,16 +8,16 @@ import pytest
 from bots.cfr.abstraction import NO_BUCKET, ClusteredHands
 from bots.cfr.boards import HOLDING_CARDS, HOLDING_COUNT, HOLDING_NUMBERS, canonical_boards, suit_order
 from bots.cfr.bot import SHIPPED
-from bots.cfr.clustering import clusters, nearest
+from bots.cfr.clustering import assign_clusters, find_clusters
 from bots.cfr.features import (
     CLASS_OF,
     CLASSES,
     FEATURES,
     LEVELS,
-    ON_RIVER,
-    canonical,
+    RIVER_HOLDINGS,
+    canonical_key,
     flop_features,
-    renamed,
+    rename_holding,
     river_features,
     turn_features,
 )
@@ -54,13 +54,13 @@ def test_opponents_are_in_classes_of_about_equal_size() -> None:
 @pytest.mark.slow  # numba compiles
 def test_features_on_a_river_are_counts_one_by_one() -> None:
     for board in BOARDS:
-        order, strengths = np.empty(ON_RIVER, np.uint16), np.empty(ON_RIVER, np.uint16)
-        classes = np.empty((ON_RIVER, CLASSES), np.uint8)
+        order, strengths = np.empty(RIVER_HOLDINGS, np.uint16), np.empty(RIVER_HOLDINGS, np.uint16)
+        classes = np.empty((RIVER_HOLDINGS, CLASSES), np.uint8)
         river_features(np.array(board, np.uint8), order, classes, strengths)
         ranks = ranks_by_holding(board)
         assert {*order.tolist()} == {*ranks}
         assert (np.diff([ranks[holding] for holding in order.tolist()]) >= 0).all()
-        for at in range(0, ON_RIVER, 101):
+        for at in range(0, RIVER_HOLDINGS, 101):
             holding = int(order[at])
             others = opponents(ranks, holding)
             assert len(others) == 990
@@ -114,19 +114,21 @@ def test_kernels_find_the_same_canonical_boards() -> None:
         for cards in (3, 4, 5):
             new_suits = np.empty(4, np.uint8)
             key, order = suit_order(board[:cards])
-            assert canonical(np.array(board[:cards], np.uint8), new_suits) == key
+            assert canonical_key(np.array(board[:cards], np.uint8), new_suits) == key
             assert tuple(new_suits.tolist()) == order
             at = 700
             moved = sorted(int(card) & 0xFC | order[card & 3] for card in HOLDING_CARDS[at])
-            assert HOLDING_CARDS[renamed(np.int64(at), new_suits)].tolist() == moved
+            assert HOLDING_CARDS[rename_holding(np.int64(at), new_suits)].tolist() == moved
 
 
 def test_the_nearest_centre_is_the_first_of_the_nearest() -> None:
     numbers = np.random.default_rng(3)
     points, centres = numbers.integers(0, 4, (3000, 8), np.uint8), numbers.integers(0, 4, (40, 8), np.uint8)
     apart = ((points[:, None].astype(np.int64) - centres) ** 2).sum(axis=2)
-    assert np.array_equal(nearest(points, centres), apart.argmin(axis=1))
-    far = nearest(np.full((1, 16), 255, np.uint8), np.array([[0] * 16, [255] * 15 + [254], [255] * 16], np.uint8))
+    assert np.array_equal(assign_clusters(points, centres), apart.argmin(axis=1))
+    far = assign_clusters(
+        np.full((1, 16), 255, np.uint8), np.array([[0] * 16, [255] * 15 + [254], [255] * 16], np.uint8)
+    )
     assert far.tolist() == [2]
 
 
@@ -134,10 +136,10 @@ def test_clusters_are_found_and_follow_from_the_seed() -> None:
     numbers = np.random.default_rng(4)
     middles = np.array([[20, 20], [200, 30], [60, 220], [230, 230]])
     points = np.concatenate([middle + numbers.integers(-9, 10, (500, 2)) for middle in middles]).astype(np.uint8)
-    found = clusters(points, 4, seed=1)
+    found = find_clusters(points, 4, seed=1)
     assert np.abs(found[np.lexsort(found.T)] - middles[np.lexsort(middles.T)].astype(int)).max() <= 1
-    assert np.array_equal(found, clusters(points, 4, seed=1))
-    assert len(clusters(np.zeros((50, 3), np.uint8), 4, seed=1)) == 1
+    assert np.array_equal(found, find_clusters(points, 4, seed=1))
+    assert len(find_clusters(np.zeros((50, 3), np.uint8), 4, seed=1)) == 1
 
 
 @pytest.fixture(scope="module", params=["limit", "nolimit"])

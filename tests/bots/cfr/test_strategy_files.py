@@ -13,7 +13,7 @@ from hypothesis.extra.numpy import arrays as drawn_arrays
 from bots.artifact import as_arrays, read_artifact, write_artifact
 from bots.cfr.bot import SHIPPED, CfrBot
 from bots.cfr.small_games import RankBuckets
-from bots.cfr.strategy_files import _KIND, WHOLE, quantised, read_strategy, write_strategy
+from bots.cfr.strategy_files import _KIND, WHOLE, quantise, read_strategy, write_strategy
 from bots.cfr.tree import betting_tree, read_sizes
 from bots.errors import BotFileError
 from protocol import find_game
@@ -37,7 +37,7 @@ def leduc(tmp_path: Path) -> Path:
 @given(weights=drawn_arrays(np.float64, (3, 5), elements=st.floats(0.0, 1.0)))
 def test_quantised_probabilities_sum_to_one(weights: np.ndarray[tuple[int, int], np.dtype[np.float64]]) -> None:
     chances = (weights + 1e-9) / (weights + 1e-9).sum(axis=0)
-    found = quantised(chances).astype(np.int64)
+    found = quantise(chances).astype(np.int64)
     assert (found.sum(axis=0) == WHOLE).all()
     assert np.abs(found / WHOLE - chances).max() <= 1 / WHOLE
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from bots.cfr.bot import CfrBot
-from bots.cfr.lookup import LEFT, tree_positions
+from bots.cfr.lookup import OFF_TREE, tree_positions
 from bots.cfr.strategy_files import StrategyFile, read_strategy, write_strategy
 from bots.cfr.tree import BettingTree, betting_tree, read_caps
 from bots.sdk.selfplay import self_play
@@ -139,7 +139,7 @@ def test_policies_are_of_legal_actions_in_every_state(strategy: StrategyFile) ->
             for action in policy:
                 hand.betting.check(action)
             (place, *_), _ = tree_positions(strategy, hand.betting, 1, lambda *_: {})
-            assert place.node != LEFT
+            assert place.node != OFF_TREE
             actions = [view.call(), view.call()]
             actions += [FOLD] if view.legal.can_fold and numbers.integers(4) == 0 else []
             actions += [RAISE, RAISE] if view.legal.can_raise else []

@@ -84,7 +84,7 @@ def test_other_settings_and_damaged_checkpoints_are_refused(tmp_path: Path) -> N
 def test_settings_that_cannot_be_are_refused(
     settings: dict[str, object], sentence: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("bots.cfr.tree.MOST_NODES", 50_000)  # which are soon found
+    monkeypatch.setattr("bots.cfr.tree.MAX_NODES", 50_000)  # which are soon found
     with pytest.raises(SolvingError, match=sentence):
         plan_training(CfrSettings(**settings))  # type: ignore[arg-type]
 

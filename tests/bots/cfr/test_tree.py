@@ -79,6 +79,6 @@ def test_other_games_are_refused() -> None:
 
 
 def test_a_tree_that_is_too_large_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tree_module, "MOST_NODES", 1000)
+    monkeypatch.setattr(tree_module, "MAX_NODES", 1000)
     with pytest.raises(SolvingError, match=r"its betting has more than 1,000 nodes"):
         betting_tree(find_game("limit")[1])
