@@ -1,11 +1,10 @@
-"""Boards and hands of hold'em up to the names of suits.
+"""Boards and hands of hold'em up to a renaming of suits.
 
-Two boards are alike if renaming suits makes one of the other. Of each such set one represents all, the *canonical*
-one: its four sets of ranks, suit by suit, descend as numbers. There are 1,755 canonical flops, 16,432 of four cards and
-134,459 of five. A holding, two cards, has a number below 1,326; a hand is looked up by the number of its canonical
-board and by the holding, its suits renamed alike. Where a renaming leaves the board as it is, several holdings are the
-same hand: `distinct_holdings` numbers each of them once. So there are 1,286,792 hands on the flop, 13,960,050 on the
-turn and 123,156,254 on the river.
+Boards that differ only by the names of their suits are equivalent. One of each class represents it, the *canonical*
+board, whose sets of ranks descend as numbers from suit to suit. There are 1,755 canonical boards of three cards, 16,432
+of four and 134,459 of five. A hand is identified by its canonical board and by its holding, that is, two cards with
+suits renamed as on the board. `distinct_holdings` merges the holdings that a renaming exchanges while it leaves the
+board unchanged: 1,286,792 hands on the flop, 13,960,050 on the turn and 123,156,254 on the river.
 """
 
 from __future__ import annotations
@@ -23,20 +22,20 @@ from engine.ranges import HOLDINGS
 
 HOLDING_COUNT: Final = len(HOLDINGS)
 HOLDING_CARDS: Final = np.array(HOLDINGS, np.uint8)
-"""The cards of each holding of `engine.ranges`, the lower one first, shape (1326, 2)."""
+"""Cards of each holding of `engine.ranges`, the lower one first, shape (1326, 2)."""
 HOLDING_NUMBERS: Final = np.zeros((52, 52), np.int64)
-"""The number of a holding by its cards, in any order."""
+"""Number of a holding by its two cards in either order."""
 HOLDING_NUMBERS[HOLDING_CARDS[:, 0], HOLDING_CARDS[:, 1]] = np.arange(HOLDING_COUNT)
 HOLDING_NUMBERS[HOLDING_CARDS[:, 1], HOLDING_CARDS[:, 0]] = np.arange(HOLDING_COUNT)
 
 
 class CanonicalBoards(NamedTuple):
-    """All canonical boards of some cards.
+    """All canonical boards of a number of cards.
 
     Attributes:
-        keys: ascending, one for each board: its four sets of ranks, 13 bits each, the largest first.
-        cards: ascending, shape (boards, cards).
-        times: how many boards each represents.
+        keys: one per board, ascending: the sets of ranks of its four suits, 13 bits each, the largest first.
+        cards: cards of each board in ascending order, shape (boards, cards).
+        times: number of boards that each represents.
     """
 
     keys: NDArray[np.int64]
@@ -52,8 +51,9 @@ def _ranks_by_suit(board: Sequence[int]) -> list[int]:
 
 
 def suit_order(board: Sequence[int]) -> tuple[int, tuple[int, ...]]:
-    """The key of the canonical board, and which new suit each suit gets: equal ones keep their order."""
+    """Return the key of the canonical board and the new suit of each suit."""
     suits = _ranks_by_suit(board)
+    # The sort is stable: suits with equal sets of ranks keep their order.
     order = sorted(range(4), key=lambda suit: -suits[suit])
     key = 0
     for suit in order:
@@ -63,56 +63,60 @@ def suit_order(board: Sequence[int]) -> tuple[int, tuple[int, ...]]:
 
 @cache
 def canonical_boards(cards: int) -> CanonicalBoards:
-    of_size: list[list[int]] = [[] for _ in range(cards + 1)]
+    """Enumerate the canonical boards of 3, 4 or 5 cards."""
+    sets_by_size: list[list[int]] = [[] for _ in range(cards + 1)]
     for ranks in range(1 << 13):
         if ranks.bit_count() <= cards:
-            of_size[ranks.bit_count()].append(ranks)
-    found: list[tuple[int, ...]] = []
+            sets_by_size[ranks.bit_count()].append(ranks)
+    rows: list[tuple[int, ...]] = []
 
-    def extend(suits: tuple[int, ...], left: int) -> None:
+    def extend(suits: tuple[int, ...], missing: int) -> None:
         if len(suits) == 4:
-            if not left:
-                found.append(suits)
+            if not missing:
+                rows.append(suits)
             return
-        for size in range(left + 1):
-            for ranks in of_size[size]:
+        for size in range(missing + 1):
+            for ranks in sets_by_size[size]:
                 if suits and ranks > suits[-1]:
                     break
-                extend((*suits, ranks), left - size)
+                extend((*suits, ranks), missing - size)
 
     extend((), cards)
-    found.sort()
-    suits = np.array(found, np.int64)
+    rows.sort()
+    suits = np.array(rows, np.int64)
     keys = suits[:, 0] << 39 | suits[:, 1] << 26 | suits[:, 2] << 13 | suits[:, 3]
-    boards = np.nonzero(suits[:, None, :] >> np.arange(13)[:, None] & 1)
-    alike = [24 // _renamings(row) for row in found]
-    return CanonicalBoards(
-        keys, (4 * boards[1] + boards[2]).astype(np.uint8).reshape(-1, cards), np.array(alike, np.int64)
-    )
+    # Shape (boards, ranks, suits): nonzero lists rank before suit, so the cards of a board ascend.
+    is_on_board = suits[:, None, :] >> np.arange(13)[:, None] & 1
+    _, card_ranks, card_suits = np.nonzero(is_on_board)
+    board_cards = (4 * card_ranks + card_suits).astype(np.uint8).reshape(-1, cards)
+    times = [24 // _count_symmetries(row) for row in rows]
+    return CanonicalBoards(keys, board_cards, np.array(times, np.int64))
 
 
-def _renamings(suits: Sequence[int]) -> int:
-    """How many ways to rename the suits leave a board as it is."""
+def _count_symmetries(suits: Sequence[int]) -> int:
+    """Return the number of renamings of suits that leave a board unchanged."""
     return prod(factorial(suits.count(ranks)) for ranks in {*suits})
 
 
-def renamed_holdings(suits: Sequence[int]) -> NDArray[np.int64]:
-    """The number of each holding whose suits have new names."""
-    one, other = (HOLDING_CARDS & 0xFC | np.array(suits, np.uint8)[HOLDING_CARDS & 3]).T
-    numbers: NDArray[np.int64] = HOLDING_NUMBERS[one, other]
+def rename_holdings(suits: Sequence[int]) -> NDArray[np.int64]:
+    """Return the number of each holding after each suit has become `suits[suit]`, shape (1326,)."""
+    new_suits = np.array(suits, np.uint8)
+    first, second = (HOLDING_CARDS & 0xFC | new_suits[HOLDING_CARDS & 3]).T
+    numbers: NDArray[np.int64] = HOLDING_NUMBERS[first, second]
     return numbers
 
 
 def distinct_holdings(board: Sequence[int]) -> NDArray[np.int64]:
-    """By holding, the number of its hand on a canonical board, from 0; -1 where the board has one of its cards.
+    """Return the number of the hand of each holding on a canonical board, shape (1326,).
 
-    Hands are numbered by the first of their holdings.
+    Hands are numbered from 0 by the first of their holdings. A holding that shares a card with the board gets -1.
     """
     suits = _ranks_by_suit(board)
     first = np.arange(HOLDING_COUNT)
-    for renamed in permutations(range(4)):
-        if all(suits[suit] == suits[renamed[suit]] for suit in range(4)):
-            first = np.minimum(first, renamed_holdings(renamed))
+    for renaming in permutations(range(4)):
+        is_symmetry = all(suits[suit] == suits[renaming[suit]] for suit in range(4))
+        if is_symmetry:
+            first = np.minimum(first, rename_holdings(renaming))
     is_live = ~np.isin(HOLDING_CARDS, board).any(axis=1)
     numbers = np.full(HOLDING_COUNT, -1)
     numbers[is_live] = np.unique(first[is_live], return_inverse=True)[1]

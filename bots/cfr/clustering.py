@@ -1,7 +1,7 @@
-"""Clusters of vectors of whole numbers, by k-means in Euclidean distance.
+"""k-means clustering of vectors of bytes, in Euclidean distance.
 
-The first centres are drawn by k-means++ (Arthur & Vassilvitskii 2007), then Lloyd's steps move them. Coordinates are
-bytes, centres included, and all distances whole numbers, so the clusters are the same on every machine.
+k-means++ (Arthur & Vassilvitskii 2007) draws the first centres, Lloyd's steps move them. Points and centres are bytes
+and all distances are integers, so every machine finds the same clusters.
 """
 
 from __future__ import annotations
@@ -15,65 +15,80 @@ Vectors = NDArray[np.uint8]
 """Shape (vectors, features)."""
 
 
-def nearest(points: Vectors, centres: Vectors) -> NDArray[np.uint16]:
-    """The number of the nearest centre of each point, the first one of several."""
-    found = np.empty(len(points), np.uint16)
+def assign_clusters(points: Vectors, centres: Vectors) -> NDArray[np.uint16]:
+    """Return the index of the centre nearest to each point, the lowest one if several are equally near."""
+    nearest = np.empty(len(points), np.uint16)
+    # Transposed, so that the inner loop of the kernel runs over adjacent memory.
     by_feature = np.ascontiguousarray(centres.T, np.int32)
-    _nearest(points, by_feature, np.square(by_feature).sum(axis=0, dtype=np.int32), found)
-    return found
+    _find_nearest(points, by_feature, np.square(by_feature).sum(axis=0, dtype=np.int32), nearest)
+    return nearest
 
 
 @njit
-def _nearest(
-    points: Vectors, centres: NDArray[np.int32], squares: NDArray[np.int32], found: NDArray[np.uint16]
+def _find_nearest(
+    points: Vectors, centres: NDArray[np.int32], squares: NDArray[np.int32], nearest: NDArray[np.uint16]
 ) -> None:
-    """Write the nearest centre of each point; shape of the centres (features, centres)."""
+    """Write the index of the nearest centre of each point.
+
+    Args:
+        points: shape (points, features).
+        centres: shape (features, centres).
+        squares: squared norm of each centre, shape (centres,).
+        nearest: output, shape (points,).
+    """
     size = len(squares)
-    apart = np.empty(size, np.int32)
+    distances = np.empty(size, np.int32)
     for number in range(len(points)):
-        # The square of the point itself is the same for all centres, so it is left out.
-        for at in range(size):
-            apart[at] = squares[at]
+        # |p - c|² = |p|² - 2 p·c + |c|². |p|² is the same for all centres and left out.
+        for centre in range(size):
+            distances[centre] = squares[centre]
+        # Add -2 p·c, feature by feature.
         for feature in range(len(centres)):
             factor = np.int32(-2) * np.int32(points[number, feature])
             if factor:
                 row = centres[feature]
-                for at in range(size):
-                    apart[at] += factor * row[at]
-        least = apart[0]
-        for at in range(size):
-            least = min(least, apart[at])
-        nearest_at = 0
-        while apart[nearest_at] != least:
-            nearest_at += 1
-        found[number] = nearest_at
+                for centre in range(size):
+                    distances[centre] += factor * row[centre]
+        # Two passes instead of an argmin: the minimum alone is vectorised by the compiler.
+        shortest = distances[0]
+        for centre in range(size):
+            shortest = min(shortest, distances[centre])
+        index = 0
+        while distances[index] != shortest:
+            index += 1
+        nearest[number] = index
 
 
-def clusters(points: Vectors, count: int, seed: int, steps: int = 15) -> Vectors:
-    """The centres of so many clusters of points, in ascending order; fewer where there are fewer distinct points.
+def find_clusters(points: Vectors, count: int, seed: int, steps: int = 15) -> Vectors:
+    """Return the centres of `count` clusters in ascending order, or fewer if there are fewer distinct points.
 
     Args:
-        seed: of the first centres.
-        steps: of Lloyd.
+        points: shape (points, features).
+        seed: decides the draw of the first centres.
+        steps: number of Lloyd's steps.
     """
     chance = np.random.Generator(np.random.PCG64(seed))
     values = points.astype(np.float32)
     squares = np.square(values).sum(axis=1)
-    apart = np.full(len(points), np.inf, np.float32)
+    # Squared distance of each point from the nearest centre so far: the weight with which k-means++ draws it.
+    distances = np.full(len(points), np.inf, np.float32)
     chosen = [int(chance.integers(len(points)))]
     while len(chosen) < count:
         last = values[chosen[-1]]
-        np.minimum(apart, squares + np.square(last).sum() - 2 * (values @ last), out=apart)
-        up_to = apart.astype(np.int64).cumsum()
-        if not up_to[-1]:
+        np.minimum(distances, squares + np.square(last).sum() - 2 * (values @ last), out=distances)
+        cumulative = distances.astype(np.int64).cumsum()
+        if not cumulative[-1]:
             break
-        chosen.append(int(np.searchsorted(up_to, chance.integers(up_to[-1]), "right")))
+        chosen.append(int(np.searchsorted(cumulative, chance.integers(cumulative[-1]), "right")))
     centres = np.unique(points[chosen], axis=0)
     for _ in range(steps):
-        found = nearest(points, centres)
-        counts = np.bincount(found, minlength=len(centres))
-        sums = np.stack([np.bincount(found, column, len(centres)) for column in values.T], axis=1).astype(np.int64)
+        nearest = assign_clusters(points, centres)
+        counts = np.bincount(nearest, minlength=len(centres))
+        by_feature = [np.bincount(nearest, column, len(centres)) for column in values.T]
+        sums = np.stack(by_feature, axis=1).astype(np.int64)
         is_used = counts > 0
-        moved = (2 * sums[is_used] + counts[is_used, None]) // (2 * counts[is_used, None])
+        used_counts = counts[is_used, None]
+        # The mean, rounded half up in integers.
+        moved = (2 * sums[is_used] + used_counts) // (2 * used_counts)
         centres = np.unique(moved.astype(np.uint8), axis=0)
     return centres
