@@ -90,7 +90,7 @@ def _pot_layers(spent: Sequence[int]) -> Iterator[tuple[int, list[Position]]]:
 
 
 def uncalled(spent: Sequence[int]) -> tuple[Position, int]:
-    """Return the position with the largest bet, and its chips that nobody called, possibly 0."""
+    """Return the position with the largest bet, and the chips in it that were not called, possibly 0."""
     second, highest = sorted(spent)[-2:]
     return Position(spent.index(highest)), highest - second
 

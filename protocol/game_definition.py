@@ -175,7 +175,7 @@ _WHOLE_NUMBER = re.compile(r"[+-]?[0-9]+")
 
 
 def _line_problems(text: str, game: Game | None) -> list[str]:
-    """Describe the lines that `parse_game_definition` does not read as they are written.
+    """Describe the lines of which `parse_game_definition` skips or changes a part.
 
     Args:
         game: the game as it was read; None if it cannot be played.

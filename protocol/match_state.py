@@ -452,7 +452,7 @@ def _scan_betting(text: str, start: int, game: Game) -> tuple[BettingState, int]
 
 
 def _scan_hole_cards(text: str, start: int, game: Game) -> tuple[tuple[tuple[Card, ...], ...], int] | None:
-    """Read cards slot by slot. Without bars they belong to the first positions, whoever the player is."""
+    """Read cards slot by slot. Without bars they belong to the first positions."""
     holes: list[tuple[Card, ...]] = []
     index = start
     for position in range(game.num_players):

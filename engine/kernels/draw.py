@@ -171,8 +171,9 @@ def count_against_many(
             front = to_come + 2 * opponent
             while drawn < front + 2:
                 counter += _STEP
-                at = drawn * _BATCH
-                column, next_column = places[at : at + count], places[at + _BATCH : at + _BATCH + count]
+                first = drawn * _BATCH
+                column = places[first : first + count]
+                next_column = places[first + _BATCH : first + _BATCH + count]
                 if alive == count:
                     _draw_places(counter, words, left, column, next_column, drawn, size, count)
                 else:
