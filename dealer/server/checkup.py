@@ -55,7 +55,7 @@ class Check:
 
     what: str
     tone: Tone
-    found: str
+    finding: str
     remedy: str = ""
 
 
@@ -83,7 +83,7 @@ def checkup_document(checks: Sequence[Check]) -> Document:
     """Make a table of checks, with a sentence that counts faults and warnings."""
     faults = sum(check.tone is Tone.BAD for check in checks)
     warnings = sum(check.tone is Tone.DOUBTFUL for check in checks)
-    rows = [(check.what, Toned(_STATES[check.tone], check.tone), check.found, check.remedy) for check in checks]
+    rows = [(check.what, Toned(_STATES[check.tone], check.tone), check.finding, check.remedy) for check in checks]
     columns = (Column("check"), Column("state"), Column("found", TEXT), Column("what to do", TEXT))
     table = Table.of("Checks", columns, rows).without_empty()
     verdict = f"{count_of(faults, 'fault')}, {count_of(warnings, 'warning')}."
@@ -209,7 +209,7 @@ def _check_certificate(what: str, path: str, key: str, names: Sequence[str], now
         reason = getattr(error, "verify_message", "") or error.reason or str(error)
         yield Check(what, Tone.BAD, f"{path}: {reason}", remedy)
         return
-    missing = [name for name in names if not any(_matches(name, pattern) for pattern in patterns)]
+    missing = [name for name in names if not _matches_any(name, patterns)]
     days = (end_s - now_s) / _DAY_S
     if missing:
         yield Check(what, Tone.DOUBTFUL, f"it is not for {', '.join(missing)}", "get one for all names")
@@ -245,6 +245,10 @@ def _certificate(path: str, key: str | None) -> tuple[float, list[str]]:
     certificate = client.getpeercert() or {}
     names = [str(pair[1]) for pair in certificate.get("subjectAltName", ())]
     return ssl.cert_time_to_seconds(str(certificate["notAfter"])), names
+
+
+def _matches_any(name: str, patterns: Sequence[str]) -> bool:
+    return any(_matches(name, pattern) for pattern in patterns)
 
 
 def _matches(name: str, pattern: str) -> bool:

@@ -136,10 +136,16 @@ def event_standings(
 
     game = parse_game_definition(event.definition)
     names = event.entrants
-    finished = {name for contest in played if contest.is_finished for name in contest.players}
+    contests = []
+    finished: set[str] = set()
+    for contest in played:
+        players = tuple(map(names.index, contest.players))
+        contests.append(RankedContest(players, np.array(contest.scores).T))
+        if contest.is_finished:
+            finished.update(contest.players)
     return standings_of(
         event.game,
-        [RankedContest(tuple(map(names.index, contest.players)), np.array(contest.scores).T) for contest in played],
+        contests,
         names,
         score_bounds(game),
         seatings=Seating.ROTATIONS.order_count(game.num_players),

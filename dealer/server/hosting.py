@@ -188,8 +188,8 @@ class Line:
     async def _challenge(self, request: Challenge) -> None:
         if OWN_SEAT in request.players:
             raise RefusedError(f"{OWN_SEAT} is for clients of the text port")
-        wanted = JobRequest(request.game, request.players, request.tag, terms=request.terms)
-        await self._hosting.service.submit(self._user, wanted, self)
+        job_request = JobRequest(request.game, request.players, request.tag, terms=request.terms)
+        await self._hosting.service.submit(self._user, job_request, self)
         self.send(ChallengeState(request.tag, "queued"))
 
     def _send_state(self, tag: str) -> None:
@@ -209,7 +209,7 @@ class Line:
         if not job.is_open:
             self.send(ChallengeState(job.tag, job.state, job.reason))
 
-    def left(self, *, for_good: bool) -> None:
+    def disconnect(self, *, for_good: bool) -> None:
         """Disconnect the bot; its seats wait for a new connection, unless the client leaves `for_good`."""
         self._hosting.service.queue.leave(self)
         if self.host is not None and self.host.line is self:

@@ -94,20 +94,15 @@ def read_reference_settings(path: Path) -> ServerSettings:
 
 
 def _read_line(line: str, parser: _Parser) -> None:
-    lower = line.lower()
     if line.startswith("}"):
         parser.block = None
         return
-    handlers: list[tuple[str, Callable[[str, str, _Parser], None]]] = [
-        ("port", _read_number),
-        ("game", _read_game),
-        *((keyword, _read_number) for keyword in _SERVER_NUMBERS if keyword != "port"),
-        *((keyword, _read_number) for keyword in _GAME_NUMBERS),
-        ("bot", _read_bot),
-        ("user", _read_user),
-    ]
-    for keyword, read in handlers:
-        if lower.startswith(keyword.lower()):
+    # In the order of the reference: the first keyword that fits is taken.
+    readers: dict[str, Callable[[str, str, _Parser], None]] = {"port": _read_number, "game": _read_game}
+    readers |= dict.fromkeys((*_SERVER_NUMBERS, *_GAME_NUMBERS), _read_number)
+    readers |= {"bot": _read_bot, "user": _read_user}
+    for keyword, read in readers.items():
+        if line.lower().startswith(keyword.lower()):
             read(keyword, line, parser)
             return
     raise ConfigError(f"unknown configuration option {_quote(line)}")
@@ -148,7 +143,7 @@ def _read_game(keyword: str, line: str, parser: _Parser) -> None:
     if any(block.name == name for block in parser.games):
         raise ConfigError(f"game {_quote(name)} has already been used")
     if not name.isprintable():
-        raise ConfigError(f"could not open game file {_quote(name)}: the name has characters that cannot be printed")
+        raise ConfigError(f"could not open game file {_quote(name)}: the name has unprintable characters")
     if not os.path.isfile(name):
         raise ConfigError(f"could not open game file {name}")
     try:
@@ -184,23 +179,24 @@ def _read_user(keyword: str, line: str, parser: _Parser) -> None:
 
 def _check_name(name: str) -> None:
     if not name.isprintable():
-        raise ConfigError(f"a name cannot hold characters that cannot be printed: {_quote(name)}")
+        raise ConfigError(f"a name cannot have unprintable characters: {_quote(name)}")
+
+
+def _make_game(block: _Block) -> ServerGame:
+    return ServerGame(
+        block.name,
+        os.path.abspath(block.name),
+        block.game,
+        block.numbers.get("matchHands", 5000),
+        block.numbers.get("maxMatchRuns", 10),
+        {name: BotSettings(bot=_command(command)) for name, command in block.bots.items()},
+        max_running=block.numbers.get("maxRunningJobs", 1),
+    )
 
 
 def _make_settings(parser: _Parser) -> ServerSettings:
     numbers = parser.numbers
-    games = tuple(
-        ServerGame(
-            block.name,
-            os.path.abspath(block.name),
-            block.game,
-            block.numbers.get("matchHands", 5000),
-            block.numbers.get("maxMatchRuns", 10),
-            {name: BotSettings(bot=_command(command)) for name, command in block.bots.items()},
-            max_running=block.numbers.get("maxRunningJobs", 1),
-        )
-        for block in parser.games
-    )
+    games = tuple(_make_game(block) for block in parser.games)
 
     def limit_s(keyword: str, default: int) -> float:
         # A limit of 0 ends every match on the reference; so does our minimum.

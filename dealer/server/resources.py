@@ -71,7 +71,7 @@ class Disk:
 
     @property
     def has_space(self) -> bool:
-        """Whether enough space is free; if not, `on_recheck` will be called."""
+        """Check the free space; if it is not enough, `on_recheck` will be called."""
         now_s = time.monotonic()
         if self._min_bytes and now_s - self._checked_s >= _CHECK_INTERVAL_S:
             self._checked_s = now_s

@@ -127,6 +127,8 @@ def run_config(
         own_agent if player == OWN_SEAT else bot
         for player, bot in zip(players, seated_bots(settings, game, players, environment or {}), strict=True)
     ]
+    # Only clients' own agents connect from other machines.
+    host = settings.host if OWN_SEAT in players else "127.0.0.1"
     return validated(
         {
             "games": [game.path],
@@ -142,8 +144,7 @@ def run_config(
             "t_hand_s": settings.t_hand_s,
             "t_per_hand_s": settings.t_per_hand_s,
             "start_timeout_s": settings.start_timeout_s,
-            # Only clients' own agents connect from other machines.
-            "host": settings.host if OWN_SEAT in players else "127.0.0.1",
+            "host": host,
             "directory": settings.directory,
             # The pages and the API make hand histories from the logs on request.
             "export": [],

@@ -275,7 +275,8 @@ class TableManager:
             if addresses.count(pending.address) >= max_guests:
                 sentence = f"The limit is {count_of(max_guests, 'guest table')} per address; end one, or log in."
                 raise WebError(429, sentence, "tables.address")
-        are_guests = [table.is_guests for table in self.table_store.of(None)] + [table.is_guests for table in new]
+        are_guests = [table.is_guests for table in self.table_store.of(None)]
+        are_guests += [table.is_guests for table in new]
         self._check_share(are_guests, pending, _MAX_TABLES)
 
     @contextlib.contextmanager

@@ -381,20 +381,21 @@ def _seed_of(row: sqlite3.Row) -> Seed:
     return int(row["seed"]) if row["deal_key"] is None else DealKey(row["deal_key"])
 
 
-def _jobs(rows: Sequence[sqlite3.Row]) -> tuple[Job, ...]:
-    return tuple(
-        read_row(
-            Job,
-            row,
-            user=User(row["user"], row["user_name"]),
-            players=tuple(json.loads(row["players"])),
-            seed=_seed_of(row),
-            terms=ContestTerms(**{name: row[name] for name in TERM_COLUMNS}),
-            state=JobState.RUNNING if row["is_running"] else JobState(row["state"]),
-            kind=JobKind(row["kind"]),
-        )
-        for row in rows
+def _job(row: sqlite3.Row) -> Job:
+    return read_row(
+        Job,
+        row,
+        user=User(row["user"], row["user_name"]),
+        players=tuple(json.loads(row["players"])),
+        seed=_seed_of(row),
+        terms=ContestTerms(**{name: row[name] for name in TERM_COLUMNS}),
+        state=JobState.RUNNING if row["is_running"] else JobState(row["state"]),
+        kind=JobKind(row["kind"]),
     )
+
+
+def _jobs(rows: Sequence[sqlite3.Row]) -> tuple[Job, ...]:
+    return tuple(map(_job, rows))
 
 
 def job(store: Store, number: int) -> Job | None:
@@ -417,11 +418,14 @@ def jobs(
     limit: int = _PAGE,
 ) -> tuple[Job, ...]:
     """Jobs that meet all given conditions, the newest first."""
+    # A running job is stored as queued.
+    stored_state = JobState.QUEUED if state is JobState.RUNNING else state
+    is_running = None if state is None else state is JobState.RUNNING
     filters: dict[str, object] = {
         "jobs.user = ?": user,
         "jobs.tag = ?": tag,
-        "jobs.state = ?": JobState.QUEUED if state is JobState.RUNNING else state,
-        "is_running = ?": None if state is None else state is JobState.RUNNING,
+        "jobs.state = ?": stored_state,
+        "is_running = ?": is_running,
         "jobs.id IN (SELECT job FROM event_jobs WHERE event = ?)": event,
         "jobs.id < ?": before,
     }
@@ -513,11 +517,13 @@ def runs(
         pair: number of a pair in whose scores they count.
         event: number of an event whose contests they are.
     """
+    # A unary plus disables an index that selects nearly all runs, which SQLite would then have to sort.
+    game_condition = "runs.game = ?" if bot is None else "+runs.game = ?"
+    state_condition = "+runs.state = ?" if state is RunState.FINISHED else "runs.state = ?"
     filters: dict[str, object] = {
         "runs.job = ?": job,
-        # A unary plus disables an index that selects nearly all runs, which SQLite would then have to sort.
-        "runs.game = ?" if bot is None else "+runs.game = ?": game,
-        "+runs.state = ?" if state is RunState.FINISHED else "runs.state = ?": state,
+        game_condition: game,
+        state_condition: state,
         "+runs.state <> ?": RunState.RUNNING if is_over else None,
         "runs.id IN (SELECT run FROM seats WHERE version = ?)": version,
         "runs.id IN (SELECT run FROM seats WHERE version IN "

@@ -282,16 +282,15 @@ def check_request(
     """
     terms = request.terms
     try:
-        Seating(terms.seating), FaultPolicy(terms.on_fault)
+        Seating(terms.seating)
+        FaultPolicy(terms.on_fault)
     except ValueError as error:
         raise RefusedError(str(error)) from None
     game = settings.resolve_game(request.game)
     if request.runs > game.max_runs:
         raise RefusedError(f"the game {game.shown} is played at most {times_of(game.max_runs)} for one request")
     if len(f"{user}{request.tag}".encode("utf-8", "surrogateescape")) > MAX_TAG_BYTES - 3:
-        raise RefusedError(
-            f"the tag is too long: it has at most {MAX_TAG_BYTES - 3} bytes together with the user's name"
-        )
+        raise RefusedError(f"the tag is too long; with the user name, the limit is {MAX_TAG_BYTES - 3} bytes")
     seats = game.game.num_players
     players = request.players[:seats]
     if len(players) < seats:
@@ -304,9 +303,8 @@ def check_request(
         raise RefusedError("users' bots are not dealt the same cards twice on this server, not even for practice")
     if not game.deals:
         raise RefusedError(f"the game {game.shown} is set to be played for 0 deals")
-    if problem := never_fits(
-        capacity_share(game, players, user=0, at_once=_matches_at_once(game, terms)), settings.limits
-    ):
+    share = capacity_share(game, players, user=0, at_once=_matches_at_once(game, terms))
+    if problem := never_fits(share, settings.limits):
         raise RefusedError(problem)
     return game
 
@@ -366,7 +364,8 @@ async def forecasts(
     Raises:
         StoreError: the database cannot be read.
     """
-    per_hand_s = {game: seconds_per_hand(store, game) for game in {job.row.game for job in jobs.values()}}
+    games = {job.row.game for job in jobs.values()}
+    per_hand_s = {game: seconds_per_hand(store, game) for game in games}
     seconds = {number: _seconds(job, per_hand_s[job.row.game]) for number, job in jobs.items()}
     now_s = time.monotonic()
     elapsed_s = {number: now_s - job.state.start_s for number, job in running.items() if isinstance(job.state, Running)}

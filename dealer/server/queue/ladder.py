@@ -98,10 +98,10 @@ class Ladder:
         self._games = [game for game in games if game.name in (settings.games or ()) and game.deals]
         self._store = store
         self._presence = presence
-        self._own_versions = {
-            game.name: {name: own_versions[game.name, name] for name, bot in game.bots.items() if not learns(bot.bot)}
-            for game in self._games
-        }
+        self._own_versions: dict[str, dict[str, int]] = {}
+        for game in self._games:
+            names = [name for name, bot in game.bots.items() if not learns(bot.bot)]
+            self._own_versions[game.name] = {name: own_versions[game.name, name] for name in names}
         self._tries: dict[tuple[str, tuple[int, ...]], tuple[int, int]] = {}
         """By game and versions, the duplicates played before the last tries and the number of these tries."""
 
@@ -186,14 +186,12 @@ class Ladder:
         for versions in itertools.islice(combinations, _MAX_LINEUPS):
             if has_one_owner_twice(map(owners.get, versions)):
                 continue
+            players = tuple(names[version] for version in versions)
             table = tables.get(versions)
-            yield _LineUp(
-                game.name,
-                tuple(names[version] for version in versions),
-                versions,
-                duplicates=0 if table is None else table.units,
-                half_width_95=math.inf if table is None else _widest(table, bounds),
-            )
+            if table is None:
+                yield _LineUp(game.name, players, versions, duplicates=0, half_width_95=math.inf)
+            else:
+                yield _LineUp(game.name, players, versions, table.units, _widest(table, bounds))
 
 
 def _priority(line_up: _LineUp) -> tuple[float, int, str, tuple[int, ...]]:

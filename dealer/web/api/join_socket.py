@@ -54,7 +54,7 @@ def routes(site: Site, parts: ServerParts) -> list[BaseRoute]:
                 is_for_good = answerer.result()
         finally:
             answerer.cancel()
-            line.left(for_good=is_for_good)
+            line.disconnect(for_good=is_for_good)
             await outbox.close()
 
     return [WebSocketRoute(PATH, join)]

@@ -852,7 +852,7 @@ def test_no_message_to_a_client_with_a_bot_tells_more_than_is_decided(tmp_path: 
             await line.answer(Join(f"{name}s-bot", "s", challenges=tags))
             for request in (Challenge("c", GAME, ("random", "calling")), SeatText(1, "x"), SeatOver(1), Cancel("c")):
                 await line.answer(request)
-            line.left(for_good=True)
+            line.disconnect(for_good=True)
             assert isinstance(heard[0], Joined)
             text = b"\n".join(map(encode, heard)).decode()
             found |= check(made, pattern, text, Person(user), "a message to a client with a bot")

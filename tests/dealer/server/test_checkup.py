@@ -68,7 +68,7 @@ def test_a_folder_that_cannot_be_written_to(tmp_path: Path, monkeypatch: pytest.
         (tmp_path / "closed").mkdir(mode=0o500)
     (check,) = wrong(house(), tmp_path / "closed" / "data")
     assert (check.what, check.tone) == ("folder", Tone.BAD)
-    assert check.found.endswith("cannot be written to: Permission denied")
+    assert check.finding.endswith("cannot be written to: Permission denied")
 
 
 @pytest.mark.parametrize(
@@ -93,7 +93,7 @@ def test_what_confines_uploaded_bots(
 def test_without_bubblewrap_its_package_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     (check,) = wrong(house(uploads=UploadSettings()), tmp_path / "data")
-    assert (check.what, check.tone, check.found, check.remedy) == (
+    assert (check.what, check.tone, check.finding, check.remedy) == (
         "uploads",
         Tone.BAD,
         "uploaded bots run in bubblewrap, which is not installed",
@@ -117,9 +117,9 @@ def test_a_port_that_is_in_use_is_named_with_its_program_unless_it_is_the_server
         settings = with_web(house(), port=port)
         (check,) = wrong(settings, tmp_path)
         assert (check.what, check.tone) == ("port of the pages", Tone.BAD)
-        assert check.found.startswith(f"{port} is in use")
+        assert check.finding.startswith(f"{port} is in use")
         if sys.platform == "linux":
-            assert check.found.endswith(f", process {os.getpid()}")
+            assert check.finding.endswith(f", process {os.getpid()}")
         assert wrong(settings, tmp_path, has_pages=False)[0].what == "pages"
         with contextlib.closing(lock_run(tmp_path)):
             assert wrong(settings, tmp_path) == []
@@ -138,7 +138,7 @@ def test_databases_of_other_versions_and_damaged_ones(tmp_path: Path, monkeypatc
     before = path.read_bytes()
     older, _ = wrong(house(), tmp_path)
     assert (older.what, older.tone) == ("database", Tone.DOUBTFUL)
-    assert older.found == f"version 1; the next start makes it version {len(MIGRATIONS)}"
+    assert older.finding == f"version 1; the next start makes it version {len(MIGRATIONS)}"
     assert path.read_bytes() == before, "only a start brings it up to date"
     Store(path).close()
     monkeypatch.setattr(checkup, "MIGRATIONS", MIGRATIONS[:2])
@@ -154,7 +154,7 @@ def test_backups_are_noted_and_grow_old(tmp_path: Path) -> None:
     path = tmp_path / DATABASE_NAME
     with contextlib.closing(Store(path)) as store:
         (check,) = wrong(house(), tmp_path)
-        assert (check.what, check.tone, check.found) == ("backup", Tone.DOUBTFUL, "there is none")
+        assert (check.what, check.tone, check.finding) == ("backup", Tone.DOUBTFUL, "there is none")
         back_up(path, tmp_path / "copy")
         note_backup(path, tmp_path / "copy")
         (made_s,) = store.read("SELECT made_s FROM audit")[0]
@@ -162,7 +162,7 @@ def test_backups_are_noted_and_grow_old(tmp_path: Path) -> None:
     assert wrong(house(), tmp_path, now_s=made_s + 6.9 * DAY_S) == []
     (check,) = wrong(house(), tmp_path, now_s=made_s + 7.1 * DAY_S)
     assert check.what == "backup"
-    assert check.found.startswith("the last was 20")
+    assert check.finding.startswith("the last was 20")
 
 
 def test_a_clock_that_is_wrong(tmp_path: Path) -> None:
@@ -175,7 +175,7 @@ def test_a_clock_that_is_wrong(tmp_path: Path) -> None:
         store.write_now(lambda db: db.execute("UPDATE runs SET started_s = 2e9, ended_s = 2e9 + 60 WHERE id = 2"))
     note_backup(tmp_path / DATABASE_NAME, tmp_path)
     (check,) = [check for check in wrong(house(), tmp_path, now_s=2e9 + 59) if check.what != "backup"]
-    assert (check.what, check.tone, check.found) == (
+    assert (check.what, check.tone, check.finding) == (
         "clock",
         Tone.BAD,
         "it is before the last run in the database",
@@ -219,7 +219,7 @@ def test_certificates_end_and_have_names(tmp_path: Path) -> None:
 
     def found(name: str, **more: float) -> list[tuple[str, Tone, str]]:
         settings = with_web(house(), certificate=path, names=(name,))
-        return [(check.what, check.tone, check.found) for check in wrong(settings, tmp_path / "data", **more)]
+        return [(check.what, check.tone, check.finding) for check in wrong(settings, tmp_path / "data", **more)]
 
     pages = "certificate of the pages"
     assert found("poker.example.org") == []
@@ -237,7 +237,7 @@ def test_a_certificate_that_has_ended(tmp_path: Path) -> None:
     settings = with_web(house(), certificate=path, names=("poker.example.org",))
     (check,) = wrong(settings, tmp_path / "data", now_s=ends_s + 2 * DAY_S)
     assert check.tone is Tone.BAD
-    assert check.found.startswith("it expired 20")
+    assert check.finding.startswith("it expired 20")
 
 
 def test_bots_play_a_hand_as_the_server_would_start_them(tmp_path: Path) -> None:
@@ -251,7 +251,7 @@ def test_bots_play_a_hand_as_the_server_would_start_them(tmp_path: Path) -> None
     }
     settings = replace(house(), games=(ServerGame(full, full, game, 10, 10, bots),))
     checks = list(examine(settings, tmp_path / "data", has_pages=True))
-    found = {check.what: (check.tone, check.found) for check in checks}
+    found = {check.what: (check.tone, check.finding) for check in checks}
     assert found["bot good in kuhn"] == (Tone.GOOD, "has played a hand")
     tone, words = found["bot missing in kuhn"]
     assert tone is Tone.BAD

@@ -320,7 +320,7 @@ async def test_names_cannot_break_a_log() -> None:
 
 
 def test_names_that_are_not_text_are_refused() -> None:
-    with pytest.raises(ConfigError, match="a name cannot hold characters that cannot be printed"):
+    with pytest.raises(ConfigError, match="a name cannot have unprintable characters"):
         reference_settings(CONFIG + "user a\x1b[2Jb p\n")
 
 
