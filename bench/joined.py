@@ -18,14 +18,14 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
 import psutil
 
 from bench.served import ANSWER_S, Caller, Served, Spent, is_dealer_process, served, spent_by, spent_by_all, until
-from dealer.bench import Row, machine_s
+from dealer.bench import Row, Sample, machine_s, sample_row
 from dealer.joining.connection import JoinSettings
 from dealer.joining.server_client import JoinedServer, Joining, News
 from dealer.server.accounts import add_token
@@ -342,20 +342,12 @@ def _rates(bots: int, game: str, ours: Sequence[_Window], theirs: Sequence[_Wind
     ratios = [a.rate / b.rate for a, b in zip(ours, theirs, strict=True)]
 
     def row(who: str, windows: Sequence[_Window], ratio: float | None, note: str) -> Row:
-        rates = [one.rate for one in windows]
-        return Row(
-            group=group,
-            who=who,
-            rate_median=statistics.median(rates),
-            rate_low=min(rates),
-            rate_high=max(rates),
-            unit="hands/s",
-            ratio=ratio,
-            note=note,
-            user_us=statistics.median(one.us(one.dealer.user_s) for one in windows),
-            system_us=statistics.median(one.us(one.dealer.system_s) for one in windows),
-            others_share=statistics.median(one.others_share for one in windows),
-        )
+        samples = []
+        for window in windows:
+            user_us = window.us(window.dealer.user_s)
+            system_us = window.us(window.dealer.system_s)
+            samples.append(Sample(window.rate, user_us, system_us, window.others_share))
+        return replace(sample_row(group, who, samples), ratio=ratio, note=note)
 
     def bots_note(windows: Sequence[_Window]) -> str:
         return f"the bots use {statistics.median(one.us(one.bots_s) for one in windows):,.0f} µs a hand"

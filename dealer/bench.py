@@ -167,11 +167,11 @@ _Start: TypeAlias = Callable[[str, int, int], list[subprocess.Popen[str]]]
 """Start the dealers of a game file, for a number of matches of a number of hands."""
 
 
-class _Sample(NamedTuple):
-    """Figures of one repeat of a dealer.
+class Sample(NamedTuple):
+    """Speed of a dealer in a repeat.
 
     Attributes:
-        hands_per_s: over all matches.
+        hands_per_s: rate over all matches.
         user_us: processor time per hand in user mode.
         system_us: the same in the kernel.
         others_share: share of other programs in the processor time of the machine.
@@ -216,7 +216,7 @@ def measure_dealer(
     player = None
     if reference_player is not None:
         player = os.path.abspath(reference_player)
-    samples: dict[str, list[_Sample]] = {name: [] for name in contenders}
+    samples: dict[str, list[Sample]] = {name: [] for name in contenders}
     with tempfile.TemporaryDirectory() as folder:
         game_file = os.path.join(folder, "limit.game")
         _, rules = find_game(game)
@@ -228,7 +228,7 @@ def measure_dealer(
     reference = samples.get("reference", [])
     rows = []
     for name, own in samples.items():
-        row = _dealer_row(group, name, own)
+        row = sample_row(group, name, own)
         if reference and name != "reference":
             ratios = []
             for ours, theirs in zip(own, reference, strict=True):
@@ -239,7 +239,8 @@ def measure_dealer(
     return rows
 
 
-def _dealer_row(group: str, name: str, samples: Sequence[_Sample]) -> Row:
+def sample_row(group: str, name: str, samples: Sequence[Sample]) -> Row:
+    """Summarise the repeats of a dealer in a row without ratio and note."""
     rates = [sample.hands_per_s for sample in samples]
     return Row(
         group=group,
@@ -290,7 +291,7 @@ def _player_command(player: str | None, game_file: str, port: str) -> Sequence[s
     return [sys.executable, "-P", "-c", start, "random", "127.0.0.1", port, "--game", game_file]
 
 
-def _sample(start: _Start, game_file: str, matches: int, hands: int, player: str | None) -> _Sample:
+def _sample(start: _Start, game_file: str, matches: int, hands: int, player: str | None) -> Sample:
     """Time one repeat of a dealer."""
     dealers = start(game_file, matches, hands)
     players: list[subprocess.Popen[bytes]] = []
@@ -329,7 +330,7 @@ def _sample(start: _Start, game_file: str, matches: int, hands: int, player: str
     busy_s, whole_s = machine_s()
     own_s = sum(ended[:4]) - sum(before[:4]) - start_user_s - start_system_s
     others_s = busy_s - busy_before_s - own_s
-    return _Sample(
+    return Sample(
         hands_per_s=played / (after.elapsed - before.elapsed),
         user_us=user_s / played * 1e6,
         system_us=system_s / played * 1e6,
