@@ -93,7 +93,7 @@ def test_a_match_to_its_end(sit: TableSession, tmp_path: Path) -> None:
 def test_who_leaves_after_the_last_hand_has_played_the_match(sit: TableSession, tmp_path: Path, last: str) -> None:
     ran = sit(*KUHN, "-n", "1", "--out", "run", entries=f"c,{last}")
     assert ran.code == 0
-    assert ("'zz' is not clear after a hand: Enter ends the match, q leaves." in ran.out) == (last == "zz")
+    assert ("'zz' is not clear after a hand. Enter ends the match, q leaves." in ran.out) == (last == "zz")
     assert result_of(tmp_path / "run")["outcome"] == "finished"
 
 
@@ -158,8 +158,8 @@ def test_nothing_unclear_is_sent(sit: TableSession, tmp_path: Path) -> None:
     ran = sit(*KUHN, "--out", "run", entries=entries)
     assert ran.code == 0
     for said in (
-        "'zz' is not clear: c to check or r to raise to 2.",
-        "There is nothing to fold to: c to check",
+        "'zz' is not clear. Enter c to check or r to raise to 2.",
+        "There is no bet to fold to. Enter c to check",
         "9 is",
     ):
         assert said in ran.out

@@ -123,14 +123,14 @@ async def test_an_entry_counts_once_however_often_it_comes(tmp_path: Path) -> No
         assert "This entry was already accepted and counts once: you raise to 2." in seen(stale)
         assert "Next hand" in seen(await visit.browser.get(table))
         other = await visit.browser.post(table, data=data | {"moment": "7.7"})
-        assert (other.status_code, "was ignored" in seen(other)) == (409, True)
+        assert (other.status_code, "is ignored" in seen(other)) == (409, True)
 
 
 @pytest.mark.sampled
 @pytest.mark.parametrize(
     ("sent", "status", "words"),
     [
-        ({"entry": "fold"}, 422, "There is nothing to fold to"),
+        ({"entry": "fold"}, 422, "There is no bet to fold to"),
         ({"entry": "size", "size": "7"}, 422, "7 is not possible here"),
         ({"entry": "size", "size": "<b>"}, 422, "'<b>' is not a size"),
         ({"entry": "\x00" * 5000}, 422, "is not clear"),
