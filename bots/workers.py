@@ -16,11 +16,12 @@ from __future__ import annotations
 import contextlib
 import itertools
 import logging
-import multiprocessing
+import multiprocessing.context
 import os
 import signal
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import CancelledError, Executor, Future, InvalidStateError, ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
@@ -29,7 +30,7 @@ from dataclasses import dataclass
 from functools import partial
 from multiprocessing.process import BaseProcess
 from types import ModuleType, TracebackType
-from typing import Any, Final, TypeAlias, TypeVar
+from typing import Any, ClassVar, Final, TypeAlias, TypeVar
 from uuid import uuid4
 
 from bots.errors import WorkersError
@@ -40,10 +41,11 @@ _OnProgress: TypeAlias = Callable[[tuple[int, ...]], None]
 _MOST_LOSSES: Final = 3
 """Workers that may die one after another without a task being finished in between."""
 
-_starting: Final = threading.Lock()
 _CONNECT_S: Final = 10
 _END_S: Final = 1.0
 """Time for processes of this machine to save what unwanted tasks have computed."""
+_END_CHECK_S: Final = 0.05
+"""Interval between scans for processes that start while the executor ends."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -113,19 +115,29 @@ class Workers:
         if self._survives:
             self._executor.shutdown(wait=False, cancel_futures=True)
             return
-        processes = self._processes()
-        killer = threading.Timer(0 if self._ignores_term else _END_S, _kill, processes)
-        killer.start()
-        for process in processes:
-            process.terminate()
+        has_ended = threading.Event()
+        threading.Thread(target=self._end_processes, args=(has_ended,), daemon=True).start()
         # Killed processes are waited for, too: an interpreter that ends meanwhile writes to a pipe that the thread of
         # the executor may just have closed, and prints a traceback.
         self._executor.shutdown(cancel_futures=True)
-        killer.cancel()
+        has_ended.set()
 
-    def _processes(self) -> list[BaseProcess]:
-        """The processes of this machine; `ProcessPoolExecutor` itself ends them from Python 3.14 on."""
-        return list((getattr(self._executor, "_processes", None) or {}).values())
+    def _end_processes(self, has_ended: threading.Event) -> None:
+        """Terminate the processes of this machine, and kill them when their time is over."""
+        kill_s = time.monotonic()
+        if not self._ignores_term:
+            kill_s += _END_S
+        terminated = set[BaseProcess]()
+        # Scan repeatedly: a task that another thread submits at this moment can still start a process.
+        while not has_ended.is_set():
+            processes = _processes(self._executor)
+            if time.monotonic() >= kill_s:
+                _kill(processes)
+            for process in processes:
+                if process not in terminated:
+                    process.terminate()
+                    terminated.add(process)
+            has_ended.wait(_END_CHECK_S)
 
     def map(self, function: Callable[..., _Result], *arguments: Iterable[Any]) -> list[_Result]:
         """The function's results for the arguments, in order; a `WorkersError` if workers die one after another."""
@@ -162,8 +174,7 @@ class Workers:
             self._give_up(task, "they have ended")
             return
         try:
-            with _without_main_program():
-                future = executor.submit(task.function, *task.arguments)
+            future = executor.submit(task.function, *task.arguments)
         except self._lost as error:
             self._start_again(task, executor, error)
             return
@@ -206,6 +217,9 @@ class Workers:
             if executor is self._executor:
                 self._losses += 1
                 if not self._survives:
+                    if self._ignores_term:
+                        # A broken executor sends SIGTERM to its other processes and then waits for them.
+                        _kill(_processes(executor))
                     self._executor = self._make()
             if self._losses >= _MOST_LOSSES:
                 if not self._survives:
@@ -250,10 +264,8 @@ def local_workers(count: int, *, ignores_term: bool = False) -> Workers:
     """
     if count < 1:
         raise ValueError(f"there must be at least 1 worker, not {count}")
-    # Each is started afresh: threads and locks of this process must not be copied.
-    context = multiprocessing.get_context("spawn")
     return Workers(
-        lambda: ProcessPoolExecutor(count, mp_context=context, initializer=_begin, initargs=(ignores_term,)),
+        lambda: ProcessPoolExecutor(count, mp_context=_Context(), initializer=_begin, initargs=(ignores_term,)),
         lost=(BrokenProcessPool,),
         ignores_term=ignores_term,
         name="the workers of this machine",
@@ -261,23 +273,40 @@ def local_workers(count: int, *, ignores_term: bool = False) -> Workers:
     )
 
 
-@contextlib.contextmanager
-def _without_main_program() -> Iterator[None]:
-    """Let processes that are started meanwhile not run the main program of this one again.
+class _Process(multiprocessing.context.SpawnProcess):
+    """Worker process that does not import the main program again.
 
-    They need nothing of it, and a script that plays without ``if __name__ == "__main__"`` would play in each of them.
+    Without this, a script that lacks ``if __name__ == "__main__"`` would play its match in each worker.
     """
-    with _starting:
-        main = sys.modules.get("__main__")
-        sys.modules["__main__"] = ModuleType("__main__")
-        try:
-            yield
-        finally:
-            if main is not None:
-                sys.modules["__main__"] = main
+
+    _lock: ClassVar = threading.Lock()
+
+    @staticmethod
+    def _Popen(process_obj: BaseProcess) -> Any:
+        # Replaced only while the process starts. A lock held during a whole submission could deadlock: from Python
+        # 3.12 on, a broken executor calls back while it holds the lock that its `submit` takes.
+        with _Process._lock:
+            main = sys.modules.get("__main__")
+            sys.modules["__main__"] = ModuleType("__main__")
+            try:
+                return multiprocessing.context.SpawnProcess._Popen(process_obj)
+            finally:
+                if main is not None:
+                    sys.modules["__main__"] = main
 
 
-def _kill(*processes: BaseProcess) -> None:
+class _Context(multiprocessing.context.SpawnContext):
+    """Context that starts processes by "spawn", so that threads and locks of this process are not copied."""
+
+    Process = _Process
+
+
+def _processes(executor: Executor) -> list[BaseProcess]:
+    """Return the processes of a local executor. Public methods that end them exist from Python 3.14 on."""
+    return list((getattr(executor, "_processes", None) or {}).values())
+
+
+def _kill(processes: Iterable[BaseProcess]) -> None:
     for process in processes:
         process.kill()
 

@@ -6,16 +6,18 @@ import multiprocessing
 import os
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import CancelledError
+from concurrent.futures import CancelledError, Executor, Future, ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import psutil
 import pytest
 
 from bots.errors import WorkersError
-from bots.workers import cluster_workers, is_wanted, local_workers, send_progress
+from bots.workers import Workers, cluster_workers, is_wanted, local_workers, send_progress
 from tests.clusters import LocalCluster, local_cluster
 from tests.programs import PATIENCE_S
 
@@ -124,6 +126,62 @@ def test_killed_workers_fail_their_tasks() -> None:
         waiting.result(PATIENCE_S)
     with pytest.raises(WorkersError, match="they have ended"):
         workers.submit(square, 2).result(PATIENCE_S)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="processes are killed by a signal")
+def test_death_of_a_worker_kills_the_other_workers() -> None:
+    """A broken executor waits for its other processes, which ignore SIGTERM here."""
+    earlier = set(multiprocessing.active_children())
+    with local_workers(2, ignores_term=True) as workers:
+        # An executor does not watch a process before the submission that follows its start.
+        for _ in range(3):
+            workers.submit(time.sleep, 2 * PATIENCE_S)
+        killed, survivor = set(multiprocessing.active_children()) - earlier
+        killed.kill()
+        wait_for(lambda: not survivor.is_alive())
+        workers.end(at_once=True)
+
+
+class BarrierExecutor(Executor):
+    """Run tasks only once `count` threads submit one; start a process during the shutdown, and wait for its kill."""
+
+    def __init__(self, count: int) -> None:
+        self._barrier = threading.Barrier(count)
+        self._processes: dict[int, BarrierExecutor] = {}
+        self._is_killed = threading.Event()
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        self._barrier.wait(PATIENCE_S)
+        future: Future[Any] = Future()
+        future.set_result(fn(*args))
+        return future
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+        time.sleep(0.1)
+        self._processes[1] = self
+        assert self._is_killed.wait(PATIENCE_S)
+
+    def terminate(self) -> None:
+        """Ignore SIGTERM."""
+
+    def kill(self) -> None:
+        self._is_killed.set()
+
+
+def barrier_workers(count: int) -> Workers:
+    return Workers(lambda: BarrierExecutor(count), lost=(), ignores_term=True, name="barrier", count=1)
+
+
+def test_submissions_do_not_wait_for_each_other() -> None:
+    """Python 3.12 calls back from a broken executor while it holds the lock that `submit` takes."""
+    workers = barrier_workers(2)
+    with ThreadPoolExecutor(2) as threads:
+        futures = list(threads.map(workers.submit, [square] * 2, range(2)))
+    assert [future.result(PATIENCE_S) for future in futures] == [0, 1]
+
+
+def test_process_that_starts_during_the_end_is_killed() -> None:
+    barrier_workers(1).end(at_once=True)
 
 
 PARENT = """
