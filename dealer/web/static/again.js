@@ -1,3 +1,3 @@
-// Loads a page again that says what is being done.
+// Reloads a page that shows work in progress.
 "use strict";
 setTimeout(() => location.reload(), 3000);

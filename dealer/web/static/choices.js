@@ -1,4 +1,4 @@
-// Keeps how a person wants pages to look: the colours of the suits, light or dark. Lets commands be copied.
+// Stores the theme and the colours of suits, and adds buttons that copy commands.
 "use strict";
 {
   const keep = (name, value) => {
@@ -13,7 +13,7 @@
       choice.addEventListener("change", () => keep(choice.dataset.choice, choice.value));
     }
     document.querySelector("footer").hidden = false;
-    // Browsers have a clipboard only for pages that came encrypted, or from this machine.
+    // Browsers allow the clipboard only on encrypted pages and on pages of this machine.
     if (navigator.clipboard) for (const text of document.querySelectorAll(".copied")) {
       const button = document.createElement("button");
       button.textContent = "Copy";

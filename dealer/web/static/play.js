@@ -1,5 +1,5 @@
-// The page of a table: sends entries without leaving the page, waits for what happens, listens to keys.
-// Without this script the same forms do the same, a page for each step.
+// Page of a table: sends entries without a reload, polls for changes and handles keys.
+// Without this script, the same forms work with a page for each step.
 "use strict";
 (() => {
   const seat = document.getElementById("seat"), lost = document.getElementById("lost");
@@ -26,7 +26,7 @@
     if (focused) (same && document.getElementById(focused) || seat).focus({preventScroll: true});
   }
 
-  // The button shows what it will send, in chips and in big blinds.
+  // The button shows the size that it sends, in chips and big blinds.
   function setSize(value) {
     const size = seat.querySelector("#size"), slider = seat.querySelector("#slider");
     if (!size) return;
@@ -68,7 +68,7 @@
     const fields = new URLSearchParams(new FormData(form));
     fields.set(button.name, button.value);
     const moment = fields.get("moment");
-    // Until it is certain that it has arrived: it counts once, however often it comes.
+    // Repeated until it has arrived. A repeated entry counts once.
     for (;;) {
       try {
         const answer = await fetch(form.action, {method: "POST", body: fields, headers: {"X-Part": "1"}});
@@ -112,7 +112,7 @@
     send(event.target, event.submitter || event.target.querySelector("button"));
   });
 
-  // Once the person leaves, nothing is asked for any more: a question would wake the table, its answer stop the leaving.
+  // No polling once the person leaves: a request would resume the table, and its response cancel the navigation.
   document.addEventListener("submit", (event) => {
     if (seat.contains(event.target)) return;
     isLeaving = true;
