@@ -129,7 +129,7 @@ class Delivery(enum.Enum):
 
     @property
     def is_cut(self) -> bool:
-        """Whether a bot may see part of a line."""
+        """The bot may read part of a line before the rest."""
         return self in (Delivery.STRADDLED, Delivery.BYTEWISE, Delivery.WAITING)
 
 
