@@ -1,12 +1,10 @@
-"""The buckets of hold'em: which hands a strategy does not distinguish.
+"""Buckets of hold'em: groups of hands that a strategy plays alike.
 
-Before the flop there are the 169 starting hands, which lose nothing. The hands of a later round are clustered by their
-features (`bots.cfr.features`) with k-means, one cluster a bucket (Johanson, Burch, Valenzano & Bowling 2013,
-"Evaluating state-space abstractions in extensive-form games"); the clusters are found on a sample of drawn hands.
-Buckets of earlier rounds are forgotten. All numbers are whole, so the buckets are the same everywhere.
-
-A strategy file holds the buckets of all flops and the centres of the clusters on turn and river. A training looks all
-hands up in tables, which take two minutes of one core and 400 MB.
+Before the flop each of the 169 starting hands is a bucket, which is lossless. On a later round the hands are clustered
+by their features (`bots.cfr.features`) with k-means, and each cluster is a bucket (Johanson, Burch, Valenzano & Bowling
+2013, "Evaluating state-space abstractions in extensive-form games"). A hand does not remember its buckets of earlier
+rounds. A strategy file stores the buckets of all flops and the centres for turn and river. Training uses tables of all
+hands instead: 400 MB, computed in two minutes on one core.
 """
 
 from __future__ import annotations
@@ -48,25 +46,25 @@ from engine.ranges import are_free
 
 _Buckets = NDArray[np.uint16]
 NO_BUCKET: Final = 0xFFFF
-"""Of a holding that shares a card with the board."""
+"""Bucket of a holding that shares a card with the board."""
 _STARTING_HANDS: Final = np.array([starting_hand(cards) for cards in HOLDING_CARDS.tolist()], np.uint16)
-_SAMPLE: Final = 400_000
-"""Hands on which the clusters of a round are found."""
-_RIVER_SAMPLE: Final = (4_000, 100)
-"""Boards, and holdings on each."""
+_SAMPLE_SIZE: Final = 400_000
+"""Number of hands from which the clusters of flop or turn are computed."""
+_RIVER_SAMPLE_SHAPE: Final = (4_000, 100)
+"""Number of boards and of holdings on each, from which the clusters of the river are computed."""
 _SEED: Final = 1
 _KIND: Final = FileKind("the buckets of a training of cfr", 1, "delete it, and it is computed again")
 _PARTS: Final = 256
-"""Into which the boards are divided among threads."""
+"""Number of parts into which the boards are divided among threads, and of steps of the progress."""
 
 
 class FlopBuckets(NamedTuple):
-    """The buckets of all hands on the flop.
+    """Buckets of all hands on the flop.
 
     Attributes:
-        keys: of the canonical flops, ascending.
-        starts: where the hands of each begin.
-        hands: the bucket of each hand, in the order of `distinct_holdings`.
+        keys: keys of the canonical flops, ascending, shape (1755,).
+        starts: index in `hands` of the first hand of each flop, and the total as last entry, shape (1756,).
+        hands: bucket of each hand, flop by flop, in the order of `distinct_holdings`.
     """
 
     keys: NDArray[np.int64]
@@ -74,21 +72,23 @@ class FlopBuckets(NamedTuple):
     hands: _Buckets
 
     def on(self, board: Sequence[int]) -> _Buckets:
+        """Return the bucket of every holding, shape (1326,)."""
         key, suits = suit_order(board)
         row = int(np.searchsorted(self.keys, key))
-        numbers = distinct_holdings([card & 0xFC | suits[card & 3] for card in board])[rename_holdings(suits)]
+        canonical_board = [card & 0xFC | suits[card & 3] for card in board]
+        numbers = distinct_holdings(canonical_board)[rename_holdings(suits)]
         hands = self.hands[self.starts[row] : self.starts[row + 1]].astype(np.uint16)
         return np.where(numbers >= 0, hands[numbers], np.uint16(NO_BUCKET))
 
 
 @dataclass(frozen=True, eq=False)
 class ClusteredHands:
-    """Buckets by clusters of features.
+    """Buckets of all hands of hold'em, as a strategy file stores them.
 
     Attributes:
-        buckets: how many each round has: 169, flop, turn, river.
-        turn_centres: shape (buckets, features).
-        river_centres: likewise.
+        buckets: number of buckets per round, the first always 169.
+        turn_centres: centres of the clusters, shape (buckets of the turn, 16).
+        river_centres: centres of the clusters, shape (buckets of the river, 8).
     """
 
     buckets: tuple[int, ...]
@@ -98,11 +98,17 @@ class ClusteredHands:
 
     @classmethod
     def from_arrays(cls, buckets: tuple[int, ...], arrays: Mapping[str, NDArray[Any]]) -> Self:
-        """From the arrays of a file, as `arrays` has them; a `KeyError` where one is missing."""
+        """Restore the buckets from the arrays of a file.
+
+        Raises:
+            KeyError: an array is missing.
+        """
         flops = FlopBuckets(arrays["flop_keys"], arrays["flop_starts"], arrays["flops"])
         return cls(buckets, flops, arrays["turn_centres"], arrays["river_centres"])
 
     def arrays(self) -> dict[str, NDArray[Any]]:
+        """Return the arrays of a strategy file by name, the inverse of `from_arrays`."""
+        # Byte orders are explicit: files are the same on every machine.
         return {
             "flop_keys": self.flops.keys.astype("<i8"),
             "flop_starts": self.flops.starts.astype("<i8"),
@@ -113,33 +119,40 @@ class ClusteredHands:
 
     @lru_cache(maxsize=64)  # noqa: B019  there are few abstractions, and they live as long as the process
     def on(self, board: tuple[int, ...]) -> _Buckets:
-        """The bucket of every holding, shape (1326,); `NO_BUCKET` where it shares a card with the board."""
+        """Return the bucket of every holding, shape (1326,), `NO_BUCKET` if it shares a card with the board."""
         if board:
             return self.compute_buckets(np.array(sorted(board), np.uint8))
         return _STARTING_HANDS
 
     def compute_buckets(self, board: NDArray[np.uint8]) -> _Buckets:
-        """`on` a board of ascending cards that is asked for once."""
+        """Compute `on` for a board of ascending cards, without the cache."""
         if len(board) == 3:
             return self.flops.on(board.tolist())
-        return self._on_turn(board) if len(board) == 4 else self._on_river(board)
+        if len(board) == 4:
+            return self._on_turn(board)
+        return self._on_river(board)
 
     def _on_turn(self, board: NDArray[np.uint8]) -> _Buckets:
         features = np.empty((HOLDING_COUNT, FEATURES), np.uint8)
         turn_features(board, features)
-        return _of_holdings(board, features, self.turn_centres)
+        return _cluster_holdings(board, features, self.turn_centres)
 
     def _on_river(self, board: NDArray[np.uint8]) -> _Buckets:
         order = np.empty(RIVER_HOLDINGS, np.uint16)
         classes = np.empty((RIVER_HOLDINGS, CLASSES), np.uint8)
         river_features(board, order, classes, np.empty(RIVER_HOLDINGS, np.uint16))
-        found = np.full(HOLDING_COUNT, NO_BUCKET, np.uint16)
-        found[order] = assign_clusters(classes, self.river_centres)
-        return found
+        buckets = np.full(HOLDING_COUNT, NO_BUCKET, np.uint16)
+        buckets[order] = assign_clusters(classes, self.river_centres)
+        return buckets
 
 
 class CardTables(NamedTuple):
-    """The buckets of all holdings on all canonical boards, shape (boards, 1326) each, with the keys of the boards."""
+    """Buckets of all holdings on all canonical boards.
+
+    Attributes:
+        flop_keys: keys of the canonical boards, ascending, as those of turn and river.
+        flops: shape (boards, 1326), as those of turn and river, `NO_BUCKET` if a holding shares a card with the board.
+    """
 
     flop_keys: NDArray[np.int64]
     turn_keys: NDArray[np.int64]
@@ -149,28 +162,28 @@ class CardTables(NamedTuple):
     rivers: _Buckets
 
 
-def _of_holdings(board: NDArray[np.uint8], features: Vectors, centres: Vectors) -> _Buckets:
+def _cluster_holdings(board: NDArray[np.uint8], features: Vectors, centres: Vectors) -> _Buckets:
     is_live = are_free(board.tolist())
-    found = np.full(HOLDING_COUNT, NO_BUCKET, np.uint16)
-    found[is_live] = assign_clusters(features[is_live], centres)
-    return found
+    buckets = np.full(HOLDING_COUNT, NO_BUCKET, np.uint16)
+    buckets[is_live] = assign_clusters(features[is_live], centres)
+    return buckets
 
 
 def max_table_bytes() -> int:
-    """The most memory that `cluster_hands` needs."""
+    """Return the peak memory of `cluster_hands`: the features of all turns and the tables of three rounds."""
     return HOLDING_COUNT * (16_432 * FEATURES + 2 * (1_755 + 16_432 + 134_459))
 
 
-class _Boards:
-    """Computes something for all boards, by threads, and shows the part of all work that is done."""
+class _BoardPool:
+    """Threads that compute something for every board and report the progress of the whole work."""
 
     def __init__(self, threads: int, progress: Callable[[float], None] | None) -> None:
         self._threads = threads
         self._progress = progress
         self._done = 0.0
 
-    def __call__(self, boards: CanonicalBoards, part: float, compute: Callable[[int], object]) -> None:
-        """Compute a part of all work, for each board by its number."""
+    def run(self, boards: CanonicalBoards, part: float, compute: Callable[[int], object]) -> None:
+        """Call `compute` with the index of each board; this is `part` of the whole work, 0 to 1."""
         edges = [len(boards.keys) * number // _PARTS for number in range(_PARTS + 1)]
 
         def compute_all(first: int, last: int) -> None:
@@ -179,10 +192,12 @@ class _Boards:
                     return
                 compute(number)
 
+        # Not a `with`: an interrupt has to stop the threads between two boards.
         is_stopped = threading.Event()
         pool = ThreadPoolExecutor(self._threads)
         try:
-            for _ in as_completed([pool.submit(compute_all, *pair) for pair in pairwise(edges)]):
+            futures = [pool.submit(compute_all, first, last) for first, last in pairwise(edges)]
+            for _ in as_completed(futures):
                 self._done += part / _PARTS
                 if self._progress is not None:
                     self._progress(min(self._done, 1.0))
@@ -193,127 +208,164 @@ class _Boards:
     def table(
         self, boards: CanonicalBoards, part: float, compute: Callable[[int, NDArray[np.uint8]], _Buckets]
     ) -> _Buckets:
-        """The buckets on all boards, each computed of its number and its cards."""
+        """Return the buckets on all boards, shape (boards, 1326), computed from the index and the cards of each."""
         table = np.empty((len(boards.keys), HOLDING_COUNT), np.uint16)
 
         def fill(number: int) -> None:
             table[number] = compute(number, boards.cards[number])
 
-        self(boards, part, fill)
+        self.run(boards, part, fill)
         return table
 
 
 def tabulate_hands(
     hands: ClusteredHands, threads: int = 1, progress: Callable[[float], None] | None = None
 ) -> CardTables:
-    """The buckets of all hands; `progress` as of `cluster_hands`."""
-    over = _Boards(threads, progress)
-    all_boards = [canonical_boards(cards) for cards in (3, 4, 5)]
+    """Look up the buckets of all hands; `progress` as for `cluster_hands`."""
+    pool = _BoardPool(threads, progress)
+    flop_boards, turn_boards, river_boards = map(canonical_boards, (3, 4, 5))
 
-    def table(boards: CanonicalBoards, part: float) -> _Buckets:
-        return over.table(boards, part, lambda _, board: hands.compute_buckets(board))
+    def look_up(_: int, board: NDArray[np.uint8]) -> _Buckets:
+        return hands.compute_buckets(board)
 
-    flops = table(all_boards[0], 0.01)
-    turns = table(all_boards[1], 0.44)
-    rivers = table(all_boards[2], 0.55)
-    return CardTables(all_boards[0].keys, all_boards[1].keys, all_boards[2].keys, flops, turns, rivers)
+    return CardTables(
+        flop_keys=flop_boards.keys,
+        turn_keys=turn_boards.keys,
+        river_keys=river_boards.keys,
+        flops=pool.table(flop_boards, 0.01, look_up),
+        turns=pool.table(turn_boards, 0.44, look_up),
+        rivers=pool.table(river_boards, 0.55, look_up),
+    )
 
 
 def cluster_hands(
     flop: int, turn: int, river: int, threads: int = 1, progress: Callable[[float], None] | None = None
 ) -> tuple[ClusteredHands, CardTables]:
-    """Cluster all hands of hold'em into at most so many buckets by round.
+    """Cluster all hands of hold'em into at most `flop`, `turn` and `river` buckets.
 
-    `progress` is called now and then with the part that is done, 0 to 1.
+    Args:
+        progress: called from time to time with the part of the work that is done, 0 to 1.
     """
-    on_flop, on_turn, on_river = map(canonical_boards, (3, 4, 5))
-    over = _Boards(threads, progress)
-    turns = np.zeros((len(on_turn.keys), HOLDING_COUNT, FEATURES), np.uint8)
-    over(on_turn, 0.4, lambda number: turn_features(on_turn.cards[number], turns[number]))
-    flops = np.zeros((len(on_flop.keys), HOLDING_COUNT, FEATURES), np.uint8)
-    over(on_flop, 0.05, lambda number: flop_features(on_flop.cards[number], on_turn.keys, turns, flops[number]))
+    flop_boards, turn_boards, river_boards = map(canonical_boards, (3, 4, 5))
+    pool = _BoardPool(threads, progress)
+    turns = np.zeros((len(turn_boards.keys), HOLDING_COUNT, FEATURES), np.uint8)
+    flops = np.zeros((len(flop_boards.keys), HOLDING_COUNT, FEATURES), np.uint8)
+
+    def compute_turn(number: int) -> None:
+        turn_features(turn_boards.cards[number], turns[number])
+
+    def compute_flop(number: int) -> None:
+        flop_features(flop_boards.cards[number], turn_boards.keys, turns, flops[number])
+
+    # Features of the flop are means of those of the turn, so the turn comes first.
+    pool.run(turn_boards, 0.4, compute_turn)
+    pool.run(flop_boards, 0.05, compute_flop)
+
+    # One generator for the three samples, in this order: the buckets depend on it.
     chance = np.random.Generator(np.random.PCG64(_SEED))
-    flop_centres = _by_strength(find_clusters(_sample(on_flop, flops, chance), flop, _SEED))
-    turn_centres = _by_strength(find_clusters(_sample(on_turn, turns, chance), turn, _SEED))
-    river_centres = _by_strength(find_clusters(_river_sample(chance), river, _SEED))
-    of_flops = over.table(on_flop, 0.01, lambda number, board: _of_holdings(board, flops[number], flop_centres))
-    of_turns = over.table(on_turn, 0.09, lambda number, board: _of_holdings(board, turns[number], turn_centres))
-    found = ClusteredHands(
-        (169, len(flop_centres), len(turn_centres), len(river_centres)),
-        _by_hand(on_flop, of_flops),
-        turn_centres,
-        river_centres,
+    flop_sample = _sample_features(flop_boards, flops, chance)
+    flop_centres = _sort_by_strength(find_clusters(flop_sample, flop, _SEED))
+    turn_sample = _sample_features(turn_boards, turns, chance)
+    turn_centres = _sort_by_strength(find_clusters(turn_sample, turn, _SEED))
+    river_centres = _sort_by_strength(find_clusters(_sample_river_features(chance), river, _SEED))
+
+    def cluster_flop(number: int, board: NDArray[np.uint8]) -> _Buckets:
+        return _cluster_holdings(board, flops[number], flop_centres)
+
+    def cluster_turn(number: int, board: NDArray[np.uint8]) -> _Buckets:
+        return _cluster_holdings(board, turns[number], turn_centres)
+
+    flop_table = pool.table(flop_boards, 0.01, cluster_flop)
+    turn_table = pool.table(turn_boards, 0.09, cluster_turn)
+    hands = ClusteredHands(
+        buckets=(169, len(flop_centres), len(turn_centres), len(river_centres)),
+        flops=_flop_buckets(flop_boards, flop_table),
+        turn_centres=turn_centres,
+        river_centres=river_centres,
     )
-    of_rivers = over.table(on_river, 0.45, lambda _, board: found.compute_buckets(board))
-    return found, CardTables(on_flop.keys, on_turn.keys, on_river.keys, of_flops, of_turns, of_rivers)
+
+    def cluster_river(_: int, board: NDArray[np.uint8]) -> _Buckets:
+        return hands.compute_buckets(board)
+
+    river_table = pool.table(river_boards, 0.45, cluster_river)
+    return hands, CardTables(flop_boards.keys, turn_boards.keys, river_boards.keys, flop_table, turn_table, river_table)
 
 
 def load_hands(
-    path: Path | None, asked: tuple[int, int, int], threads: int, progress: Callable[[float], None]
+    path: Path | None, counts: tuple[int, int, int], threads: int, progress: Callable[[float], None]
 ) -> tuple[ClusteredHands, CardTables]:
-    """The buckets of all hands of `cluster_hands`, 400 MB, mapped from a file where they have been computed before.
+    """Map the buckets of all hands from a file, 400 MB, or compute them and write the file.
+
+    Args:
+        path: the file; None to compute the buckets without one.
+        counts: numbers of buckets on flop, turn and river.
 
     Raises:
-        BotFileError: the file is damaged or has other buckets.
+        BotFileError: the file is damaged or has other numbers of buckets.
     """
     if path is not None and path.exists():
-        return _read_hands(path, asked)
-    hands, tables = cluster_hands(*asked, threads, progress)
+        return _read_hands(path, counts)
+    hands, tables = cluster_hands(*counts, threads, progress)
     if path is not None:
-        of_arrays, contents = as_arrays(
-            {**hands.arrays(), "flop_table": tables.flops, "turn_table": tables.turns, "river_table": tables.rivers}
-        )
-        write_artifact(path, _KIND, {**of_arrays, "asked": asked, "buckets": hands.buckets}, contents)
+        arrays = hands.arrays()
+        arrays |= {"flop_table": tables.flops, "turn_table": tables.turns, "river_table": tables.rivers}
+        layout, contents = as_arrays(arrays)
+        write_artifact(path, _KIND, {**layout, "asked": counts, "buckets": hands.buckets}, contents)
     return hands, tables
 
 
-def _read_hands(path: Path, asked: Sequence[int]) -> tuple[ClusteredHands, CardTables]:
-    found = read_artifact(path, _KIND, is_mapped=True)
-    arrays = found.arrays()
-    with found.parsing():
-        if found.header["asked"] != list(asked):
-            raise BotFileError(str(path), f"it has {found.header['asked']} buckets, not {list(asked)}: delete it")
-        hands = ClusteredHands.from_arrays(tuple(found.header["buckets"]), arrays)
+def _read_hands(path: Path, counts: Sequence[int]) -> tuple[ClusteredHands, CardTables]:
+    artifact = read_artifact(path, _KIND, is_mapped=True)
+    arrays = artifact.arrays()
+    with artifact.parsing():
+        # The requested numbers, not those of `buckets`: clustering may return fewer.
+        stored = artifact.header["asked"]
+        if stored != list(counts):
+            raise BotFileError(str(path), f"it has {stored} buckets, not {list(counts)}: delete it")
+        hands = ClusteredHands.from_arrays(tuple(artifact.header["buckets"]), arrays)
         flops, turns, rivers = (canonical_boards(cards).keys for cards in (3, 4, 5))
         tables = arrays["flop_table"], arrays["turn_table"], arrays["river_table"]
         return hands, CardTables(flops, turns, rivers, *tables)
 
 
-def _by_strength(centres: Vectors) -> Vectors:
-    """Centres in ascending order of what they win against all classes."""
+def _sort_by_strength(centres: Vectors) -> Vectors:
+    """Sort centres by the sum of their winnings against all classes, the weakest first."""
     return centres[np.argsort(centres[:, :CLASSES].sum(axis=1, dtype=np.int64), kind="stable")]
 
 
-def _by_hand(flops: CanonicalBoards, buckets: _Buckets) -> FlopBuckets:
+def _flop_buckets(flops: CanonicalBoards, table: _Buckets) -> FlopBuckets:
+    """Keep one bucket per hand of a table of flops, shape (boards, 1326)."""
     hands = []
     starts = [0]
-    for board, row in zip(flops.cards.tolist(), buckets, strict=True):
+    for board, row in zip(flops.cards.tolist(), table, strict=True):
         numbers = distinct_holdings(board)
-        of_board = np.zeros(int(numbers.max()) + 1, np.uint16)
-        of_board[numbers[numbers >= 0]] = row[numbers >= 0]
-        hands.append(of_board)
-        starts.append(starts[-1] + len(of_board))
+        is_live = numbers >= 0
+        board_hands = np.zeros(int(numbers.max()) + 1, np.uint16)
+        board_hands[numbers[is_live]] = row[is_live]
+        hands.append(board_hands)
+        starts.append(starts[-1] + len(board_hands))
     return FlopBuckets(flops.keys, np.array(starts, np.int64), np.concatenate(hands))
 
 
-def _sample(boards: CanonicalBoards, features: Vectors, chance: np.random.Generator) -> Vectors:
-    """The features of hands drawn as they are dealt."""
-    up_to = boards.times.cumsum()
-    rows = np.searchsorted(up_to, chance.integers(up_to[-1], size=_SAMPLE), "right")
-    holdings = chance.integers(HOLDING_COUNT, size=_SAMPLE)
+def _sample_features(boards: CanonicalBoards, features: Vectors, chance: np.random.Generator) -> Vectors:
+    """Draw hands with the frequencies of the deal and return their features, shape (hands, 16)."""
+    cumulative = boards.times.cumsum()
+    rows = np.searchsorted(cumulative, chance.integers(cumulative[-1], size=_SAMPLE_SIZE), "right")
+    holdings = chance.integers(HOLDING_COUNT, size=_SAMPLE_SIZE)
     cards = HOLDING_CARDS[holdings]
+    # Drop the pairs of board and holding that share a card: what is left is distributed as dealt.
     is_live = ~(cards[:, :, None] == boards.cards[rows][:, None, :]).any(axis=(1, 2))
-    found: Vectors = features[rows[is_live], holdings[is_live]]
-    return found
+    sample: Vectors = features[rows[is_live], holdings[is_live]]
+    return sample
 
 
-def _river_sample(chance: np.random.Generator) -> Vectors:
-    boards, holdings = _RIVER_SAMPLE
+def _sample_river_features(chance: np.random.Generator) -> Vectors:
+    boards, holdings = _RIVER_SAMPLE_SHAPE
     order = np.empty(RIVER_HOLDINGS, np.uint16)
     strengths = np.empty(RIVER_HOLDINGS, np.uint16)
     classes = np.empty((RIVER_HOLDINGS, CLASSES), np.uint8)
-    found = np.empty((boards, holdings, CLASSES), np.uint8)
+    sample = np.empty((boards, holdings, CLASSES), np.uint8)
     for number in range(boards):
         river_features(chance.permutation(52)[:5].astype(np.uint8), order, classes, strengths)
-        found[number] = classes[chance.integers(RIVER_HOLDINGS, size=holdings)]
-    return found.reshape(-1, CLASSES)
+        sample[number] = classes[chance.integers(RIVER_HOLDINGS, size=holdings)]
+    return sample.reshape(-1, CLASSES)

@@ -142,13 +142,13 @@ class Answer:
 
     def iterate(self, pool: Executor | None = None) -> None:
         first = self.iteration * self.deals
-        ours, theirs = (self._walks.drawn(first, draw, pool) for draw in self._draws)
+        ours, theirs = (self._walks.draw(first, draw, pool) for draw in self._draws)
         for player in range(2):
             is_own = np.arange(2)[:, None] == player
             dealt = ours._replace(buckets=np.where(is_own, ours.buckets, theirs.buckets))
             arrays = self._own._replace(bases=np.where(is_own, self._own.bases, self._strategy.arrays.bases))
             self._walks.explore(dealt, player, arrays, self.regrets, self._strategy.chances, pool)
-            for found in self._walks.found:
+            for found in self._walks.outputs:
                 add_regrets(found.places, found.regrets, found.counts[0], 0, len(self.regrets), self.regrets)
         self.iteration += 1
         epoch, left = divmod(self.iteration, EPOCH)

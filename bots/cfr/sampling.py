@@ -1,14 +1,12 @@
-"""Regret minimisation over sampled deals, compiled: external sampling. The kernels validate nothing.
+"""Regret minimisation by external sampling, with compiled kernels that validate nothing.
 
 External sampling (Lanctot, Waugh, Zinkevich & Bowling 2009, "Monte Carlo sampling for regret minimization in extensive
-games"): the cards are drawn, one player takes all of its actions, and each other one action of its strategy. So a walk
-visits some hundred nodes, however many buckets there are. Games of more than two players are walked alike, but nothing
-is known of where that leads: regrets fall, and the average need not be an equilibrium.
+games") draws the cards and the actions of all players but one, and walks all actions of that player. A walk visits some
+hundred nodes, whatever the number of buckets. With more than two players the average need not approach an equilibrium.
 
-An iteration is a block of deals, which each player walks in turn; what they find is added to the regrets at its end,
-in the order of the deals. So the result depends on the seed, the settings and the number of iterations, not on how many
-threads walk. Every `EPOCH` iterations regrets and averages are discounted (`bots.solving.equilibria`): with all powers
-1 that is linear CFR (Brown & Sandholm 2019).
+An iteration walks a block of deals for each player in turn. The result depends on the seed, the settings and the number
+of iterations, but not on the number of threads. Every `EPOCH` iterations regrets and averages are discounted
+(`bots.solving.equilibria`). With all powers 1 that is linear CFR (Brown & Sandholm 2019).
 """
 
 from __future__ import annotations
@@ -38,43 +36,50 @@ from engine.splitmix import STEP, mixed
 
 Floats = NDArray[np.float32]
 Draw: TypeAlias = Callable[[np.uint64, int, NDArray[np.uint16], NDArray[np.uint16]], None]
-"""Draws deals by a seed and the number of the first one, as `draw_deals` does."""
+"""Draws deals from a seed and the number of the first one, with the signature of `draw_deals` after `cards`."""
 DEALS: Final = 4096
-"""In an iteration."""
+"""Default number of deals in an iteration."""
 _Places = NDArray[np.uint32]
 _Numbers = NDArray[np.floating[Any]]
 EPOCH: Final = 64
-"""Iterations between two discounts, which go through all numbers."""
+"""Iterations between two discounts. A discount passes over all numbers, so one per iteration would be slow."""
 _PARTS: Final = 16
-"""Into which the deals of an iteration are divided among threads."""
-_ROOM: Final = 1 << 16
-"""Numbers that a part of an iteration may find at first."""
+"""Number of parts into which the deals of an iteration are divided among threads."""
+_INITIAL_SIZE: Final = 1 << 16
+"""Entries of an output beyond the nodes of the tree, before it grows."""
+# Typed constants: in numba an unsigned and a Python integer make a float64.
 _ADDED = np.uint64(STEP)
 _1, _32, _40 = (np.uint64(bits) for bits in (1, 32, 40))
 _CARDS = np.uint64(52)
+_ZERO = np.uint64(0)
+_COLUMNS = np.uint64(4)
+_NOTHING = np.float32(0)
+_WHOLE = np.float32(1)
+_UNIT = np.float32(2.0**-24)
 _NUMBERS = HOLDING_NUMBERS.astype(np.uint16)
 _STARTING_HANDS = np.array([starting_hand(cards) for cards in HOLDING_CARDS.tolist()], np.uint16)
 COLUMNS: Final = 4
-"""Before the nodes that follow, or the chips put in."""
-_MOST_CHIPS: Final = 1 << 32
-"""In a pot."""
+"""Columns of `SampledTree.nodes` before the children of a decision, or the chips of the players at an end."""
+_MAX_CHIPS: Final = 1 << 32
+"""Chips of a pot must be below this number, because they are stored as uint32."""
 
 
 class SampledTree(NamedTuple):
-    """A betting tree, and where the numbers of its information sets are.
+    """Betting tree and layout of the numbers, one for each action of each information set.
 
-    The numbers of an information set follow one another, action by action, and so do those of a bucket in a round: what
-    a walk reads is near.
+    The numbers of an information set are adjacent, and so are those of a bucket in a round, because a walk reads the
+    same bucket again and again.
 
     Attributes:
-        nodes: a row each: who acts, its round, how many actions, where its numbers begin among those of a bucket, and
-            the nodes that follow. Of an end: as many as there are players, who plays for the pot, a bit each, its
-            chips, the row of the next side pot or 0, and what each player has put in. Side pots come after the nodes,
-            and nothing has been put in there.
-        widths: shape (players, rounds), how many numbers a bucket of a player has in a round.
-        bases: shape (players, rounds), where those of the round begin among all numbers.
-        depth: how many decisions of one player follow one another at most.
-        size: how many numbers there are.
+        nodes: a row per node, shape (nodes and side pots, 4 + max(actions, players)). Columns of a decision are the
+            player, the round, the number of actions, the offset of its numbers among those of a bucket, and the
+            children. Columns of an end are the number of players, a mask of those who play for the pot, the chips of
+            the pot, the row of the next side pot or 0, and the chips that each player has put in. Rows of side pots
+            follow those of the nodes. The chips put in are only in the row of the node.
+        widths: numbers per bucket of a player in a round, shape (players, rounds).
+        bases: index of the first number of a player in a round, shape (players, rounds).
+        depth: upper bound of the number of decisions of one player on a path.
+        size: total of the numbers.
     """
 
     nodes: NDArray[np.uint32]
@@ -85,13 +90,17 @@ class SampledTree(NamedTuple):
 
 
 def sampled_tree(tree: BettingTree, buckets: tuple[int, ...]) -> SampledTree:
-    """The arrays of a tree; a `SolvingError` where a pot has too many chips."""
+    """Lay out the numbers of a tree with `buckets` buckets by round.
+
+    Raises:
+        SolvingError: a pot has too many chips.
+    """
     players = tree.game.num_players
     counts = tree.number_of_actions()
     widths = np.zeros((players, len(buckets)), np.int64)
     rows = np.zeros((len(counts), COLUMNS + max(tree.children.shape[1], players)), np.int64)
     rows[:, COLUMNS : COLUMNS + tree.children.shape[1]] = np.maximum(tree.children, 0)
-    more: list[NDArray[np.int64]] = []
+    side_rows: list[NDArray[np.int64]] = []
     for node, kind in enumerate(tree.kinds.tolist()):
         row = rows[node]
         if kind == DECISION:
@@ -106,16 +115,18 @@ def sampled_tree(tree: BettingTree, buckets: tuple[int, ...]) -> SampledTree:
         spent[position] -= returned
         for number, pot in enumerate(side_pots(spent, folded)):
             if number:
-                row[3] = len(rows) + len(more)
-                more.append(row := np.zeros_like(row))
-            row[:3] = players, sum(1 << one for one in pot.players), pot.amount
-            if pot.amount >= _MOST_CHIPS:
+                row[3] = len(rows) + len(side_rows)
+                row = np.zeros_like(row)
+                side_rows.append(row)
+            mask = sum(1 << contender for contender in pot.players)
+            row[:3] = players, mask, pot.amount
+            if pot.amount >= _MAX_CHIPS:
                 raise SolvingError(f"the stacks are too large: a pot has {pot.amount:,} chips")
         rows[node, COLUMNS : COLUMNS + players] = spent
     sizes = (widths * np.array(buckets)).ravel()
     bases = (sizes.cumsum() - sizes).reshape(widths.shape)
     return SampledTree(
-        np.vstack([rows, *more]).astype(np.uint32),
+        np.vstack([rows, *side_rows]).astype(np.uint32),
         widths.astype(np.uint64),
         bases.astype(np.uint64),
         int(tree.depths.max()) + 1,
@@ -127,16 +138,18 @@ def sampled_tree(tree: BettingTree, buckets: tuple[int, ...]) -> SampledTree:
 def draw_deals(
     cards: CardTables, seed: np.uint64, first: int, buckets: NDArray[np.uint16], ranks: NDArray[np.uint16]
 ) -> None:
-    """Draw deals by their numbers.
+    """Draw deals with consecutive numbers, each from the seed and its number alone.
 
     Args:
-        buckets: shape (deals, players, 4), by player and round.
-        ranks: shape (deals, players), of their hands at the end, higher is better.
+        first: number of the first deal.
+        buckets: output, bucket of each player in each round, shape (deals, players, 4).
+        ranks: output, rank of each player's final hand, higher is better, shape (deals, players).
     """
     players = ranks.shape[1]
     dealt = np.empty(5 + 2 * players, np.uint8)
     suits = np.empty(4, np.uint8)
     for deal in range(len(ranks)):
+        # Cards by splitmix64, a card that is dealt already is drawn again.
         state = _mixed(seed + _mixed(np.uint64(first + deal)))
         used = np.uint64(0)
         for place in range(len(dealt)):
@@ -147,46 +160,122 @@ def draw_deals(
                     break
             used |= BITS[card]
             dealt[place] = card
+        # The board comes first. Its part of the evaluator's key is the same for all players.
         key = START
         bits = np.uint64(0)
         for place in range(5):
             key += KEYS[dealt[place]]
             bits |= BITS[dealt[place]]
         for player in range(players):
-            one = dealt[5 + 2 * player]
-            other = dealt[6 + 2 * player]
-            ranks[deal, player] = seven_rank(key + KEYS[one] + KEYS[other], bits | BITS[one] | BITS[other])
-            buckets[deal, player, 0] = _STARTING_HANDS[_NUMBERS[one, other]]
-        flop = np.searchsorted(cards.flop_keys, canonical_key(dealt[:3], suits))
-        for player in range(players):
-            holding = np.int64(_NUMBERS[dealt[5 + 2 * player], dealt[6 + 2 * player]])
-            buckets[deal, player, 1] = cards.flops[flop, rename_holding(holding, suits)]
-        turn = np.searchsorted(cards.turn_keys, canonical_key(dealt[:4], suits))
-        for player in range(players):
-            holding = np.int64(_NUMBERS[dealt[5 + 2 * player], dealt[6 + 2 * player]])
-            buckets[deal, player, 2] = cards.turns[turn, rename_holding(holding, suits)]
-        river = np.searchsorted(cards.river_keys, canonical_key(dealt[:5], suits))
-        for player in range(players):
-            holding = np.int64(_NUMBERS[dealt[5 + 2 * player], dealt[6 + 2 * player]])
-            buckets[deal, player, 3] = cards.rivers[river, rename_holding(holding, suits)]
+            low = dealt[5 + 2 * player]
+            high = dealt[6 + 2 * player]
+            ranks[deal, player] = seven_rank(key + KEYS[low] + KEYS[high], bits | BITS[low] | BITS[high])
+            buckets[deal, player, 0] = _STARTING_HANDS[_NUMBERS[low, high]]
+        _look_up(cards.flop_keys, cards.flops, dealt, suits, 1, buckets[deal])
+        _look_up(cards.turn_keys, cards.turns, dealt, suits, 2, buckets[deal])
+        _look_up(cards.river_keys, cards.rivers, dealt, suits, 3, buckets[deal])
 
 
 @njit
-def _share_out(ranks: NDArray[np.uint16], player: int, shares: Floats) -> None:
-    """Write what part of a pot a player wins, by who plays for it, a bit each."""
-    for who in range(len(shares)):
-        shares[who] = np.float32(0)
-        if not who >> player & 1:
+def _look_up(
+    keys: NDArray[np.int64],
+    table: NDArray[np.uint16],
+    dealt: NDArray[np.uint8],
+    suits: NDArray[np.uint8],
+    round_: int,
+    buckets: NDArray[np.uint16],
+) -> None:
+    """Write the buckets of all players in a round after the first.
+
+    Args:
+        keys: keys of the canonical boards, ascending, shape (boards,).
+        table: shape (boards, 1326).
+        dealt: five cards of the board, then two of each player.
+        suits: scratch space, shape (4,).
+        buckets: output, shape (players, 4).
+    """
+    row = np.searchsorted(keys, canonical_key(dealt[: round_ + 2], suits))
+    for player in range(len(buckets)):
+        holding = np.int64(_NUMBERS[dealt[5 + 2 * player], dealt[6 + 2 * player]])
+        buckets[player, round_] = table[row, rename_holding(holding, suits)]
+
+
+@njit
+def _write_shares(ranks: NDArray[np.uint16], player: int, shares: Floats) -> None:
+    """Write the share of a pot that a player wins at a showdown.
+
+    Args:
+        ranks: of all players, shape (players,).
+        shares: output, by the mask of those who play for the pot, shape (2 ** players,).
+    """
+    for mask in range(len(shares)):
+        shares[mask] = np.float32(0)
+        if not mask >> player & 1:
             continue
+        # Count the contenders that tie with the player, itself included. A better one leaves nothing.
         winners = 0
-        for one in range(len(ranks)):
-            if who >> one & 1:
-                if ranks[one] > ranks[player]:
+        for contender in range(len(ranks)):
+            if mask >> contender & 1:
+                if ranks[contender] > ranks[player]:
                     winners = 0
                     break
-                winners += 1 if ranks[one] == ranks[player] else 0
+                if ranks[contender] == ranks[player]:
+                    winners += 1
         if winners:
-            shares[who] = np.float32(1) / np.float32(winners)
+            shares[mask] = np.float32(1) / np.float32(winners)
+
+
+@njit
+def _match_regrets(regrets: Floats, place: np.uint64, actions: np.uint64, chances: Floats) -> None:
+    """Write the probabilities of regret matching: in proportion to the regrets above 0, even if there are none.
+
+    Args:
+        place: index of the first regret of the information set.
+        chances: output, shape (at least `actions`,).
+    """
+    total = _NOTHING
+    for action in range(actions):
+        chances[action] = max(regrets[place + action], _NOTHING)
+        total += chances[action]
+    for action in range(actions):
+        chances[action] = chances[action] / total if total > _NOTHING else _WHOLE / np.float32(actions)
+
+
+@njit
+def _draw_action(regrets: Floats, place: np.uint64, actions: np.uint64, bits: np.uint64) -> np.uint64:
+    """Draw an action by the probabilities of regret matching.
+
+    Args:
+        place: index of the first regret of the information set.
+        bits: 64 random bits.
+    """
+    total = _NOTHING
+    for action in range(actions):
+        total += max(regrets[place + action], _NOTHING)
+    # The upper 24 bits make a float32 in [0, 1) without rounding.
+    left = np.float32(bits >> _40) * _UNIT
+    last = actions - _1
+    if total > _NOTHING:
+        left *= total
+        chosen = _ZERO
+        while chosen < last:
+            left -= max(regrets[place + chosen], _NOTHING)
+            if left < _NOTHING:
+                break
+            chosen += _1
+        return chosen
+    return min(np.uint64(left * np.float32(actions)), last)
+
+
+@njit
+def _value_at_end(nodes: NDArray[np.uint32], node: np.uint64, player: np.uint64, shares: Floats) -> np.float32:
+    """Return the chips that a player wins at an end: its shares of all pots, less what it has put in."""
+    row = nodes[node]
+    value: np.float32 = np.float32(row[2]) * shares[row[1]] - np.float32(row[_COLUMNS + player])
+    while row[3]:
+        row = nodes[row[3]]
+        value += np.float32(row[2]) * shares[row[1]]
+    return value
 
 
 @njit
@@ -202,179 +291,166 @@ def explore(
     regrets: Floats,
     taken: _Places,
 ) -> tuple[int, int]:
-    """Walk the tree with some deals for one player.
+    """Walk the tree once for each deal: all actions of one player, one drawn action of each opponent.
 
     Args:
-        buckets: as `draw_deals` writes them.
-        ranks: likewise.
-        seed: of the others' actions.
-        own: the regrets of the player, at its places among those of all players.
-        others: those of the others, likewise; the same array in a training.
-        places: written: where a regret is to be added.
-        regrets: written: which.
-        taken: written: where the actions are that the others took.
+        buckets: as `draw_deals` writes them, shape (deals, players, 4).
+        ranks: likewise, shape (deals, players).
+        seed: decides the opponents' actions.
+        own: regrets in the layout of `SampledTree`, of which those of the player are read.
+        others: likewise, of which those of the opponents are read. In training it is the same array.
+        places: output, indices of the numbers to which regrets are to be added.
+        regrets: output, the regrets.
+        taken: output, indices of the actions that opponents took.
 
     Returns:
-        how many places and actions have been written; -1 and -1 where there was no room for them.
+        The number of entries written to `places` and to `taken`, or -1 and -1 if they are too short.
     """
     nodes = tree.nodes
-    most = tree.nodes.shape[1] - COLUMNS
+    max_actions = tree.nodes.shape[1] - COLUMNS
     players = buckets.shape[1]
-    at_nodes = np.empty(tree.depth, np.uint32)
-    at_places = np.empty(tree.depth, np.uint64)
-    at_actions = np.empty(tree.depth, np.uint32)
+    # A stack of the player's decisions on the way: node, first number, action in progress, value so far, probabilities
+    # and values of the actions. An explicit stack, because numba compiles recursion to slower code.
+    stack_nodes = np.empty(tree.depth, np.uint32)
+    stack_places = np.empty(tree.depth, np.uint64)
+    stack_actions = np.empty(tree.depth, np.uint32)
     sums = np.empty(tree.depth, np.float32)
-    chances = np.empty((tree.depth, most), np.float32)
-    values = np.empty((tree.depth, most), np.float32)
+    chances = np.empty((tree.depth, max_actions), np.float32)
+    values = np.empty((tree.depth, max_actions), np.float32)
     starts = np.empty((players, buckets.shape[2]), np.uint64)
     shares = np.empty(1 << players, np.float32)
-    nothing = np.float32(0)
-    whole = np.float32(1)
-    unit = np.float32(2.0**-24)
-    me = np.uint32(player)
     end = np.uint32(players)
-    columns = np.uint64(COLUMNS)
-    zero = np.uint64(0)
-    paid = columns + np.uint64(player)
-    written = zero
-    drawn = zero
-    most_written = np.uint64(max(len(places) - len(nodes), 0))
-    most_drawn = np.uint64(max(len(taken) - len(nodes), 0))
+    written = _ZERO
+    drawn = _ZERO
+    # A walk visits a node at most once, so it writes at most that many entries. Checking once per deal is enough.
+    max_written = np.uint64(max(len(places) - len(nodes), 0))
+    max_drawn = np.uint64(max(len(taken) - len(nodes), 0))
     state = _mixed(seed)
     for deal in range(len(ranks)):
-        if written >= most_written or drawn >= most_drawn:
+        if written >= max_written or drawn >= max_drawn:
             return -1, -1
-        _share_out(ranks[deal], player, shares)
-        for each in range(players):
+        _write_shares(ranks[deal], player, shares)
+        # The first number of each player's bucket in each round.
+        for seat in range(players):
             for round_ in range(buckets.shape[2]):
-                bucket = np.uint64(buckets[deal, each, round_])
-                starts[each, round_] = tree.bases[each, round_] + bucket * tree.widths[each, round_]
-        node = zero
-        depth = zero
+                bucket = np.uint64(buckets[deal, seat, round_])
+                starts[seat, round_] = tree.bases[seat, round_] + bucket * tree.widths[seat, round_]
+        node = _ZERO
+        depth = _ZERO
         while True:
             row = nodes[node]
-            kind = row[0]
-            if kind < end:
+            actor = row[0]
+            if actor < end:
                 actions = np.uint64(row[2])
-                place = starts[np.uint64(kind), np.uint64(row[1])] + np.uint64(row[3])
-                total = nothing
-                if kind == me:
-                    here = chances[depth]
-                    for action in range(actions):
-                        here[action] = max(own[place + action], nothing)
-                        total += here[action]
-                    for action in range(actions):
-                        here[action] = here[action] / total if total > nothing else whole / np.float32(actions)
-                    at_nodes[depth] = node
-                    at_places[depth] = place
-                    at_actions[depth] = 0
-                    sums[depth] = nothing
+                place = starts[np.uint64(actor), np.uint64(row[1])] + np.uint64(row[3])
+                if actor == np.uint32(player):
+                    _match_regrets(own, place, actions, chances[depth])
+                    stack_nodes[depth] = node
+                    stack_places[depth] = place
+                    stack_actions[depth] = 0
+                    sums[depth] = _NOTHING
                     depth += _1
-                    node = np.uint64(row[columns])
-                    continue
-                for action in range(actions):
-                    total += max(others[place + action], nothing)
-                state += _ADDED
-                left = np.float32(_mixed(state) >> _40) * unit
-                chosen = zero
-                last = actions - _1
-                if total > nothing:
-                    left *= total
-                    while chosen < last:
-                        left -= max(others[place + chosen], nothing)
-                        if left < nothing:
-                            break
-                        chosen += _1
+                    node = np.uint64(row[_COLUMNS])
                 else:
-                    chosen = min(np.uint64(left * np.float32(actions)), last)
-                taken[drawn] = place + chosen
-                drawn += _1
-                node = np.uint64(row[columns + chosen])
+                    state += _ADDED
+                    chosen = _draw_action(others, place, actions, _mixed(state))
+                    taken[drawn] = place + chosen
+                    drawn += _1
+                    node = np.uint64(row[_COLUMNS + chosen])
                 continue
-            value = np.float32(row[2]) * shares[row[1]] - np.float32(row[paid])
-            while row[3]:
-                row = nodes[row[3]]
-                value += np.float32(row[2]) * shares[row[1]]
-            # Back to the last decision of the player that has an action left.
-            while depth > zero:
+            value = _value_at_end(nodes, node, np.uint64(player), shares)
+            # Return to the last decision of the player with an action left, and complete those after it.
+            while depth > _ZERO:
                 top = depth - _1
-                done = np.uint64(at_actions[top])
-                values[top, done] = value
-                sums[top] += chances[top, done] * value
-                done += _1
-                row = nodes[np.uint64(at_nodes[top])]
+                action = np.uint64(stack_actions[top])
+                values[top, action] = value
+                sums[top] += chances[top, action] * value
+                action += _1
+                row = nodes[np.uint64(stack_nodes[top])]
                 actions = np.uint64(row[2])
-                if done < actions:
-                    at_actions[top] = done
-                    node = np.uint64(row[columns + done])
+                if action < actions:
+                    stack_actions[top] = action
+                    node = np.uint64(row[_COLUMNS + action])
                     break
+                # The value of a decision is the sum of its actions' values by probability. Regrets are the differences.
                 value = sums[top]
-                for action in range(actions):
-                    places[written] = at_places[top] + action
-                    regrets[written] = values[top, action] - value
+                for number in range(actions):
+                    places[written] = stack_places[top] + number
+                    regrets[written] = values[top, number] - value
                     written += _1
                 depth = top
-            if depth == zero:
+            if depth == _ZERO:
                 break
-    # With unsigned numbers, -1 would make both floats.
+    # Signed, because numba unifies uint64 and the -1 above to float64.
     return np.int64(written), np.int64(drawn)  # type: ignore[return-value]
 
 
 @njit
 def add_regrets(places: _Places, regrets: Floats, count: int, first: int, end: int, sums: Floats) -> None:
-    """Add what belongs to the numbers from `first` to below `end`."""
-    for at in range(count):
-        if first <= places[at] < end:
-            sums[places[at]] += regrets[at]
+    """Add the first `count` regrets to the sums at their places, if these are from `first` to below `end`."""
+    for index in range(count):
+        if first <= places[index] < end:
+            sums[places[index]] += regrets[index]
 
 
 @njit
 def _count(taken: _Places, count: int, first: int, end: int, sums: Floats) -> None:
-    for at in range(count):
-        if first <= taken[at] < end:
-            sums[taken[at]] += np.float32(1)
+    """Add 1 to the sum of each of the first `count` actions whose place is from `first` to below `end`."""
+    for index in range(count):
+        if first <= taken[index] < end:
+            sums[taken[index]] += np.float32(1)
 
 
 @njit
 def _discount(regrets: Floats, averages: Floats, above: float, below: float, average: float) -> None:
-    for at in range(len(regrets)):
-        regrets[at] *= np.float32(above if regrets[at] > 0 else below)
-        averages[at] *= np.float32(average)
+    """Multiply regrets by `above` or `below`, according to their sign, and averages by `average`."""
+    for index in range(len(regrets)):
+        regrets[index] *= np.float32(above if regrets[index] > 0 else below)
+        averages[index] *= np.float32(average)
 
 
-class _Found:
-    """What a part of an iteration finds: room that grows."""
+class _WalkOutput:
+    """Output arrays of `explore` for a part of an iteration, enlarged as needed.
 
-    def __init__(self, room: int) -> None:
+    Attributes:
+        counts: entries of `places` (and `regrets`) and of `taken` that are in use.
+    """
+
+    def __init__(self, size: int) -> None:
         self.counts = (0, 0)
-        self._make(room)
+        self._allocate(size)
 
-    def _make(self, room: int) -> None:
-        self.places = np.empty(room, np.uint32)
-        self.taken = np.empty(room, np.uint32)
-        self.regrets: Floats = np.empty(room, np.float32)
+    def _allocate(self, size: int) -> None:
+        self.places = np.empty(size, np.uint32)
+        self.taken = np.empty(size, np.uint32)
+        self.regrets: Floats = np.empty(size, np.float32)
 
     def explore(self, walk: Callable[[_Places, Floats, _Places], tuple[int, int]]) -> None:
+        """Call `walk` with the arrays, again with larger ones while they are too small."""
         self.counts = walk(self.places, self.regrets, self.taken)
         while self.counts[0] < 0:
-            self._make(2 * len(self.places))
+            self._allocate(2 * len(self.places))
             self.counts = walk(self.places, self.regrets, self.taken)
 
 
 class Dealt(NamedTuple):
-    """Deals by their numbers, from a first one on, as `draw_deals` writes them."""
+    """Consecutive deals, as `draw_deals` writes them; `first` is the number of the first one."""
 
     first: int
     buckets: NDArray[np.uint16]
     ranks: NDArray[np.uint16]
 
 
-def _over(pool: Executor | None) -> Callable[..., Iterator[Any]]:
+def _map_over(pool: Executor | None) -> Callable[..., Iterator[Any]]:
     return map if pool is None else pool.map
 
 
 class Walks:
-    """The walks of an iteration: its deals in parts, which threads share, and what each part finds."""
+    """Walks of an iteration, in parts that threads share.
+
+    Attributes:
+        outputs: results of the last `explore`, by part.
+    """
 
     def __init__(self, tree: BettingTree, deals: int, seed: int) -> None:
         self._game = tree.game
@@ -382,41 +458,43 @@ class Walks:
         self._seed = mixed(seed)
         edges = [deals * part // _PARTS for part in range(_PARTS + 1)]
         self._parts = [slice(start, end) for start, end in pairwise(edges)]
-        self.found = [_Found(len(tree.kinds) + _ROOM) for _ in self._parts]
+        self.outputs = [_WalkOutput(len(tree.kinds) + _INITIAL_SIZE) for _ in self._parts]
 
-    def drawn(self, first: int, draw: Draw, pool: Executor | None) -> Dealt:
-        """The deals of an iteration, from the number of its first one."""
+    def draw(self, first: int, draw: Draw, pool: Executor | None) -> Dealt:
+        """Draw the deals of an iteration, the first of which has the number `first`."""
         shape = self._deals, self._game.num_players
         dealt = Dealt(first, np.empty((*shape, self._game.num_rounds), np.uint16), np.empty(shape, np.uint16))
 
         def draw_part(part: slice) -> None:
             draw(np.uint64(self._seed), first + part.start, dealt.buckets[part], dealt.ranks[part])
 
-        list(_over(pool)(draw_part, self._parts))
+        list(_map_over(pool)(draw_part, self._parts))
         return dealt
 
     def explore(
         self, dealt: Dealt, player: int, tree: SampledTree, own: Floats, others: Floats, pool: Executor | None
     ) -> None:
-        """`explore` for one player with all deals, into `found`."""
+        """Walk all deals for one player, with the arguments of `explore`, and store the results in `outputs`."""
 
-        def explore_part(part: slice, found: _Found) -> None:
-            seed = np.uint64(mixed(self._seed ^ mixed(self._game.num_players * (dealt.first + part.start) + player)))
-            of_part = tree, dealt.buckets[part], dealt.ranks[part], seed, player, own, others
-            found.explore(partial(explore, *of_part))
+        def explore_part(part: slice, output: _WalkOutput) -> None:
+            # A seed for each part and player: opponents' actions do not depend on how threads share the parts.
+            number = self._game.num_players * (dealt.first + part.start) + player
+            seed = np.uint64(mixed(self._seed ^ mixed(number)))
+            inputs = tree, dealt.buckets[part], dealt.ranks[part], seed, player, own, others
+            output.explore(partial(explore, *inputs))
 
-        list(_over(pool)(explore_part, self._parts, self.found))
+        list(_map_over(pool)(explore_part, self._parts, self.outputs))
 
 
 class SampledSolver:
-    """The regrets and averages of all players of hold'em, and their iterations; `bots.cfr.small_games` is its peer.
+    """Regret minimisation of hold'em by external sampling, the counterpart of `bots.cfr.small_games.Solver`.
 
     It is copy `copy` of `copies` solvers, each of which draws deals of its own.
 
     Attributes:
-        iteration: how many have been done.
-        regrets: of player 0, then those of player 1 and so on, by `SampledTree`.
-        averages: how often each action was taken, likewise.
+        iteration: number of iterations done.
+        regrets: regrets in the layout of `SampledTree`, shape (size,).
+        averages: how often each action was drawn, discounted, likewise.
     """
 
     def __init__(
@@ -449,29 +527,37 @@ class SampledSolver:
         self.averages[:] = averages
 
     def iterate(self, pool: Executor | None = None) -> None:
+        """Walk a block of deals for each player, with the threads of `pool` if there is one."""
+        # Copies take the blocks in turn, so no two of them draw the same deal.
         first = (self.iteration * self._copies + self._copy) * self.per_iteration
-        dealt = self._walks.drawn(first, self._draw, pool)
+        dealt = self._walks.draw(first, self._draw, pool)
         for player in range(self._tree.game.num_players):
+            # All walks of a player read the regrets from before its block. The next player reads the updated ones.
             self._walks.explore(dealt, player, self._arrays, self.regrets, self.regrets, pool)
 
             def add(numbers: slice) -> None:
-                for found in self._walks.found:
-                    add_regrets(found.places, found.regrets, found.counts[0], numbers.start, numbers.stop, self.regrets)
-                    _count(found.taken, found.counts[1], numbers.start, numbers.stop, self.averages)
+                start = numbers.start
+                stop = numbers.stop
+                for output in self._walks.outputs:
+                    regret_count, action_count = output.counts
+                    add_regrets(output.places, output.regrets, regret_count, start, stop, self.regrets)
+                    _count(output.taken, action_count, start, stop, self.averages)
 
-            list(_over(pool)(add, self._shares(pool)))
+            list(_map_over(pool)(add, self._shares(pool)))
         self.iteration += 1
-        epoch, left = divmod(self.iteration, EPOCH)
-        if not left:
+        epoch, remainder = divmod(self.iteration, EPOCH)
+        if not remainder:
             factors = self._discounts.factors(epoch + 1)
 
             def discount(numbers: slice) -> None:
                 _discount(self.regrets[numbers], self.averages[numbers], *factors)
 
-            list(_over(pool)(discount, self._shares(pool)))
+            list(_map_over(pool)(discount, self._shares(pool)))
 
     def _shares(self, pool: Executor | None) -> list[slice]:
-        """The numbers, divided among threads: each adds, in the order of the deals, what is found for its own."""
+        """Divide the numbers among threads."""
+        # Each thread reads all outputs and adds to its own numbers in the order of the deals: float sums must not
+        # depend on the number of threads.
         count = 1 if pool is None else _PARTS
         edges = [self._arrays.size * share // count for share in range(count + 1)]
         return [slice(start, end) for start, end in pairwise(edges)]
@@ -480,23 +566,28 @@ class SampledSolver:
 def by_node(
     tree: BettingTree, arrays: SampledTree, buckets: Sequence[int], numbers: _Numbers
 ) -> Iterator[tuple[int, _Numbers]]:
-    """The decisions with their numbers, shape (buckets, actions), as views."""
+    """Yield each decision with a view of its numbers, shape (buckets, actions)."""
     for node in tree.decisions.tolist():
         player = int(tree.players[node])
         round_ = int(tree.rounds[node])
         start = int(arrays.bases[player, round_])
         width = int(arrays.widths[player, round_])
-        of_round = numbers[start : start + width * buckets[round_]].reshape(-1, width)
+        round_numbers = numbers[start : start + width * buckets[round_]].reshape(-1, width)
         first = int(arrays.nodes[node, 3])
         count = int(arrays.nodes[node, 2])
-        yield node, of_round[:, first : first + count]
+        yield node, round_numbers[:, first : first + count]
 
 
 def as_strategy(tree: BettingTree, buckets: tuple[int, ...], averages: _Numbers) -> NDArray[np.float64]:
-    """Weights by `SampledTree` as probabilities in the order of a strategy file: node, action, bucket."""
-    found = []
-    for _, of_node in by_node(tree, sampled_tree(tree, buckets), buckets, averages):
-        weights = of_node.T.astype(np.float64)
+    """Normalise weights in the layout of `SampledTree` to probabilities in that of a strategy file.
+
+    A strategy file has them by node, action and bucket. An information set without weight gets equal probabilities.
+    """
+    parts = []
+    for _, node_weights in by_node(tree, sampled_tree(tree, buckets), buckets, averages):
+        weights = node_weights.T.astype(np.float64)
         totals = weights.sum(axis=0)
-        found.append(np.where(totals > 0, weights / np.where(totals > 0, totals, 1), 1 / len(weights)).ravel())
-    return np.concatenate(found)
+        is_known = totals > 0
+        chances = np.where(is_known, weights / np.where(is_known, totals, 1), 1 / len(weights))
+        parts.append(chances.ravel())
+    return np.concatenate(parts)
