@@ -127,7 +127,7 @@ async def test_a_long_tag_is_refused_and_stops_nobody() -> None:
         ann = await house.log_in()
         ann.send(line)
         await ann.expect("BAD RUNMATCHES COMMAND\n")
-        await ann.expect_remark("the tag is too long: .*")
+        await ann.expect_remark("the tag is too long; .*")
         ann.send(re.sub("x{300}", "x" * 244, line).replace(" 1 alpha", " 1 LOCAL"))
         await ann.expect(f"# RUNNING ann.{'x' * 244}\nRUN 127.0.0.1 1\n")
 
