@@ -1,4 +1,4 @@
-"""Players: an SDK for writing them, and every bot that comes with the arena.
+"""The built-in bots, and an SDK for writing your own.
 
     >>> from bots import Bot, Category
     >>> from bots.sdk.testing import MockDealer, check
@@ -8,7 +8,7 @@
     >>> script = MockDealer("limit").ask("MATCHSTATE:1:0::|KhKd", "r").tell("MATCHSTATE:1:0:r:|KhKd")
     >>> check(PairRaiser(), script)
 
-With ``run(PairRaiser())`` at its end, the file is a program that plays: ``python my_bot.py HOST PORT``.
+End the file with ``run(PairRaiser())`` and it plays over TCP: ``python my_bot.py HOST PORT``.
 """
 
 from importlib.machinery import PathFinder as _PathFinder
@@ -25,7 +25,7 @@ _spec = _spec or _find_spec("engine.shadowing")
 _shadowing = _module_from_spec(_spec)  # type: ignore[arg-type]
 _spec.loader.exec_module(_shadowing)  # type: ignore[union-attr]
 
-# Not logs and dealer: a playing bot needs neither, so a file of that name next to it does no harm.
+# logs and dealer are not checked: a playing bot needs neither, so a file of that name next to it does no harm.
 with _shadowing.own_packages("engine", "protocol"):
     from bots.errors import BotsError, ConnectError, DealerFailure, GameRefused, IllegalReply, SpecError
     from bots.sdk.bot import Bot
@@ -63,7 +63,7 @@ if TYPE_CHECKING:
 
 def __getattr__(name: str) -> Any:
     if name == "self_play":
-        # Not before it is asked for: a bot that plays over TCP needs no records.
+        # Imported on first use: a bot that plays over TCP needs no hand records.
         with _shadowing.own_packages("logs"):
             from bots.sdk.selfplay import self_play
         return self_play

@@ -1,11 +1,9 @@
-"""The files that bots and their trainings keep: strategies, memories, chromosomes, checkpoints. One format for all.
+"""File format of strategies, memories, chromosomes and checkpoints.
 
-A file is one line of JSON that says what the file is, the version of its layout and whatever its kind adds, such as the
-game or a record of the training; then its contents; then the SHA-256 of both, as a line of hexadecimal digits. Contents
-are bytes of any kind, or arrays one after another, whose types and shapes the first line has.
-
-Files are read without numpy, for the bots that play without it, unless they hold arrays. A file is written whole or not
-at all; one that is cut, damaged, foreign or of another version is refused in one sentence.
+A file has three parts. The first is a line of JSON with the kind of the file, the version of its layout, and the fields
+of that kind, such as the game or a record of the training. Then follow the contents, which are plain bytes or arrays
+whose types and shapes are in the first line. The last line is the SHA-256 of everything before it, in hexadecimal.
+Writing is atomic. Reading refuses a file that is truncated, damaged, of another kind or of another version.
 """
 
 from __future__ import annotations
@@ -27,13 +25,19 @@ if TYPE_CHECKING:
 
     from logs.whole_file import FileLock
 
-_LONGEST_LINE: Final = 1 << 26
+_MAX_HEADER_BYTES: Final = 1 << 26
 _TRAILER_BYTES: Final = 65
-"""The checksum's digits and the end of their line."""
+"""Length of the last line: 64 hexadecimal digits and a line feed."""
 
 
 class FileKind(NamedTuple):
-    """What a file holds; `remedy` is what the reader of an error can do."""
+    """Kind of file, identified by its header.
+
+    Attributes:
+        what: name of the kind, with an article.
+        version: version of the layout.
+        remedy: advice that ends the message about an unusable file.
+    """
 
     what: str
     version: int
@@ -48,14 +52,15 @@ class Artifact(NamedTuple):
 
     @contextmanager
     def parsing(self) -> Iterator[None]:
-        """What is raised inside the `with` because parts are missing or wrong means that the file is damaged."""
+        """Report missing or malformed parts as a damaged file."""
         try:
             yield
         except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
             raise BotFileError(self.path, f"it is damaged: {error or 'parts are missing'}") from error
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """Its arrays by name; not to be written to."""
+        """Return the arrays by name. They are read-only views of the contents."""
+        # Imported here, because some bots read their files and play without numpy.
         import zlib
 
         import numpy as np
@@ -67,45 +72,54 @@ class Artifact(NamedTuple):
                     contents = zlib.decompress(contents)
                 except zlib.error as error:
                     raise ValueError(str(error)) from error
-            found = {}
-            at = 0
+            arrays = {}
+            offset = 0
             for name, dtype, *shape in self.header["arrays"]:
-                found[name] = np.frombuffer(contents, dtype, math.prod(shape), at).reshape(shape)
-                at += found[name].nbytes
-            if at != len(contents):
-                raise ValueError(f"its arrays have {at} bytes of {len(contents)}")
-            return found
+                arrays[name] = np.frombuffer(contents, dtype, math.prod(shape), offset).reshape(shape)
+                offset += arrays[name].nbytes
+            if offset != len(contents):
+                raise ValueError(f"its arrays have {offset} bytes of {len(contents)}")
+            return arrays
 
 
 def as_arrays(
     arrays: Mapping[str, NDArray[np.generic] | None], *, is_compressed: bool = False
 ) -> tuple[dict[str, Any], bytes]:
-    """Arrays as a file has them: what the header says about them, and the contents. None is left out."""
+    """Return the header fields and the contents of a file with these arrays. A None is left out."""
     import zlib
 
-    there = {name: array for name, array in arrays.items() if array is not None}
-    contents = b"".join([array.tobytes() for array in there.values()])
-    header: dict[str, Any] = {"arrays": [[name, array.dtype.str, *array.shape] for name, array in there.items()]}
+    layout = []
+    parts = []
+    for name, array in arrays.items():
+        if array is not None:
+            layout.append([name, array.dtype.str, *array.shape])
+            parts.append(array.tobytes())
+    header: dict[str, Any] = {"arrays": layout}
+    contents = b"".join(parts)
     if is_compressed:
         return {**header, "compressed": True}, zlib.compress(contents)
     return header, contents
 
 
 def artifact_bytes(kind: FileKind, header: Mapping[str, Any], contents: bytes) -> bytes:
-    """A file as bytes, always the same ones for the same header, an object of JSON, and contents."""
+    """Return a whole file as bytes. Equal headers, of JSON values, and equal contents give equal bytes."""
     line = json.dumps({**header, "what": kind.what, "version": kind.version}, sort_keys=True).encode("ascii")
     whole = line + b"\n" + contents
     return whole + hashlib.sha256(whole).hexdigest().encode("ascii") + b"\n"
 
 
 def write_artifact(path: str | os.PathLike[str], kind: FileKind, header: Mapping[str, Any], contents: bytes) -> None:
-    """Write a file in place of an earlier one, which remains until the new one is complete; see `artifact_bytes`."""
+    """Write the file of `artifact_bytes`. An earlier file at this path stays until the new one is complete."""
     write_file(path, artifact_bytes(kind, header, contents))
 
 
 def write_file(path: str | os.PathLike[str], content: bytes | str) -> None:
-    """Write any file whole, in place of an earlier one."""
-    # A bot that only plays needs neither.
+    """Write any file atomically, in place of an earlier one.
+
+    Raises:
+        BotFileError: the file cannot be written.
+    """
+    # Imported here, because a bot that only plays needs neither.
     from pathlib import Path
 
     from logs.whole_file import write_whole
@@ -117,7 +131,11 @@ def write_file(path: str | os.PathLike[str], content: bytes | str) -> None:
 
 
 def lock_file(path: str | os.PathLike[str], in_use: str, *, patience_s: float = 0.0) -> FileLock:
-    """The lock of a file that one process writes; a `BotFileError` that says `in_use` if another keeps it."""
+    """Take the lock of a file that only one process may write.
+
+    Raises:
+        BotFileError: another process holds the lock, with the text `in_use`, or it cannot be created.
+    """
     from pathlib import Path
 
     from logs.whole_file import FileLock
@@ -132,15 +150,18 @@ def lock_file(path: str | os.PathLike[str], in_use: str, *, patience_s: float = 
 
 
 def read_artifact(path: str | os.PathLike[str], kind: FileKind, *, is_mapped: bool = False) -> Artifact:
-    """Read a whole file of a kind; a mapped file is shared by processes and must not change.
+    """Read a file of a kind and verify its checksum.
+
+    Args:
+        is_mapped: map the file into memory, shared by all processes that read it. It must not change meanwhile.
 
     Raises:
-        BotFileError: there is no such file, or it is damaged, of another kind or of another version.
+        BotFileError: the file is missing, damaged, of another kind or of another version.
     """
     path = os.fspath(path)
     try:
         with open(path, "rb") as file:
-            line = file.readline(_LONGEST_LINE)
+            line = file.readline(_MAX_HEADER_BYTES)
             header = _header(path, kind, line)
             if is_mapped:
                 import mmap
@@ -169,8 +190,7 @@ def _header(path: str, kind: FileKind, line: bytes) -> dict[str, Any]:
         raise BotFileError(path, f"it does not begin with a line that identifies it as {kind.what}; {kind.remedy}")
     version = header.get("version")
     if version != kind.version:
-        is_newer = isinstance(version, int) and version > kind.version
-        if is_newer:
+        if isinstance(version, int) and version > kind.version:
             advice = f"update acpc-arena, or {kind.remedy}"
         else:
             advice = kind.remedy

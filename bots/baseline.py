@@ -1,6 +1,6 @@
-"""The simplest players: yardsticks for every other player, and partners for tests of a dealer.
+"""Bots that ignore their cards: yardsticks for other bots, and partners for tests of a dealer.
 
-None of them looks at its cards. Where an action would be illegal they take the nearest legal one.
+In place of an illegal action they take the nearest legal one.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from engine.errors import quoted
 from engine.splitmix import MASK_64, STEP, mixed
 
 _EXAMPLE_WEIGHTS: Final = (0.06, 0.47, 0.47)
-"""How often the example player of the ACPC server folds, calls and raises."""
+"""Probabilities with which the example player of the ACPC server folds, calls and raises."""
 
 
 class _SteadyBot(Bot):
-    """A bot that takes the action of `act` whatever its cards are."""
+    """Bot with a pure strategy that does not depend on its cards."""
 
     def policy(self, view: View) -> Mapping[Action, float]:
         return {self.act(view): 1.0}
@@ -58,7 +58,7 @@ class FoldingBot(_SteadyBot):
 
 
 class RaisingBot(_SteadyBot):
-    """Raises whenever it may.
+    """Raises whenever a raise is legal.
 
     Algorithm: bet or raise, in a no-limit game by the smallest legal size; call if no raise is legal (the round has had
         all its raises, or no player has chips left to answer one).
@@ -74,10 +74,12 @@ class RaisingBot(_SteadyBot):
 class HandRandom:
     """Random numbers that restart with every hand: seed, hand number and index determine each number.
 
-    SplitMix64 (Steele, Lea & Flood 2014, "Fast splittable pseudorandom number generators"): a counter that increases
-    by a fixed odd step, mixed. A hand's counter starts at the mix of seed and hand number, so neighbouring hands and
-    seeds are unrelated. Restarting takes 0.3 us, seeding a Mersenne Twister 3.6 us (measured).
+    The generator is SplitMix64 (Steele, Lea & Flood 2014, "Fast splittable pseudorandom number generators"), which
+    mixes a counter that increases by a fixed odd step. A hand's counter starts at the mix of seed and hand number, so
+    neighbouring hands and seeds are unrelated.
     """
+
+    # Not random.Random: to seed a Mersenne Twister for each hand takes 3.6 us, to restart this generator 0.3 us.
 
     __slots__ = ("_counter", "seed")
 
@@ -96,7 +98,7 @@ class HandRandom:
         return (mixed(counter) >> 11) * 2.0**-53
 
     def integer(self, low: int, high: int) -> int:
-        """Uniform from `low` to `high`, both included, to within one part in 2**64 per number."""
+        """Return a uniform integer from `low` to `high`, both included; its bias is below 2**-64 per number."""
         self._counter = counter = self._counter + STEP & MASK_64
         return low + (mixed(counter) * (high - low + 1) >> 64)
 
@@ -147,17 +149,18 @@ class RandomBot(Bot):
             return action_of(self.proportions.draw(self.random.random()), view)
         legal = view.legal
         fold, call, raise_ = self._legal_weights(legal)
-        drawn = self.random.random() * (fold + call + raise_)
-        if drawn < fold:
+        number = self.random.random() * (fold + call + raise_)
+        if number < fold:
             return FOLD
-        if drawn < fold + call or not raise_:
+        # Rounding can leave the number at the very end; it must not choose a raise of weight 0.
+        if number < fold + call or not raise_:
             return CALL
         if view.game.is_limit:
             return RAISE
         return raise_to(self.random.integer(legal.raise_min, legal.raise_max))
 
     def policy(self, view: View) -> Mapping[Action, float]:
-        """The probabilities that `act` draws from; in a no-limit game one entry for every legal size."""
+        """Return the distribution that `act` draws from, in a no-limit game with an entry for every legal size."""
         if self.proportions is not None:
             return self.proportions.policy(view)
         fold, call, raise_ = self._legal_weights(view.legal)
@@ -179,7 +182,7 @@ class RandomBot(Bot):
         return self.policy(view)
 
     def _legal_weights(self, legal: LegalActions) -> tuple[float, float, float]:
-        """Weights of fold, call, raise with 0 for what is illegal; never all 0."""
+        """Return the weights of fold, call and raise. An illegal action has weight 0, and they are never all 0."""
         fold, call, raise_ = self.weights
         if not legal.can_fold:
             fold = 0.0
@@ -192,12 +195,13 @@ class RandomBot(Bot):
 
 @lru_cache(8)
 def _raises(max_total: int) -> tuple[Action, ...]:
-    """Raises to 0, 1, ... and `max_total` chips. Building them takes longer than the rest of a policy."""
+    """Return the raises to 0, 1, ... and `max_total` chips."""
+    # Cached, because building them takes longer than the rest of a policy.
     return tuple(map(raise_to, range(max_total + 1)))
 
 
 ALL_IN: Final = -1.0
-"""In place of a fraction of the pot."""
+"""Marks the size all-in, in place of a fraction of the pot."""
 _SIZES: Final = {"pot": 1.0, "allin": ALL_IN}
 _ACTIONS: Final = {"fold": Decision.FOLD, "call": Decision.CALL, "raise": Decision.SMALL_RAISE}
 
@@ -205,10 +209,9 @@ _ACTIONS: Final = {"fold": Decision.FOLD, "call": Decision.CALL, "raise": Decisi
 class ConstantBot(_SteadyBot):
     """Always takes the same action.
 
-    Algorithm: the option `action` is ``fold``, ``call`` or ``raise``. The option `size` says by how much to raise in
-        a no-limit game: ``min``, ``pot``, ``allin``, or a number, the fraction of the pot (after calling) that is
-        added to the call, clamped to the legal bounds. An illegal fold becomes a check, an illegal raise
-        a call.
+    Algorithm: the option `action` is ``fold``, ``call`` or ``raise``. The option `size` is the size of raises in
+        no-limit games: ``min``, ``pot``, ``allin``, or a fraction of the pot after calling, which is added to the call
+        and clamped to the legal bounds. An illegal fold becomes a check, an illegal raise a call.
 
         With the option `decision` it takes one of the five decisions of `bots.formula.formulas` instead: 1 fold,
         2 call, 3 small, 4 medium and 5 large raise. These are the constant players of Fazio (2008, section 3.4.2).
@@ -251,7 +254,7 @@ class ConstantBot(_SteadyBot):
 
 
 def _fraction(size: str) -> float:
-    """A size as a fraction of the pot, or `ALL_IN`."""
+    """Parse a size as a fraction of the pot, or as `ALL_IN`."""
     if size in _SIZES:
         return _SIZES[size]
     try:

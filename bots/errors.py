@@ -1,26 +1,26 @@
-"""The errors of the bots package.
+"""Exceptions of the bots package.
 
     BotsError
-    ├── SpecError       a text does not name a bot, or has options that the bot does not take (also a ValueError)
+    ├── SpecError       a bot specification names no bot or has invalid options (also a ValueError)
     ├── ConnectError    the dealer cannot be reached
-    ├── DealerFailure   the dealer's lines are not states of the game, or the dealer is silent for too long
+    ├── DealerFailure   the dealer broke the protocol, deals another game, or is silent for too long
     ├── GameRefused     a bot does not play this game
-    ├── IllegalReply    a bot answered with something the rules refuse
-    ├── BotUsageError   the command line of a bot cannot be read
+    ├── IllegalReply    a bot's reply is not a legal action
+    ├── BotUsageError   the command line of a bot is invalid
     ├── SolvingError    a game cannot be solved
-    ├── UnclearEntry    what a person typed at the table is not a legal action
-    ├── StaleEntry      what a person sent from the table was meant for a moment that has passed
-    ├── BotFailure      a bot's own code failed, or its answer was illegal, in this process
-    ├── EvolutionError  settings with which nothing can evolve (also a ValueError)
-    ├── BotFileError    a file that a bot, or its training, keeps cannot be written or read
-    ├── PolicyError     a policy cannot be had, has no valid probabilities, or is not that of the hands
-    ├── WorkersError    processes or machines that were to compute something cannot
-    └── RemoteBotError  a bot that is a separate program can no longer be played with
-        ├── BotExited   the program ended, or closed its connection
-        └── BotTimeout  the program did not connect, or answer, in time
+    ├── UnclearEntry    a person's entry at the table is not a legal action
+    ├── StaleEntry      a person's entry at the table belongs to an earlier decision
+    ├── BotFailure      a bot in this process raised an exception or replied illegally
+    ├── EvolutionError  the settings of an evolution are invalid (also a ValueError)
+    ├── BotFileError    a file of a bot or of its training cannot be written or read
+    ├── PolicyError     a policy is unavailable, invalid, or does not match the hands
+    ├── WorkersError    worker processes or machines are unavailable
+    └── RemoteBotError  a bot in a separate program is lost
+        ├── BotExited   the program exited or closed its connection
+        └── BotTimeout  the program did not connect or reply in time
 
-Each error is one sentence that its reader can act on. What a user's own code raises under `bots.play` and `bots.run` is
-none of these: it comes through as it is, with a note that names the state the bot was looking at.
+Exceptions of a user's own code pass through `bots.play` and `bots.run` unchanged, with a note that names the match
+state.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from typing import Final
 from engine import Rule, Seat
 from engine.errors import PortableError, quoted
 
-_MOST_CHARACTERS: Final = 300
+_MAX_CHARACTERS: Final = 300
 _HOME: Final = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 _OUR_CODE: Final = (
     os.path.join(_HOME, "bots", ""),
@@ -43,15 +43,15 @@ _OUR_CODE: Final = (
     os.path.dirname(importlib.__file__),
 )
 _NO_BOTS: Final = (os.path.join(_HOME, "bots", "sdk", ""), *_OUR_CODE[1:])
-"""Code of this program that belongs to no bot."""
+"""Path prefixes of code that belongs to no bot."""
 
 
 class BotsError(PortableError):
-    """The root of this package's errors."""
+    """Base class of this package's errors."""
 
 
 class SpecError(BotsError, ValueError):
-    """A text like ``random?fold=0.1`` does not name a bot, or has options that the bot does not take."""
+    """A specification such as ``random?fold=0.1`` names no bot or has invalid options."""
 
     def __init__(self, spec: str, problem: str) -> None:
         self.spec = spec
@@ -59,15 +59,15 @@ class SpecError(BotsError, ValueError):
 
 
 class BotUsageError(BotsError):
-    """The command line of a bot cannot be read."""
+    """The command line of a bot is invalid."""
 
 
 class UnclearEntry(BotsError):
-    """What a person typed at the table is not a legal action; the sentence has the legal ones."""
+    """A person's entry at the table is not a legal action. The message lists the legal ones."""
 
 
 class StaleEntry(BotsError):
-    """What a person sent from the table was meant for a moment that has passed; nothing was done."""
+    """A person's entry at the table belongs to an earlier decision and was ignored."""
 
 
 class ConnectError(BotsError):
@@ -75,19 +75,19 @@ class ConnectError(BotsError):
 
 
 class DealerFailure(BotsError):
-    """The dealer broke the protocol, or deals a game other than the one assumed."""
+    """The dealer broke the protocol, deals another game than assumed, or is silent for too long."""
 
 
 class GameRefused(BotsError):
-    """A bot does not play this game; the sentence has those that it plays."""
+    """A bot does not play this game. The message lists the games that it plays."""
 
 
 class IllegalReply(BotsError):
-    """A bot's answer is not a legal action.
+    """A bot's reply is not a legal action.
 
     Attributes:
-        rule: the rule that refuses it; None for an answer that is not an action, or has no text.
-        state: the match state it was given to, as text.
+        rule: the rule that refuses it; None for a reply that is not an action or has no text.
+        state: the match state of the question, as text.
     """
 
     def __init__(self, answer: str, problem: str, *, rule: Rule | None, hand_number: int, state: str) -> None:
@@ -99,19 +99,17 @@ class IllegalReply(BotsError):
 
 
 class SolvingError(BotsError):
-    """A game cannot be solved: solvers do not take its kind, it is too large, or the solver ends without a solution."""
+    """A game cannot be solved, because its kind is unsupported, it is too large, or the solver found no solution."""
 
 
 class BotFailure(BotsError):
-    """A bot's part is over: its own code failed, or its answer is illegal. One sentence on one line.
-
-    What failed is the exception's cause.
+    """A bot in this process raised an exception, which is the cause of this one, or replied illegally.
 
     Attributes:
         seat: the bot's seat; in `bots.self_play`, its index among the bots.
-        hand_number: the hand it was playing; None before the first and after the end of the match.
-        state: the match state it was looking at, as text; empty where there was none.
-        traceback: where its own code failed, as Python prints it; empty for an illegal answer.
+        hand_number: the current hand; None before the first hand and after the end of the match.
+        state: the current match state as text; empty without one.
+        traceback: the traceback within the bot's own code, as Python prints it; empty for an illegal reply.
     """
 
     def __init__(
@@ -125,11 +123,11 @@ class BotFailure(BotsError):
 
 
 class EvolutionError(BotsError, ValueError):
-    """Settings, sizes or figures with which nothing can evolve; the sentence has the valid ones."""
+    """The settings of an evolution are invalid. The message states the valid ones."""
 
 
 class BotFileError(BotsError):
-    """A file that a bot, or its training, keeps cannot be written or read."""
+    """A file of a bot or of its training cannot be written or read."""
 
     def __init__(self, path: str, problem: str) -> None:
         self.path = path
@@ -137,11 +135,15 @@ class BotFileError(BotsError):
 
 
 class PolicyError(BotsError):
-    """A policy cannot be had, has no valid probabilities, or is not that of the hands."""
+    """A policy is unavailable, has invalid probabilities, or does not match the hands."""
 
 
 class WorkersError(BotsError):
-    """Processes or machines that were to compute something cannot; `where` names them, if it is known."""
+    """Worker processes or machines are unavailable.
+
+    Attributes:
+        where: name of the workers; empty if unknown.
+    """
 
     def __init__(self, problem: str, where: str = "") -> None:
         super().__init__(problem, where)
@@ -153,22 +155,27 @@ class WorkersError(BotsError):
 
 
 class RemoteBotError(BotsError):
-    """A bot that is a separate program can no longer be played with."""
+    """A bot in a separate program is lost.
+
+    Attributes:
+        command: command line of the program.
+        last_lines: end of its output.
+    """
 
     def __init__(self, problem: str, command: Sequence[str], last_lines: Sequence[str]) -> None:
         self.command = tuple(command)
         self.last_lines = tuple(last_lines)
-        wrote = ""
+        output = ""
         if self.last_lines:
-            wrote = f"; the last it wrote: {self.last_lines[-1]}"
-        super().__init__(f"{self.command[0]}: {problem}{wrote}")
+            output = f"; its last output was: {self.last_lines[-1]}"
+        super().__init__(f"{self.command[0]}: {problem}{output}")
 
 
 class BotExited(RemoteBotError):
-    """The program has ended, or closed its connection.
+    """The program exited or closed its connection.
 
     Attributes:
-        exit_code: its exit code; a negative number is the signal that ended it; None if it still runs.
+        exit_code: exit code of the program, negative for a signal; None if it still runs.
     """
 
     def __init__(self, exit_code: int | None, command: Sequence[str], last_lines: Sequence[str]) -> None:
@@ -181,7 +188,7 @@ class BotExited(RemoteBotError):
 
 
 class BotTimeout(RemoteBotError):
-    """The program did not connect, or answer, in time."""
+    """The program did not connect or reply in time."""
 
     def __init__(self, what: str, timeout_s: float, command: Sequence[str], last_lines: Sequence[str]) -> None:
         self.timeout_s = timeout_s
@@ -189,11 +196,11 @@ class BotTimeout(RemoteBotError):
 
 
 class BotInterrupt(BaseException):
-    """Raised in the code of a bot to interrupt it; never a failure of the bot."""
+    """Raised in a bot's code to interrupt it. It is never a failure of the bot."""
 
 
 def is_interrupt(error: BaseException) -> bool:
-    """Return whether code of a bot was interrupted from outside, and has not failed by itself."""
+    """Return whether an exception from a bot's code was caused from outside, by Ctrl-C or `BotInterrupt`."""
     if isinstance(error, BotInterrupt):
         return True
     frames = error.__traceback__
@@ -201,7 +208,8 @@ def is_interrupt(error: BaseException) -> bool:
         return False
     while frames.tb_next is not None:
         frames = frames.tb_next
-    # Ctrl-C arrives between two instructions, or in the handler of an event loop. A bot's own has a `raise`.
+    # Ctrl-C arrives between two instructions, or in the handler of an event loop. A KeyboardInterrupt that a bot raises
+    # itself comes from a `raise` statement.
     import opcode
 
     is_raised = opcode.opname[frames.tb_frame.f_code.co_code[frames.tb_lasti]] == "RAISE_VARARGS"
@@ -209,7 +217,7 @@ def is_interrupt(error: BaseException) -> bool:
 
 
 def own_frames(error: BaseException) -> TracebackType | None:
-    """Frames of an exception from a bot's own code on, without those of this program and of the import system."""
+    """Return the frames of an exception without the leading ones of this program and of the import system."""
     frames = error.__traceback__
     while (
         frames is not None and frames.tb_next is not None and frames.tb_frame.f_code.co_filename.startswith(_OUR_CODE)
@@ -219,9 +227,9 @@ def own_frames(error: BaseException) -> TracebackType | None:
 
 
 def line_in_code(error: BaseException) -> str:
-    """File and line where a bot's own code failed, as ``bot.py, line 7``; empty where there is none.
+    """Return file and line where a bot's own code failed, as in ``bot.py, line 7``, or an empty text.
 
-    Where that code called a library, the line is that of the call.
+    If a library raised the exception, the line is the bot's call of the library.
     """
     frames = own_frames(error)
     if frames is None:
@@ -237,25 +245,26 @@ def line_in_code(error: BaseException) -> str:
     if path.startswith(_NO_BOTS):
         return ""
     try:
-        here = os.path.join(os.getcwd(), "")
+        working_folder = os.path.join(os.getcwd(), "")
     except OSError:
-        here = ""
-    return f"{path.removeprefix(here)}, line {line}"
+        working_folder = ""
+    return f"{path.removeprefix(working_folder)}, line {line}"
 
 
 def in_one_line(error: BaseException) -> str:
-    """Any exception as its type and its text, on one line of bounded length."""
+    """Format the type and the text of an exception on one line of bounded length."""
     try:
-        said = " ".join(str(error).split())
+        message = " ".join(str(error).split())
     except Exception:
-        said = "it has no readable text"
-    if len(said) > _MOST_CHARACTERS:
-        said = said[:_MOST_CHARACTERS] + "..."
+        # A bot's own exception class can fail to format itself.
+        message = "it has no readable text"
+    if len(message) > _MAX_CHARACTERS:
+        message = message[:_MAX_CHARACTERS] + "..."
     name = type(error).__name__
-    return f"{name}: {said}" if said else name
+    return f"{name}: {message}" if message else name
 
 
 def located(error: BaseException) -> str:
-    """An exception of a bot's own code on one line, after the file and line where it was raised."""
+    """Format an exception of a bot's own code on one line, preceded by its file and line."""
     line = line_in_code(error)
     return f"{line}: {in_one_line(error)}" if line else in_one_line(error)

@@ -1,9 +1,8 @@
-"""Long computations: in a folder that one process holds, saved while they run, and resumed after any stop.
+"""Long computations that lock a folder, save their state while they run, and can be resumed.
 
-A computation whose state changes is a row of steps (`run_steps`), each of which says how far it has come; its state is
-saved now and then, and whatever ends it. One whose results do not depend on each other adds them to a `ResultJournal`:
-the first line of the file holds the settings, every other line one result. A last line without an end, which a stop in
-the middle of writing leaves, is dropped.
+`run_steps` is for a computation with a changing state. It saves the state at intervals and at any end. `ResultJournal`
+is for independent results. Its file has the settings in the first line and a result in every other line. A truncated
+last line, left by a stop during a write, is dropped.
 """
 
 from __future__ import annotations
@@ -26,24 +25,27 @@ from engine.errors import quoted
 from logs.whole_file import LineFile
 
 Words: TypeAlias = str | Callable[[], str]
-"""Results so far; those that take time to put in words are a function, which is called if they are shown."""
-_MOST_LETTERS: Final = 40
+"""Text of the results so far, or a function that returns it, called only if the text is shown."""
+_MAX_QUOTED: Final = 40
+"""Characters quoted from a setting of several lines."""
 _SAVE_EVERY_S: Final = 10.0
 
 
 class ShowProgress(Protocol):
     def __call__(self, part: float | None, so_far: Words = "") -> None:
-        """Show the finished part of a computation, 0 to 1 or None if unknown, and the results so far."""
+        """Show the progress of a computation, 0 to 1 or None if unknown, and the results so far."""
 
 
 def show_nothing(part: float | None, so_far: Words = "") -> None: ...
 
 
 def show_within(show: ShowProgress, number: int, count: int) -> ShowProgress:
-    """Shows the progress of one of so many equal parts, numbered from 0."""
+    """Return a function that shows the progress of part `number`, 0-based, of `count` equal parts."""
 
     def show_part(part: float | None, so_far: Words = "") -> None:
-        show(None if part is None else (number + part) / count, so_far)
+        if part is not None:
+            part = (number + part) / count
+        show(part, so_far)
 
     return show_part
 
@@ -55,10 +57,14 @@ def run_steps(
     *,
     save_every_s: float = _SAVE_EVERY_S,
 ) -> None:
-    """Do all steps, which yield what is shown; save what they have done every few seconds and at any end."""
+    """Do all steps, and save their state every few seconds and at any end.
+
+    Args:
+        steps: an iterator that does a step and yields its progress, the arguments of `show`.
+    """
     saved_s = time.monotonic()
     is_new = False
-    # A worker is ended by SIGTERM.
+    # Workers are ended by SIGTERM: handled like Ctrl-C, it lets the `finally` below save.
     with _handling(signal.default_int_handler, signal.SIGTERM):
         try:
             for part, so_far in steps:
@@ -77,29 +83,36 @@ def run_steps(
 
 @contextmanager
 def uninterrupted() -> Iterator[None]:
-    """Let Ctrl-C wait until the block is done."""
-    came: list[int] = []
-    with _handling(lambda number, _: came.append(number), signal.SIGINT, signal.SIGTERM):
+    """Defer SIGINT and SIGTERM to the end of the block."""
+    pending: list[int] = []
+    with _handling(lambda number, _: pending.append(number), signal.SIGINT, signal.SIGTERM):
         yield
-    for number in came:
+    for number in pending:
         signal.raise_signal(number)
 
 
 @contextmanager
 def _handling(handler: Callable[[int, FrameType | None], Any], *numbers: signal.Signals) -> Iterator[None]:
-    """Handle signals so in the block; only the main thread is given any."""
-    is_main = threading.current_thread() is threading.main_thread()
-    before = [(number, signal.signal(number, handler)) for number in numbers if is_main]
+    """Install a handler for signals during the block."""
+    earlier_handlers = {}
+    # Python delivers signals to the main thread, and only that thread may install handlers.
+    if threading.current_thread() is threading.main_thread():
+        for number in numbers:
+            earlier_handlers[number] = signal.signal(number, handler)
     try:
         yield
     finally:
-        for number, own in before:
-            signal.signal(number, own)
+        for number, earlier_handler in earlier_handlers.items():
+            signal.signal(number, earlier_handler)
 
 
 @contextmanager
 def locked_run(folder: Path, name: str) -> Iterator[None]:
-    """Make the folder of a run; a `BotFileError` if another process has the run of this name."""
+    """Create the folder of a run and lock the run during the block.
+
+    Raises:
+        BotFileError: another process has locked the run, or the folder cannot be written.
+    """
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except FileExistsError as error:
@@ -113,48 +126,70 @@ def locked_run(folder: Path, name: str) -> Iterator[None]:
 def require_same_settings(
     path: str | os.PathLike[str],
     wanted: Mapping[str, Any],
-    found: Mapping[str, Any],
+    stored: Mapping[str, Any],
     *,
     remedy: str = "take another folder",
 ) -> None:
-    """Raise an error that names the differing values, unless a file was made with the wanted settings."""
-    theirs = _settings(found)
-    ours = _settings(wanted)
-    names = [name for name, value in ours.items() if theirs.get(name) != value]
-    if names:
-        made = ", ".join([f"{name} {_in_words(theirs.get(name))}" for name in names])
-        asked = ", ".join([f"{name} {_in_words(ours.get(name))}" for name in names])
-        problem = f"it was made with {made}, not {asked}: {remedy}, or the same settings to resume"
+    """Require that the settings stored in a file are the wanted ones.
+
+    Raises:
+        BotFileError: some differ; the message names their values.
+    """
+    stored_values = _flattened(stored)
+    wanted_values = _flattened(wanted)
+    stored_texts = []
+    wanted_texts = []
+    for name, value in wanted_values.items():
+        stored_value = stored_values.get(name)
+        if stored_value != value:
+            stored_texts.append(f"{name} {_in_words(stored_value)}")
+            wanted_texts.append(f"{name} {_in_words(value)}")
+    if wanted_texts:
+        difference = f"{', '.join(stored_texts)}, not {', '.join(wanted_texts)}"
+        problem = f"it was made with {difference}: {remedy}, or the same settings to resume"
         raise BotFileError(os.fspath(path), problem)
 
 
 def settings_data(settings: Any) -> dict[str, Any]:
-    """Settings, a dataclass, as JSON has them."""
-    found: dict[str, Any] = json.loads(json.dumps(asdict(settings), default=lambda choice: choice.value))
-    return found
+    """Return the fields of a dataclass as JSON values, so that they compare with those of a file."""
+    # Only members of enumerations are unknown to JSON.
+    text = json.dumps(asdict(settings), default=lambda choice: choice.value)
+    data: dict[str, Any] = json.loads(text)
+    return data
 
 
-def _settings(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Settings as JSON has them; those of a group by their own names."""
-    found: dict[str, Any] = {}
+def _flattened(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return settings without groups; the members of a group keep their own names."""
+    flat: dict[str, Any] = {}
     for name, value in values.items():
-        found |= _settings(value) if isinstance(value, dict) else {name: value}
-    return found
+        if isinstance(value, dict):
+            flat |= _flattened(value)
+        else:
+            flat[name] = value
+    return flat
 
 
 def _in_words(value: object) -> str:
     if isinstance(value, list):
         return " ".join(map(_in_words, value))
     if isinstance(value, str) and "\n" in value:
-        return quoted(value, _MOST_LETTERS)
+        return quoted(value, _MAX_QUOTED)
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
 class ResultJournal:
-    """The results in a file, `rows`, in the order added."""
+    """File of results, each written as soon as it is added.
+
+    Attributes:
+        rows: the results, in the order added.
+    """
 
     def __init__(self, path: Path, settings: Mapping[str, Any]) -> None:
-        """Read the file, or make it; a `BotFileError` if it is of other settings, or damaged."""
+        """Read the file, or create it.
+
+        Raises:
+            BotFileError: the file is damaged or has other settings.
+        """
         self.path = path
         self.rows = self._read(settings)
         self._file = LineFile(path, append=True)
@@ -185,13 +220,17 @@ class ResultJournal:
         return rows
 
     def damaged(self) -> BotFileError:
-        """What to raise for rows that are no results of this computation."""
+        """Return the error for rows that are not results of this computation."""
         return BotFileError(str(self.path), "it holds other things than these results, or is damaged")
 
 
 @contextmanager
 def result_journal(path: Path, settings: Mapping[str, object]) -> Iterator[ResultJournal]:
-    """The journal in a file, which no other process writes meanwhile."""
+    """Open the journal of a file, locked during the block.
+
+    Raises:
+        BotFileError: another process has locked the file, or it is damaged or has other settings.
+    """
     with locked_run(path.parent, path.name):
         try:
             journal = ResultJournal(path, json.loads(json.dumps(settings)))

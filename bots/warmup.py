@@ -1,4 +1,4 @@
-"""Small trainings, so that the kernels of large ones have been compiled: for ``arena warmup``."""
+"""Tiny trainings that compile the kernels of the real ones, for ``arena warmup``."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ from bots.learner.training import LearnerSettings, train
 from bots.solving.equilibria import Discounts
 from protocol import find_game
 
-_ONE: Final = StopRule(generations=1)
+_ONE_GENERATION: Final = StopRule(generations=1)
 
 
 def _evolve_at_tables() -> None:
-    list(trainer_evolution(EvolvedSettings(population=2, deals=1, trials=1)).generations(_ONE))
+    list(trainer_evolution(EvolvedSettings(population=2, deals=1, trials=1)).generations(_ONE_GENERATION))
 
 
 def _evolve_kuhn() -> None:
@@ -38,7 +38,7 @@ def _evolve_kuhn() -> None:
     against = KuhnSettings(model=model("rational", plain.game))
     as_published = KuhnSettings(opposition="mixed", model=against.model, as_published=True)
     for settings in (plain, against, as_published):
-        list(kuhn_evolution(settings).generations(_ONE))
+        list(kuhn_evolution(settings).generations(_ONE_GENERATION))
 
 
 def _train_learner() -> None:
@@ -47,14 +47,14 @@ def _train_learner() -> None:
 
 
 def _minimise_regrets() -> None:
-    four = np.array([0, 5, 10, 15], np.uint8)
+    board = np.array([0, 5, 10, 15], np.uint8)
     keys = np.full(1, np.iinfo(np.int64).max)
     features = np.zeros((1, HOLDING_COUNT, FEATURES), np.uint8)
-    turn_features(four, features[0])
-    flop_features(four[:3], keys, features, features[0])
+    turn_features(board, features[0])
+    flop_features(board[:3], keys, features, features[0])
     assign_clusters(features[0], features[0, :1])
-    rows = [np.zeros((1, HOLDING_COUNT), np.uint16) for _ in range(3)]
-    cards = CardTables(keys, keys, keys, *rows)
+    buckets = np.zeros((1, HOLDING_COUNT), np.uint16)
+    cards = CardTables(keys, keys, keys, buckets, buckets.copy(), buckets.copy())
     tree = betting_tree(find_game("limit")[1])
     sampled = SampledSolver(tree, (169, 1, 1, 1), partial(draw_deals, cards), Discounts(), seed=1, per_iteration=16)
     for _ in range(EPOCH):
@@ -73,4 +73,4 @@ TRAINING_JOBS: Final[tuple[tuple[str, Callable[[], None]], ...]] = (
     ("regret minimisation", _minimise_regrets),
     ("one strategy against another", _compare_strategies),
 )
-"""What each group of kernels is for, and the call that has it compiled."""
+"""Name of each training, and the call that compiles its kernels."""

@@ -1,14 +1,11 @@
-"""Tasks spread over processes of this machine, or over a cluster: `Workers.map` is the built-in ``map``, elsewhere.
+"""Run tasks in local processes or on a dask cluster.
 
     with local_workers(2) as workers:
         results = workers.map(evaluate, parts)
 
-Functions, arguments and results must be picklable, and a task must not depend on where it runs: when a worker dies its
-tasks are done again by another. `map` keeps the order of the arguments; `each` has results as they come, so that what
-keeps them loses no finished one behind a slower one when it is interrupted.
-
-A task that takes long can send how far it is (`send_progress`), and ask whether it `is_wanted` any more: nothing else
-ends one that runs on another machine.
+Functions, arguments and results must be picklable. When a worker dies, another one repeats its tasks, so a task must
+not depend on the worker that runs it. A long task can send its progress (`send_progress`) and stop when it is no longer
+wanted (`is_wanted`).
 """
 
 from __future__ import annotations
@@ -38,12 +35,12 @@ from bots.errors import WorkersError
 _Result = TypeVar("_Result")
 _OnProgress: TypeAlias = Callable[[tuple[int, ...]], None]
 
-_MOST_LOSSES: Final = 3
-"""Workers that may die one after another without a task being finished in between."""
+_MAX_LOSSES: Final = 3
+"""Deaths of workers without a finished task in between, after which tasks fail."""
 
 _CONNECT_S: Final = 10
 _END_S: Final = 1.0
-"""Time for processes of this machine to save what unwanted tasks have computed."""
+"""Time that local processes have to save the state of unwanted tasks before they are killed."""
 _END_CHECK_S: Final = 0.05
 """Interval between scans for processes that start while the executor ends."""
 
@@ -56,16 +53,16 @@ class _Task:
 
 
 class Workers:
-    """An executor that is replaced when it breaks; a context manager, which ends it.
+    """Executor that is replaced when it breaks. As a context manager, it ends with the block.
 
     Args:
-        make: makes an executor.
-        lost: the exceptions that mean that a worker died.
-        gone: the exceptions that mean that no executor can be had any more.
-        survives: whether the executor still works when a worker has died; otherwise it is replaced.
-        ignores_term: whether its processes ignore SIGTERM.
-        name: what `WorkersError` calls them.
-        count: how many there are; into how many parts work is best divided.
+        make: returns a new executor.
+        lost: exceptions that mean that a worker died.
+        gone: exceptions that mean that no executor is available any more.
+        survives: the executor still works after the death of a worker, otherwise it is replaced.
+        ignores_term: the processes ignore SIGTERM.
+        name: name of the workers in a `WorkersError`.
+        count: number of workers, and so the best number of parts of a computation.
     """
 
     def __init__(
@@ -101,11 +98,11 @@ class Workers:
         self.end(at_once=kind is not None)
 
     def end(self, *, at_once: bool = False) -> None:
-        """End the executor; later tasks fail.
+        """End the executor. Tasks submitted later fail.
 
         Args:
-            at_once: do not wait for running tasks, which fail or are cancelled. Processes of this machine are killed,
-                after `_END_S` for saving their state unless they ignore SIGTERM.
+            at_once: do not wait for running tasks, which fail or are cancelled. Local processes are killed, after
+                `_END_S` for saving their state unless they ignore SIGTERM.
         """
         with self._lock:
             self._is_ended = True
@@ -117,8 +114,8 @@ class Workers:
             return
         has_ended = threading.Event()
         threading.Thread(target=self._end_processes, args=(has_ended,), daemon=True).start()
-        # Killed processes are waited for, too: an interpreter that ends meanwhile writes to a pipe that the thread of
-        # the executor may just have closed, and prints a traceback.
+        # Wait for killed processes, too. The thread of the executor may otherwise close its pipe just before this
+        # interpreter exits and writes to it, which prints a traceback.
         self._executor.shutdown(cancel_futures=True)
         has_ended.set()
 
@@ -140,14 +137,22 @@ class Workers:
             has_ended.wait(_END_CHECK_S)
 
     def map(self, function: Callable[..., _Result], *arguments: Iterable[Any]) -> list[_Result]:
-        """The function's results for the arguments, in order; a `WorkersError` if workers die one after another."""
-        found = dict(self.each(function, *arguments))
-        return [found[number] for number in range(len(found))]
+        """Return the results of the function in the order of the arguments, as the built-in ``map`` does.
+
+        Raises:
+            WorkersError: workers die one after another, or have ended.
+        """
+        results = dict(self.each(function, *arguments))
+        return [results[number] for number in range(len(results))]
 
     def each(self, function: Callable[..., _Result], *arguments: Iterable[Any]) -> Iterator[tuple[int, _Result]]:
-        """The function's results as soon as they are there, each with the number of its arguments."""
-        tasks = enumerate(zip(*arguments, strict=True))
-        numbers = {self.submit(function, *task): number for number, task in tasks}
+        """Yield the results as they arrive, each with the index of its arguments.
+
+        A caller that stores them loses no finished result when it is interrupted during a slower task.
+        """
+        numbers = {}
+        for number, task in enumerate(zip(*arguments, strict=True)):
+            numbers[self.submit(function, *task)] = number
         try:
             for future in as_completed(numbers):
                 yield numbers[future], future.result()
@@ -158,9 +163,10 @@ class Workers:
     def submit(
         self, function: Callable[..., _Result], *arguments: Any, on_progress: _OnProgress | None = None
     ) -> Future[_Result]:
-        """A future of the function's result; cancelled, the task is no longer wanted.
+        """Return a future of the result. To cancel the future makes the task unwanted.
 
-        `on_progress` is called, in a thread of any kind, with what the task sends.
+        Args:
+            on_progress: called with the numbers that the task sends, in any thread.
         """
         promise: Future[_Result] = Future()
         if on_progress is not None and isinstance(self._executor, _ClusterExecutor):
@@ -186,8 +192,13 @@ class Workers:
                 raise
             self._give_up(task, "they have ended", error)
             return
-        task.promise.add_done_callback(lambda promise: promise.cancelled() and not self._is_gone and future.cancel())
+        task.promise.add_done_callback(partial(self._cancel, future))
         future.add_done_callback(partial(self._end, task, executor))
+
+    def _cancel(self, future: Future[Any], promise: Future[Any]) -> None:
+        # A lost cluster cannot cancel its tasks.
+        if promise.cancelled() and not self._is_gone:
+            future.cancel()
 
     def _end(self, task: _Task, executor: Executor, future: Future[Any]) -> None:
         if task.promise.cancelled():
@@ -200,7 +211,7 @@ class Workers:
             self._lose_all(task, error)
         except CancelledError:
             if task.promise.cancel():
-                # Wakes who waits for it.
+                # `cancel` alone does not wake a thread in `as_completed`.
                 task.promise.set_running_or_notify_cancel()
         except BaseException as error:
             _settle(task.promise.set_exception, error)
@@ -213,7 +224,7 @@ class Workers:
             if self._is_ended:
                 self._give_up(task, "they have ended", error)
                 return
-            # All tasks of an executor that breaks end with it, of which one worker's death is the cause.
+            # A broken executor fails all its tasks. Count that as one loss, because one worker died.
             if executor is self._executor:
                 self._losses += 1
                 if not self._survives:
@@ -221,11 +232,11 @@ class Workers:
                         # A broken executor sends SIGTERM to its other processes and then waits for them.
                         _kill(_processes(executor))
                     self._executor = self._make()
-            if self._losses >= _MOST_LOSSES:
+            if self._losses >= _MAX_LOSSES:
                 if not self._survives:
-                    # Later tasks may fare better.
+                    # Start over, because the cause may be this task and later ones may succeed.
                     self._losses = 0
-                self._give_up(task, f"{_MOST_LOSSES} workers died in turn, and no task was finished", error)
+                self._give_up(task, f"{_MAX_LOSSES} workers died in turn, and no task was finished", error)
                 return
         self._start(task)
 
@@ -242,25 +253,26 @@ class Workers:
 def each_result(
     workers: Workers | None, function: Callable[..., _Result], *arguments: Iterable[Any]
 ) -> Iterator[tuple[int, _Result]]:
-    """As `Workers.each`; without workers one after the other, in this process."""
+    """Yield results like `Workers.each`, or compute them in this process if there are no workers."""
     if workers is None:
         return enumerate(map(function, *arguments))
     return workers.each(function, *arguments)
 
 
 def _settle(settle: Callable[[Any], None], value: object) -> None:
-    """Give a promise its end, unless it was cancelled meanwhile."""
+    """Set the result or the exception of a promise, unless it was cancelled meanwhile."""
     with contextlib.suppress(InvalidStateError):
         settle(value)
 
 
 def local_workers(count: int, *, ignores_term: bool = False) -> Workers:
-    """Processes of this machine, at least one. They ignore Ctrl-C, which is the caller's to handle.
+    """Create workers that are processes of this machine.
 
-    However this process ends, they end.
+    They ignore Ctrl-C, which the caller handles, and exit whenever this process exits.
 
     Args:
-        ignores_term: they also ignore SIGTERM, which a service manager sends to all processes of a service.
+        count: number of processes, at least 1.
+        ignores_term: also ignore SIGTERM, which a service manager sends to all processes of a service.
     """
     if count < 1:
         raise ValueError(f"there must be at least 1 worker, not {count}")
@@ -312,7 +324,7 @@ def _kill(processes: Iterable[BaseProcess]) -> None:
 
 
 def _begin(ignores_term: bool) -> None:
-    """Prepare a worker."""
+    """Set up a worker process."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     if ignores_term:
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
@@ -320,7 +332,8 @@ def _begin(ignores_term: bool) -> None:
 
 
 def _end_with_parent() -> None:
-    """End this process with the one that started it: a killed process leaves its pipes open in its workers."""
+    """Exit when the parent process has exited."""
+    # A worker does not see the end of its pipe when the parent is killed, because other workers have it open, too.
     parent = multiprocessing.parent_process()
     if parent is not None:
         parent.join()
@@ -328,10 +341,14 @@ def _end_with_parent() -> None:
 
 
 def cluster_workers(address: str) -> Workers:
-    """The workers of a dask cluster, by the address of its scheduler, such as ``tcp://192.168.0.5:8786``.
+    """Connect to the workers of a dask cluster.
+
+    Args:
+        address: address of the scheduler, such as ``tcp://192.168.0.5:8786``.
 
     Raises:
-        WorkersError: no address, no dask.distributed, a scheduler that does not answer, or has no workers.
+        WorkersError: the address is empty, dask.distributed is not installed, or the scheduler does not reply or has no
+            workers.
     """
     if not address.strip():
         raise WorkersError("a cluster has an address, that of its scheduler, such as tcp://192.168.0.5:8786")
@@ -341,9 +358,9 @@ def cluster_workers(address: str) -> Workers:
     except ImportError:
         raise WorkersError("a cluster needs dask.distributed: pip install distributed") from None
     for logger in ("distributed", "distributed.client"):
-        # Lost connections are reported by our own errors.
+        # dask logs lost connections, which our own errors report.
         logging.getLogger(logger).setLevel(logging.CRITICAL)
-    # Large tasks are what a cluster is for here.
+    # Silence the warning about large tasks, which are intended.
     dask.config.set({"distributed.admin.large-graph-warning-threshold": "1 TB"})
     executor = _ClusterExecutor(_connected(distributed.Client, address))
     if not executor.count:
@@ -352,7 +369,7 @@ def cluster_workers(address: str) -> Workers:
     return Workers(
         lambda: executor,
         lost=(distributed.KilledWorker,),
-        # CancelledError: the scheduler ended and took the tasks with it.
+        # A scheduler that shuts down cancels its tasks.
         gone=(OSError, CancelledError),
         survives=True,
         name=f"the cluster at {address}",
@@ -368,7 +385,11 @@ def _connected(client: Any, address: str) -> Any:
 
 
 class _ClusterExecutor(Executor):
-    """The executor of a dask client, which does `count` tasks at a time; ending it ends the client."""
+    """Executor of a dask client, which it closes at its shutdown.
+
+    Attributes:
+        count: number of tasks that the cluster runs at a time.
+    """
 
     def __init__(self, client: Any) -> None:
         self.count: int = sum(client.nthreads().values())
@@ -385,9 +406,9 @@ class _ClusterExecutor(Executor):
     def with_progress(
         self, function: Callable[..., Any], arguments: tuple[Any, ...], on_progress: _OnProgress, promise: Future[Any]
     ) -> tuple[Callable[..., Any], tuple[Any, ...]]:
-        """The same call, which reports its progress until the promise is settled."""
+        """Return function and arguments of a task that reports its progress until the promise is settled."""
         number = next(self._numbers)
-        if not number:
+        if number == 0:
             self._client.subscribe_topic(self._topic, self._receive)
         self._listeners[number] = on_progress
         promise.add_done_callback(lambda _: self._listeners.pop(number, None))
@@ -395,20 +416,21 @@ class _ClusterExecutor(Executor):
 
     def _receive(self, event: tuple[float, Any]) -> None:
         number, *words = event[1]
-        if (on_progress := self._listeners.get(number)) is not None:
+        on_progress = self._listeners.get(number)
+        if on_progress is not None:
             on_progress(tuple(words))
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        # A client that has lost its scheduler cannot cancel its tasks.
+        # Cancelling the tasks fails in a client that has lost its scheduler.
         with contextlib.suppress(Exception):
             self._executor.shutdown(wait=wait)
         self._client.close()
 
 
-# ---- in a task
+# The rest runs in the worker, within a task.
 
 _channel: ContextVar[tuple[str, int] | None] = ContextVar("_channel", default=None)
-"""The topic and the number under which a task of a cluster reports; None elsewhere."""
+"""Topic and number under which a task of a cluster reports; None outside a cluster."""
 
 
 def _with_topic(topic: str, number: int, function: Callable[..., Any], *arguments: Any) -> Any:
@@ -420,16 +442,19 @@ def _with_topic(topic: str, number: int, function: Callable[..., Any], *argument
 
 
 def send_progress(*words: int) -> None:
-    """Send how far the running task is to the process that submitted it; only a cluster sends it on."""
-    if (channel := _channel.get()) is not None:
-        from distributed import get_worker
+    """Send progress of the running task to the process that submitted it. Local workers send nothing."""
+    channel = _channel.get()
+    if channel is None:
+        return
+    from distributed import get_worker
 
-        topic, number = channel
-        get_worker().log_event(topic, [number, *words])
+    topic, number = channel
+    get_worker().log_event(topic, [number, *words])
 
 
 def is_wanted() -> bool:
-    """Whether the running task is still waited for; tasks of this machine end with the process that submitted them."""
+    """Return whether the submitter of the running task still waits for it."""
+    # Local tasks need no check: their processes are killed.
     if _channel.get() is None:
         return True
     from distributed import get_worker

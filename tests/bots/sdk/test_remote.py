@@ -171,7 +171,7 @@ def test_a_program_that_dies(start: Start, code: int) -> None:
     with pytest.raises(BotExited) as caught:
         bot.act(view_at("kuhn", 0))
     assert (caught.value.exit_code, caught.value.last_lines) == (code, ("no more",))
-    assert str(caught.value).endswith(f": it ended with exit code {code}; the last it wrote: no more")
+    assert str(caught.value).endswith(f": it ended with exit code {code}; its last output was: no more")
     assert isinstance(caught.value, BotsError)
 
 
@@ -198,7 +198,7 @@ def test_a_program_that_talks_without_end_does_not_answer_either(start: Start) -
 @pytest.mark.parametrize(
     ("code", "error", "sentence"),
     [
-        ("import sys; sys.exit('no idea')", BotExited, "it ended with exit code 1; the last it wrote: no idea"),
+        ("import sys; sys.exit('no idea')", BotExited, "it ended with exit code 1; its last output was: no idea"),
         ("import time; time.sleep(600)", BotTimeout, "it did not connect within 0.2 s"),
     ],
 )

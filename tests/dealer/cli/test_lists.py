@@ -139,7 +139,7 @@ def test_replies_of_a_command(arena_here: Arena, tmp_path: Path) -> None:
         assert 0 < row["rate_low"] <= row["rate_median"] <= row["rate_high"]
     failed = arena_here("bench", "bot", f"'{sys.executable}' bad.py", *words)
     assert (failed.code, failed.out) == (2, "")
-    assert failed.sentence.startswith(f"{sys.executable}: it ended with exit code 1; the last it wrote: ")
+    assert failed.sentence.startswith(f"{sys.executable}: it ended with exit code 1; its last output was: ")
     assert arena_here("bench", "bot", "tcp").sentence == (
         "'tcp' cannot be measured: name a bot, or a command that starts one"
     )
