@@ -1,4 +1,4 @@
-"""Our speed compared with our peers', measured in turn in one run, from a checkout with the extra `bench`.
+"""Speed of the arena and of its peers, measured in turn in one run; needs the extra `bench`.
 
     python -m bench NAME [--json] [--OPTION VALUE]
 
@@ -35,7 +35,7 @@ MEASURED = (
 
 
 def main(arguments: Sequence[str]) -> None:
-    """Measure and print; exits with 1 and one sentence where something cannot be measured."""
+    """Measure one module and print its rows, or exit with 1 and a sentence."""
     parser = argparse.ArgumentParser(prog="python -m bench")
     commands = parser.add_subparsers(dest="name", required=True)
     for name in MEASURED:

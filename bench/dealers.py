@@ -66,7 +66,7 @@ _RUNS: Final = {
 
 
 class _Times(NamedTuple):
-    """Seconds of a run, and the most memory of its dealing processes together, in MB."""
+    """Seconds of a run, and the peak memory of its dealing processes together in MB."""
 
     wall: float
     cpu: float
@@ -116,7 +116,7 @@ def measure(
 
 
 def _against_reference(matches: int, rounds: int, hands: int, reference: Path, folder: str) -> list[Row]:
-    """Matches of the reference's players at once, dealt by `arena play` and by the reference."""
+    """Time matches of the reference's players, dealt by `arena play` and by the reference."""
     game = Path(folder, "limit.game")
     game.write_text(format_game_definition(find_game("limit")[1]), "ascii")
     player = f"{reference}/example_player {game}"
@@ -191,7 +191,7 @@ def _timed(words: Sequence[str], arena: Path, folder: str) -> _Times:
 
 
 class _Memory:
-    """Samples the memory of the processes of a run that are no bots, shared pages counted once."""
+    """Sampler of the memory of a run's processes apart from its bots, with shared pages counted once."""
 
     def __init__(self, pid: int) -> None:
         self.most_mb = 0.0

@@ -1,4 +1,4 @@
-"""Chances to win against one opponent, compared with eval7, which Python programs use for them.
+"""Chances to win against one opponent, compared with eval7.
 
 Rates are showdowns per second of processor time of one core, so that a busy machine does little to them; both take
 turns in every repeat, and the ratios are taken within one. Compiling is done before. eval7 is given all holdings as the
@@ -37,7 +37,7 @@ _Run = Callable[[], object]
 
 
 def measure(repeats: int = 7, trials: int = 1_000_000) -> list[Row]:
-    """Measure our chances and eval7's; where it is not installed it gets rows of zeros with a note.
+    """Measure our chances and those of eval7, whose rows are zeros with a note if it is not installed.
 
     Args:
         repeats: how often both are timed.
@@ -71,7 +71,7 @@ def _counting(board: tuple[Card, ...]) -> _Run:
 
 
 class _Peer:
-    """eval7's two calls, with its cards and its range made beforehand."""
+    """The two functions of eval7, with cards and range prepared."""
 
     def __init__(self, library: Any) -> None:
         self._library = library
@@ -79,12 +79,12 @@ class _Peer:
         self._range = library.HandRange(", ".join("".join(CARD_TEXTS[card] for card in cards) for cards in ANY_HOLDING))
 
     def drawing(self, board: tuple[Card, ...], trials: int) -> _Run:
-        """One call of its Monte Carlo."""
+        """Estimate one chance by Monte Carlo."""
         cards = self._cards(board)
         return lambda: self._library.py_hand_vs_range_monte_carlo(self._hole, self._range, cards, trials)
 
     def counting(self, flop: tuple[Card, ...]) -> _Run:
-        """Its enumeration for every whole board with this flop."""
+        """Enumerate all boards with this flop."""
         unseen = [card for card in range(52) if card not in {*HOLE, *flop}]
         boards = [self._cards((*flop, *rest)) for rest in combinations(unseen, 2)]
 
@@ -99,7 +99,7 @@ class _Peer:
 
 
 def _peer() -> tuple[_Peer | None, str]:
-    """The peer with its version; None where it is not installed."""
+    """Import the peer; return it with its version, or None."""
     with warnings.catch_warnings():
         # What it uses of others is outdated here and there.
         warnings.simplefilter("ignore", DeprecationWarning)
@@ -113,7 +113,7 @@ def _peer() -> tuple[_Peer | None, str]:
 def _compared(
     group: str, ours: _Run, theirs: _Run | None, showdowns: int, our_calls: int, repeats: int, note: str
 ) -> list[Row]:
-    """The rows of one job; each repeat times both."""
+    """Time both contenders in each repeat."""
     times: list[tuple[float, float]] = []
     for _ in range(repeats):
         own_s = _seconds(ours) / our_calls
@@ -133,7 +133,7 @@ def _compared(
 
 
 def _seconds(run: _Run) -> float:
-    """Processor time of a run."""
+    """Measure the processor time of a run."""
     start = process_time()
     run()
     return process_time() - start

@@ -1,4 +1,4 @@
-"""Hand evaluation compared with the evaluators that Python programs use.
+"""Hand evaluation, compared with evaluators for Python.
 
 On a shared machine a rate means little and a ratio taken at the same moment means much. So all take turns: every
 repeat times each program once, on the same random seven-card hands, and the ratios are taken within a repeat. What a
@@ -32,21 +32,21 @@ UNIT = "hands/s"
 
 CALLED_HANDS = 20_000
 SLOW_HANDS = 2_000
-"""What treys gets: it is an order of magnitude behind the others."""
+"""Share of the hands for treys, which is ten times slower than the others."""
 BATCH_HANDS = 1_000_000
 SEED = 20_241
 
 
 @dataclass(frozen=True, slots=True)
 class _Entrant:
-    """One timed loop: run() goes once over so many hands."""
+    """A timed loop; `run` evaluates `hands` hands once."""
 
     who: str
     hands: int
     run: Callable[[], object]
 
     def rate(self) -> float:
-        """Return the hands per second of one run, after an untimed one that brings its tables back into the cache.
+        """Return the hands per second of a run, after an untimed run that fills the cache.
 
         Without it everyone would be timed in the cache that the one before him left: ours loses a sixth that way.
         """
@@ -57,7 +57,7 @@ class _Entrant:
 
 
 def measure(repeats: int = 7) -> list[Row]:
-    """Measure our evaluators and every peer that is installed; peers that are not get a row of zeros with a note.
+    """Measure our evaluators and all installed peers; others get a row of zeros with a note.
 
     Takes about a second to prepare, and a tenth of a second per repeat.
 
@@ -95,7 +95,7 @@ def measure(repeats: int = 7) -> list[Row]:
 
 
 def random_hands(count: int, seed: int = SEED) -> NDArray[np.uint8]:
-    """Return random seven-card hands, shape (count, 7): the first seven cards of as many shuffled decks."""
+    """Return the first seven cards of `count` shuffled decks, shape (count, 7)."""
     import numpy as np
 
     generator = np.random.default_rng(seed)
@@ -115,13 +115,13 @@ def _row(group: str, who: str, rates: Sequence[float], ours: Sequence[float] | N
 
 
 def _each(call: Callable[[Any], object], hands: Iterable[Any]) -> None:
-    """Call with every hand as the one argument."""
+    """Call a function with each hand as its argument."""
     for hand in hands:
         call(hand)
 
 
 def _each_star(call: Callable[..., object], hands: Iterable[Any]) -> None:
-    """Call with every hand's cards as the arguments."""
+    """Call a function with the cards of each hand as its arguments."""
     for hand in hands:
         call(*hand)
 

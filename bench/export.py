@@ -1,4 +1,4 @@
-"""Hand histories compared with pokerkit, the library that Python programs use for them.
+"""Hand histories, compared with pokerkit.
 
 pokerkit writes and reads PHH, but writes no PokerStars text, so there are four jobs. "PokerStars text from a
 log" is what `arena export` does, reading and writing, and "statistics of a log" what `arena stats` does in one process;
@@ -36,17 +36,17 @@ OURS = "acpc-arena"
 PEER = "pokerkit"
 UNIT = "hands/s"
 PEERS_HANDS = 40
-"""What pokerkit gets: it is two orders of magnitude behind."""
+"""Share of the hands for pokerkit, which is a hundred times slower."""
 SEED = 20_241
 _FEW_WAYS = ("calling", "folding", "raising", "folding", "random", "folding")
-"""Six players whose betting comes again, as that of people does before the flop."""
+"""Six players whose bettings repeat, as those of people do before the flop."""
 
 _Timed = tuple[int, Callable[[], object]]
-"""So many hands, and what is done with them."""
+"""A number of hands and the work on them."""
 
 
 def measure(repeats: int = 5, hands: int = 20_000) -> list[Row]:
-    """Measure our formats and pokerkit's; where it is not installed it gets rows of zeros with a note.
+    """Measure our formats and those of pokerkit, whose rows are zeros with a note if it is not installed.
 
     Args:
         repeats: how often each program is timed.
@@ -79,7 +79,7 @@ class _Keeper(Watcher):
 
 
 def random_records(name: str, bots: Sequence[str] | None, hands: int) -> list[HandRecord]:
-    """A match of random play."""
+    """Play a match of random bots."""
     game_name, game = find_game(name)
     words = bots or ("random",) * game.num_players
     setup = MatchSetup(game, f"bench.{game_name}", hands, SEED, tuple(f"P{seat + 1}" for seat in range(len(words))))
@@ -139,7 +139,7 @@ def _exhaust(things: Any) -> None:
 
 
 def _peers(texts: Sequence[str], groups: Sequence[str]) -> tuple[dict[str, _Timed], str]:
-    """What pokerkit does in the groups of writing and of reading PHH; nothing where it is not installed."""
+    """Jobs of pokerkit for writing and reading PHH; empty if it is not installed."""
     try:
         library = importlib.import_module(PEER)
     except ImportError:

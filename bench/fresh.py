@@ -88,7 +88,7 @@ def measure(*, servers: int = 3, busy: int = 2, contests: int = 5, deals: int = 
 
 @contextlib.contextmanager
 def _busy(count: int) -> Iterator[None]:
-    """Processes that compute until the end of the block."""
+    """Keep processes busy until the end of the block."""
     processes = [subprocess.Popen([sys.executable, "-S", "-c", "while True: pass"]) for _ in range(count)]
     try:
         yield

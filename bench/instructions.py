@@ -1,4 +1,4 @@
-"""What `arena export` costs in processor instructions: a figure that the load of the machine does not change.
+"""Processor instructions of `arena export`, which do not depend on the load of the machine.
 
 valgrind counts them while a log is made into PokerStars text, for two lengths of the same match; the difference is what
 a hand costs, without the start of the interpreter.
@@ -59,7 +59,7 @@ def measure(hands: int = 2000) -> list[Row]:
 
 
 def _count(valgrind: str, game: str, records: Sequence[HandRecord], *, has_tlog: bool) -> int:
-    """The instructions of an export, the start of the interpreter included."""
+    """Count the instructions of an export, including the start of the interpreter."""
     with TemporaryDirectory() as folder:
         log = Path(folder) / "bench.log"
         name = find_game(game)[0]
@@ -83,7 +83,7 @@ def _count(valgrind: str, game: str, records: Sequence[HandRecord], *, has_tlog:
 
 
 def _transactions(record: HandRecord) -> str:
-    """The lines of a hand, an action every millisecond."""
+    """Format the transactions of a hand, with an action every millisecond."""
     actions = [action for actions in record.betting.rounds for _, action in actions]
     begin_us = 1_700_000_000_000_000 + record.hand_number * 1_000_000
     times = range(begin_us, begin_us + 1000 * len(actions), 1000)

@@ -39,7 +39,7 @@ _ROOT: Final = Path(__file__).resolve().parents[1]
 _JOIN: Final = "import sys; from bench.joined import join; join(sys.argv[1:])"
 _START_S: Final = 900.0
 _HANDS: Final = 20_000
-"""Of one match: more than are played while anything is counted."""
+"""Deals of a match, more than are played during a measurement."""
 _USER: Final = "bench"
 _CONFIG: Final = """
 max_queued_per_user = 10000
@@ -58,7 +58,7 @@ bots = ["random", "calling"]
 
 @dataclass(frozen=True, slots=True)
 class _Window:
-    """What was counted over some seconds."""
+    """Counts over some seconds."""
 
     hands: int
     seconds: float
@@ -69,11 +69,11 @@ class _Window:
 
     @property
     def rate(self) -> float:
-        """Hands a second."""
+        """Hands per second."""
         return self.hands / self.seconds
 
     def us(self, seconds: float) -> float:
-        """Microseconds of a hand."""
+        """Microseconds per hand."""
         return seconds / max(1, self.hands) * 1e6
 
 
@@ -81,7 +81,7 @@ class _Window:
 def serving(
     *, bots: int, game: str, bot: str, show: Callable[[str], None], fill: Callable[[Store], object] = lambda store: None
 ) -> Iterator[ServerBench]:
-    """A server that is ready to be measured, until the end of the block.
+    """Run a server to be measured until the end of the block.
 
     Args:
         bots: that will join. game: of two players. bot: all bots are this one.
@@ -105,7 +105,7 @@ def serving(
 
 
 class _Memory:
-    """The server's memory: before any bot has joined, with all bots connected, and while all play."""
+    """Memory of the server before bots join, with all connected, and while all play."""
 
     def __init__(self, process: psutil.Process) -> None:
         self._process = process
@@ -148,7 +148,7 @@ class _Memory:
 
 
 class ServerBench:
-    """The server and all that play there.
+    """A server and the clients of its bots.
 
     Attributes:
         server: its ports and its process.
@@ -184,7 +184,7 @@ class ServerBench:
         self._logs = folder / "arena-server" / "runs"
 
     def rows(self, seconds: float, rounds: int, meanwhile: Callable[[], list[Row]] = list) -> list[Row]:
-        """Hands per second, processor time and memory of the server, and the rates of `arena play`.
+        """Measure rates, processor time and memory of the server, and rates of `arena play`.
 
         Args:
             seconds: over which hands are counted.
@@ -207,7 +207,7 @@ class ServerBench:
 
     @contextlib.contextmanager
     def _joined(self) -> Iterator[_Memory]:
-        """Have all bots there until the end of the block."""
+        """Keep all bots connected until the end of the block."""
         self.show(f"{self.bots} bots join")
         memory = _Memory(self.server.process)
         home = self._folder / "joined"
@@ -230,7 +230,7 @@ class ServerBench:
 
     @contextlib.contextmanager
     def _playing(self) -> Iterator[None]:
-        """Have all bots play each other until the end of the block."""
+        """Let all bots play until the end of the block."""
         before = _begun(self._logs)
         jobs = []
         for number in range(0, self.bots, 2):
@@ -244,7 +244,7 @@ class ServerBench:
         until(lambda: not self.caller.call("GET", "/runs?state=running")["runs"], within_s=_START_S, every_s=0.5)
 
     def _arena_play(self, seconds: float, number: int) -> _Window:
-        """As many matches at a time by one `arena play`."""
+        """Measure one `arena play` with as many matches at a time."""
         folder = self._folder / f"play{number}"
         matches = self.bots // 2
         players = [f"{name}={self._bot}" for name in ("A", "B")]
@@ -277,7 +277,7 @@ class ServerBench:
                 _end(program)
 
     def _window(self, dealer: psutil.Process, seconds: float, logs: Path) -> _Window:
-        """What is played over some seconds, and what it costs."""
+        """Count hands and processor time over some seconds."""
         carriers = [] if self._carriers is None else [self._carriers]
         dealers = [dealer]
         bots = []
@@ -308,7 +308,7 @@ class ServerBench:
 
 @dataclass(frozen=True, slots=True)
 class _Stand:
-    """Everything that is counted, at one moment."""
+    """All counters at one moment."""
 
     clock_s: float
     hands: int
@@ -319,17 +319,17 @@ class _Stand:
 
 
 def _hands(folder: Path) -> list[int]:
-    """How many hands each log of the runs in a folder has."""
+    """Number of hands in each log of a folder."""
     return [path.read_bytes().count(b"\nSTATE:") for path in folder.rglob("match*.log")]
 
 
 def _begun(folder: Path) -> int:
-    """How many matches have played a hand."""
+    """Number of matches with a finished hand."""
     return sum(hands > 0 for hands in _hands(folder))
 
 
 def _end(program: subprocess.Popen[str]) -> None:
-    """Have a program end what it has started, and end it."""
+    """Terminate a program, and kill it after a minute."""
     program.terminate()
     with contextlib.suppress(subprocess.TimeoutExpired):
         program.wait(60.0)
@@ -337,7 +337,7 @@ def _end(program: subprocess.Popen[str]) -> None:
 
 
 def _rates(bots: int, game: str, ours: Sequence[_Window], theirs: Sequence[_Window]) -> list[Row]:
-    """Hands per second of both, and what a hand costs."""
+    """Rows of hands per second and of processor time per hand."""
     group = f"{bots} bots in {bots // 2} matches of {game}"
     ratios = [a.rate / b.rate for a, b in zip(ours, theirs, strict=True)]
 
@@ -364,7 +364,7 @@ def _rates(bots: int, game: str, ours: Sequence[_Window], theirs: Sequence[_Wind
 
 
 def bot_name(number: int) -> str:
-    """The name of the bot of this number, from 0."""
+    """Name of a bot by its number, from 0."""
     return f"joined{number}"
 
 

@@ -50,7 +50,7 @@ def measure(
     play: str = "limit calling raising",
     core: int = -1,
 ) -> list[Row]:
-    """Processor time of dealers, of players and of `arena play`, a hand and a match.
+    """Processor time of dealers, players and `arena play` per hand and per match.
 
     Args:
         rounds: how often each match is played.
@@ -97,7 +97,7 @@ def measure(
 
 @contextlib.contextmanager
 def _on_core(core: int) -> Iterator[None]:
-    """Hold this process and all that it starts to one core; -1: to none."""
+    """Bind this process and its children to a core; -1 binds nothing."""
     if core < 0:
         yield
         return
@@ -115,7 +115,7 @@ def _on_core(core: int) -> Iterator[None]:
 
 @dataclass(frozen=True, slots=True)
 class _Times:
-    """Seconds of processor time, and of the clock on the wall."""
+    """Seconds of processor time and of wall time."""
 
     user: float
     system: float
@@ -128,7 +128,7 @@ class _Times:
 
 @dataclass(frozen=True, slots=True)
 class _Contender:
-    """A program whose match of so many hands can be timed. The first of a job is the one that others compare with."""
+    """A program whose matches are timed. Others are compared with the first of a job."""
 
     job: str
     who: str
@@ -183,7 +183,7 @@ def _row(group: str, who: str, times: Sequence[_Times], ours: Sequence[_Times], 
 def _tables(
     game: Path, players: int, matches: int, arenas: Mapping[str, Path], dealers: Mapping[str, Path]
 ) -> Iterator[_Contender]:
-    """Dealers with the same players, then players with the same dealer."""
+    """Jobs of dealers with the same players, and of players with the same dealer."""
     other = dealers.get("reference", OWN)
     for who, dealer in dealers.items():
         table = _Table(game, players, matches, dealer, other)
@@ -195,7 +195,7 @@ def _tables(
 
 @dataclass(frozen=True, slots=True)
 class _Table:
-    """Where a dealer and its players are: each in a checkout of the arena, or in the reference's folder."""
+    """Folders of a dealer and its players, each a checkout of the arena or the reference."""
 
     game: Path
     players: int
@@ -204,7 +204,7 @@ class _Table:
     player: Path
 
     def play(self, hands: int) -> tuple[_Times, _Times]:
-        """Play the matches; the time of the dealers and that of the players."""
+        """Play the matches; return the times of the dealers and of the players."""
         begun_s = time.monotonic()
         dealers, players = [], []
         names = [f"p{seat}" for seat in range(self.players)]
@@ -225,7 +225,7 @@ class _Table:
 def start_dealer(
     folder: Path, game: Path, words: Sequence[str], number: int = 0
 ) -> tuple[subprocess.Popen[bytes], list[str]]:
-    """Start a dealer of the reference or of a checkout; the process and its ports."""
+    """Start a dealer of the reference or of a checkout; return it with its ports."""
     program = [str(folder / "dealer")]
     if not os.path.isfile(program[0]):
         program = _START_DEALER
@@ -256,7 +256,7 @@ def start_program(command: Sequence[str], arena: Path, folder: Path) -> subproce
 
 
 def _wait(processes: Sequence[subprocess.Popen[bytes]], begun_s: float) -> _Times:
-    """Wait for programs, and for what they print; the time that they and the processes they waited for have used."""
+    """Wait for programs; return the processor time of them and their children."""
     user = system = 0.0
     for process in processes:
         assert process.stdout is not None
@@ -283,7 +283,7 @@ def end_programs(processes: Sequence[subprocess.Popen[bytes]]) -> None:
 
 
 def _waits_s(dealer: Path, count: int, folder: Path) -> list[float]:
-    """How much later than the question to the one player the same state comes to the other."""
+    """Delays of a state at the player who is not to act, after the question to the other."""
     game = find_game("kuhn")[1]
     path = folder / "kuhn.game"
     path.write_text(format_game_definition(game), "ascii")
@@ -309,7 +309,7 @@ def _nothing_came() -> NoReturn:
 
 
 class _WaitingPlayer:
-    """A player that calls, and the time of the last state that it has got."""
+    """A player that always calls and notes the time of its last state."""
 
     def __init__(self, game: Game, open_sockets: contextlib.ExitStack, port: int) -> None:
         self._socket = open_sockets.enter_context(socket.create_connection(("127.0.0.1", port), _TIMEOUT_S))

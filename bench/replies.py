@@ -88,7 +88,7 @@ def _times_at_play(arena: Path, sender: Sequence[str], game: Path, hands: int) -
 
 
 def _output(process: subprocess.Popen[bytes]) -> bytes:
-    """All that a program prints, once it has ended."""
+    """Read the output of a program until it ends."""
     output = process.communicate()[0]
     if process.returncode:
         raise RuntimeError(f"{process.args!r} ended with exit code {process.returncode}")

@@ -45,11 +45,11 @@ TRIALS: Final = 100
 SEED: Final = 20_241
 PYTHON_HANDS: Final = 1_000
 PEERS_HANDS: Final = 40
-"""What pokerkit gets: it is far behind."""
+"""Share of the hands for pokerkit, which is much slower."""
 
 
 class _Times(NamedTuple):
-    """What one repeat of one contender took.
+    """Time of one repeat of a contender.
 
     Attributes:
         hands: played.
@@ -63,7 +63,7 @@ class _Times(NamedTuple):
 
 
 def measure(repeats: int = 5, individuals: int = 50, chromosome: str = CHAMPION) -> list[Row]:
-    """Measure the kernel, `self_play` and pokerkit; where that is not installed it gets a row of zeros with a note.
+    """Measure the kernel, `self_play` and pokerkit, whose row is zeros with a note if it is not installed.
 
     Args:
         repeats: how often each program is timed.
@@ -133,7 +133,7 @@ def _timed(hands: int, run: Callable[[], object]) -> _Times:
 
 
 def _play(evaluator: TableEvaluator, entrants: Any, opponents: Any) -> float:
-    """Play the individuals; returns the processor time that it took."""
+    """Play the individuals; return the processor time."""
     # Deals the hands, which every process does once.
     evaluator(entrants[:0], np.zeros(0, np.uint64), opponents)
     began_s = process_time()
@@ -149,10 +149,9 @@ def _spread(workers: Workers, evaluator: TableEvaluator, entrants: Any, opponent
 
 
 class _ChartBot(RandomBot):
-    """Plays the charts of the training before the flop, and draws its actions after it."""
+    """A bot that plays the charts of the training before the flop and draws its actions after it."""
 
     def act(self, view: View) -> Action:
-        """The chart's action, or a drawn one."""
         if view.board:
             return super().act(view)
         raises = sum(action.kind is ActionKind.RAISE for _, action in view.actions_by_round[0])
@@ -164,7 +163,7 @@ class _ChartBot(RandomBot):
 
 
 def chart_hands(hands: int) -> Iterator[HandRecord]:
-    """Hands of ten bots that play the charts before the flop and anything after it."""
+    """Play hands of ten bots that follow the charts before the flop and draw actions after it."""
     bots = [_ChartBot(seed=seat) for seat in range(PLAYERS)]
     return self_play("limit10", bots, deals=hands, seed=SEED, seating="single")
 
@@ -173,7 +172,7 @@ def chart_hands(hands: int) -> Iterator[HandRecord]:
 
 
 def pokerkit_play(records: Sequence[HandRecord]) -> tuple[Callable[[], object] | None, str]:
-    """Pokerkit's play of the hands, and its name with the version; None where it is not installed.
+    """Make a function that plays the hands with pokerkit; None if it is not installed.
 
     Raises:
         RuntimeError: it pays out what we do not.

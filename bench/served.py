@@ -21,12 +21,12 @@ import psutil
 ANSWER_S = 60.0
 _START_S = 120.0
 _IDLE_S = 2.0
-"""A connection that has not been used for so long is opened again: servers close those that are idle."""
+"""Idle time after which a connection is opened again, because servers close idle ones."""
 API = "/api/v1"
 
 
 def until(is_true: Callable[[], bool], *, within_s: float = ANSWER_S, every_s: float = 0.001) -> None:
-    """Wait until something is so.
+    """Wait until a condition holds.
 
     Raises:
         RuntimeError: it is not so in time.
@@ -40,7 +40,7 @@ def until(is_true: Callable[[], bool], *, within_s: float = ANSWER_S, every_s: f
 
 @dataclass(frozen=True, slots=True)
 class Served:
-    """A server that runs.
+    """A running server.
 
     Attributes:
         text_port: for clients that bring bots.
@@ -56,10 +56,10 @@ class Served:
 
 
 class Caller:
-    """A program that calls the interface for programs and the pages, over one connection."""
+    """Client of the HTTP interface and the pages, over one connection."""
 
     def __init__(self, port: int, token: str) -> None:
-        """Prepare; nothing is sent.
+        """Set the address and the token.
 
         Args:
             port: of the pages.
@@ -75,11 +75,11 @@ class Caller:
         self._connection.close()
 
     def connection(self) -> http.client.HTTPConnection:
-        """Another connection."""
+        """Open another connection."""
         return http.client.HTTPConnection("127.0.0.1", self._port, timeout=ANSWER_S)
 
     def call(self, method: str, path: str, body: object = None) -> Any:
-        """Call the interface for programs; gives what it answers.
+        """Call the HTTP interface; return the decoded answer.
 
         Raises:
             RuntimeError: it refuses.
@@ -93,7 +93,7 @@ class Caller:
         return found
 
     def page(self, path: str) -> bytes:
-        """Open a page, as a browser that has not logged in; gives its bytes.
+        """Load a page without a login; return its bytes.
 
         Raises:
             RuntimeError: there is no such page.
@@ -116,7 +116,7 @@ class Caller:
 
 @contextlib.contextmanager
 def served(folder: Path, config: str) -> Iterator[Served]:
-    """A server of this configuration, with its data in the folder, until the end of the block.
+    """Run a server until the end of the block, with its data in the folder.
 
     Raises:
         OSError: it cannot be started.
@@ -139,7 +139,7 @@ def served(folder: Path, config: str) -> Iterator[Served]:
 
 
 def _said(program: subprocess.Popen[str], *, is_first: bool) -> Served:
-    """The ports and the token that a server prints when it starts."""
+    """Read the ports and the token that a server prints at its start."""
     assert program.stdout is not None
     watchdog = threading.Timer(_START_S, program.kill)
     watchdog.start()
@@ -172,7 +172,7 @@ class Spent(NamedTuple):
 
 
 def spent_by(process: psutil.Process) -> Spent:
-    """What a process has used itself, without its children; nothing where it has ended."""
+    """Processor time of a process without its children; zero if it has ended."""
     try:
         times = process.cpu_times()
     except psutil.Error:
@@ -190,5 +190,5 @@ def is_dealer_process(process: psutil.Process) -> bool:
 
 
 def spent_by_all(processes: Iterable[psutil.Process]) -> float:
-    """What processes have used together, in seconds."""
+    """Sum of the processor times of processes, in seconds."""
     return sum(sum(spent_by(process)) for process in processes)

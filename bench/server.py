@@ -72,14 +72,14 @@ def measure(
 
 
 class _Pages:
-    """Pages and calls of a server, each so often."""
+    """Calls of pages and of the HTTP interface, each `calls` times."""
 
     def __init__(self, bench: ServerBench, calls: int) -> None:
         self._bench = bench
         self._calls = calls
 
     def at_rest(self, runs: int) -> list[Row]:
-        """Pages and calls over the whole database, while no bot plays."""
+        """Measure pages and calls over the whole database while no bot plays."""
         call = self._bench.caller.call
         job = {"game": self._bench.game, "players": ["random", "calling"], "deals": _PLAYED_HANDS, "seating": "single"}
         number = call("POST", "/jobs", job)["id"]
@@ -88,7 +88,7 @@ class _Pages:
         return self._answers(f"{runs:,} matches played, nobody plays", is_alone=True)
 
     def while_playing(self) -> list[Row]:
-        """Pages, calls and events while all bots play."""
+        """Measure pages, calls and events while all bots play."""
         bench = self._bench
         group = f"{bench.bots} bots play"
         bench.show(f"{group}: asking for pages")
@@ -132,7 +132,7 @@ class _Pages:
         return [self._answer(group, path, is_alone=is_alone) for path in paths]
 
     def _answer(self, group: str, path: str, *, is_alone: bool) -> Row:
-        """How long a page takes; where nothing else is done, also the server's processor time for it."""
+        """Time of a page, and on an idle server also its processor time."""
         before = spent_by(self._bench.server.process)
         taken = [answer_time_s(self._bench.caller, path) for _ in range(self._calls)]
         after = spent_by(self._bench.server.process)

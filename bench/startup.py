@@ -1,4 +1,4 @@
-"""Start-up: processor time from the start of a process to its first word, compared with a bare interpreter.
+"""Processor time from the start of a process to its first output, compared with a bare interpreter.
 
 A bot connects to an open port; its first word is its version. `acpc-dealer` prints its ports, ``arena --help`` the list
 of commands. A dealer has to import asyncio with its selector loop, so an interpreter that only does this is started as
@@ -30,7 +30,7 @@ _BARE = "bare interpreter"
 
 
 def measure(rounds: int = 21, bots: Sequence[str] = ()) -> list[Row]:
-    """Milliseconds of processor time to the first word of each kind of start, each once a round.
+    """Milliseconds of processor time to the first output of each kind of start, once a round.
 
     Args:
         rounds: how often.
@@ -86,7 +86,7 @@ def measure(rounds: int = 21, bots: Sequence[str] = ()) -> list[Row]:
 
 
 def _first_word_ms(command: Sequence[str], listener: socket.socket | None) -> float:
-    """Processor time of a program until it prints something, or sends something to the port that it is given."""
+    """Measure a program's processor time until it prints, or sends to its port."""
     with subprocess.Popen(
         command,
         stdin=subprocess.DEVNULL,

@@ -1,4 +1,4 @@
-"""The times that a server's answers and events take.
+"""Times of a server's answers and events.
 
 An event's way is from the moment a request is sent until a listener has its job. An action's way to a page is
 from sending the action until the page's stream has brought a newer table: one agent plays in a seat of its own over the
@@ -28,13 +28,13 @@ _MOST_BYTES: Final = 1 << 16
 
 
 def percentile(times_s: Sequence[float], share: float) -> float:
-    """The time that a share of all stays within: the smallest such of those measured."""
+    """Smallest of the times that a share of all times does not exceed."""
     ordered = sorted(times_s)
     return ordered[min(len(ordered) - 1, int(share * len(ordered)))]
 
 
 def row_of_times(group: str, who: str, times_s: Sequence[float], note: str) -> Row:
-    """Times as milliseconds: the median, and in the note what 99 of 100 stay within."""
+    """Row with the median in milliseconds, and the 99th percentile in its note."""
     worst_ms = 1000 * percentile(times_s, 0.99)
     millis = [1000 * one for one in times_s]
     note = f"99 of 100 within {worst_ms:.1f} ms; {note}"
@@ -42,7 +42,7 @@ def row_of_times(group: str, who: str, times_s: Sequence[float], note: str) -> R
 
 
 def answer_time_s(caller: Caller, path: str) -> float:
-    """How long a page takes, or a call of the interface, if the path begins with ``/api``."""
+    """Time of a page, or of a call if the path begins with ``/api``."""
     begun_s = time.perf_counter()
     if path.startswith(API):
         caller.call("GET", path.removeprefix(API))
@@ -52,7 +52,7 @@ def answer_time_s(caller: Caller, path: str) -> float:
 
 
 def event_times(caller: Caller, count: int, contest: dict[str, object]) -> list[float]:
-    """From sending a request until a listener has its job.
+    """Seconds from a request until a listener receives its job.
 
     Args:
         caller: of the server.
@@ -97,7 +97,7 @@ def event_times(caller: Caller, count: int, contest: dict[str, object]) -> list[
 def page_times(
     caller: Caller, text_port: int, user: str, token: str, *, game_name: str, game: Game, count: int
 ) -> list[float]:
-    """From sending an action until a page that watches the match has a newer table, in seconds.
+    """Seconds from an action until a watching page has a newer table.
 
     Args:
         caller: of the server.
@@ -139,7 +139,7 @@ def page_times(
 
 
 def _questions(seat: socket.socket, game: Game) -> Iterator[PlayerSession]:
-    """The session, each time it awaits an answer."""
+    """Yield the session each time it waits for an answer."""
     session = PlayerSession(game)
     seat.sendall(session.send(Handshake((2, 0, 0))))
     while data := seat.recv(_MOST_BYTES):
@@ -160,7 +160,7 @@ def _is_there(caller: Caller, path: str) -> bool:
 
 @contextlib.contextmanager
 def _watching(caller: Caller, path: str) -> Iterator[list[float]]:
-    """When the events of a stream have come, as long as the block lasts."""
+    """Record the times of a stream's events until the end of the block."""
     arrived: list[float] = []
     with contextlib.closing(caller.connection()) as connection:
         connection.request("GET", path)

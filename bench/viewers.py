@@ -1,4 +1,4 @@
-"""What watching costs a match: a server deals one match, alone and followed live by many anonymous pages.
+"""Cost of watching: a server deals one match, alone and followed live by many anonymous pages.
 
 Both are measured in turn in each round, over processor time of the server, which deals and answers in one process. The
 viewers come from many loopback addresses, so that no bound of one address counts.
@@ -33,11 +33,11 @@ _HANDS = 100_000
 _PER_ADDRESS = 20
 _PAGES = 20
 _SETTLE_S = 3.0
-"""Time for the server to finish with connections that have just begun or ended."""
+"""Time for the server to finish opening or closing connections."""
 
 
 class _Window(NamedTuple):
-    """What was counted over some seconds: hands, of these seconds and of the server's processor, events, pages."""
+    """Counts over some seconds: hands, seconds, processor time of the server, events, pages."""
 
     per_s: float
     per_cpu_s: float
@@ -46,7 +46,7 @@ class _Window(NamedTuple):
 
 
 def measure(*, viewers: int = 200, seconds: float = 10.0, rounds: int = 3, game: str = "limit") -> list[Row]:
-    """Hands of a watched match for a second of the server's processor, compared with the same match unwatched.
+    """Hands per second of the server's processor of a watched match, compared with it unwatched.
 
     Args:
         viewers: that follow the match.
@@ -103,7 +103,7 @@ def _logs(folder: Path) -> list[Path]:
 
 
 class _Arrived:
-    """How many events viewers have got."""
+    """Number of events that viewers have received."""
 
     def __init__(self) -> None:
         self.events = 0
@@ -145,7 +145,7 @@ def _row(game: str, who: str, windows: Sequence[_Window], ratios: Sequence[float
 
 @contextlib.contextmanager
 def _watching(port: int, path: str, viewers: int) -> Iterator[_Arrived]:
-    """Follow an address by many connections until the end of the block.
+    """Follow an address with many connections until the end of the block.
 
     Raises:
         RuntimeError: the server refuses one.

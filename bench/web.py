@@ -1,4 +1,4 @@
-"""How long a server's answers take while it plays: calls of its interface for programs, and events on their way.
+"""Times of a server's answers while it plays: calls of the HTTP interface, and delays of events.
 
 A server is started in a folder of its own; its queue is filled with contests, so that both matches are played and the
 database is written all the time. Meanwhile one client asks in turn for what pages and programs ask most, and another
@@ -34,7 +34,7 @@ _ASKED = tuple(f"/api/v1{path}" for path in ("/games", "/jobs", "/runs", f"/game
 
 
 def measure(*, calls: int = 200, hands: int = 2000, jobs: int = 100) -> list[Row]:
-    """Milliseconds of calls and of events, at rest and while matches are played.
+    """Milliseconds of calls and of events, on an idle server and while matches are played.
 
     Args:
         calls: of each address, in each state.
