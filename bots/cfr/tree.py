@@ -1,16 +1,12 @@
-"""The betting of a game as arrays, made by the rule book: what the solver walks and the player follows.
+"""The betting of a game as arrays, and the bets that a no-limit tree has.
 
-Nodes are numbered in preorder, so a node's number is above its parent's and everything below it follows it. A limit
-game has all its actions, or fewer raises in a round than its rules allow (`RaiseCaps`): the betting of three players
-has millions of nodes, and with two raises in a round after the flop 315,068. Which raises a no-limit game has, a
-`Sizes` decides.
+`betting_tree` numbers the nodes in preorder, so all descendants of a node follow it. A limit tree has all raises of the
+rules, or fewer with `RaiseCaps`. Two raises per round after the flop leave 315,068 of the millions of nodes of limit
+hold'em for three. A no-limit tree has the raises of `BetSizes`.
 
-Which bets and raises a no-limit tree has: fractions of the pot and all-in, by round and by raise of the round.
-
-They are written as a text. ``0.5,1,all:1,all:all`` is a round in which the first to put chips in bets half the pot, the
-pot or everything, the next one raises by the pot or everything, the third one everything, and there is no raise after
-that. Rounds follow one another with ``/``; one alone is for all rounds. A fraction is of the pot as it is after a call:
-a raise by the pot of 300 into 300 makes the total 300 + 600.
+Sizes are fractions of the pot after a call, or ``all``. In ``0.5,1,all:1,all:all`` commas separate the sizes of one
+raise and colons the successive raises of a round. The first bet is half the pot, the pot or all-in, the second raise is
+the pot or all-in, the third all-in. Slashes separate rounds; a single one applies to all of them.
 """
 
 from __future__ import annotations
@@ -34,25 +30,25 @@ FOLDED: Final = 1
 SHOWDOWN: Final = 2
 """Kinds of nodes."""
 MAX_NODES: Final = 500_000
-"""A larger tree is refused."""
 Sizes: TypeAlias = Callable[[BettingState], Sequence[Action]]
-"""The raises that a tree has in a state in which raises are legal, smallest first."""
+"""Returns the raises of a tree in a state in which raises are legal, smallest first."""
 
 
 @dataclass(frozen=True, eq=False)
 class BettingTree:
-    """All bettings of a game, shape (nodes,) each unless said otherwise.
+    """All betting sequences of a game. Arrays have the shape (nodes,) unless stated otherwise.
 
     Attributes:
         kinds: `DECISION`, `FOLDED` or `SHOWDOWN`.
-        players: who acts at a decision; who folded last at an end by a fold; -1 at a showdown.
-        parents: the node before; -1 for the first.
-        taken: which of the parent's actions leads here.
-        depths: how many actions lead here.
-        spent: shape (nodes, players), the chips that each has put in.
-        folded: the players that have folded, a bit each.
-        children: shape (nodes, most actions), what follows each action; -1 where there is none.
-        actions: of each node, in the order of the children.
+        players: position in turn at a decision, position of the last fold at `FOLDED`, -1 at a showdown.
+        rounds: round of each node, from 0.
+        parents: preceding node, -1 for the first.
+        taken: index of the action, among those of the parent, that leads to the node.
+        depths: number of actions from the first node.
+        spent: chips that each position has put in, shape (nodes, players).
+        folded: mask of the positions that have folded.
+        children: node after each action, -1 beyond the last one, shape (nodes, max(actions)).
+        actions: actions of each node, in the order of the children.
     """
 
     game: Game
@@ -73,31 +69,40 @@ class BettingTree:
 
     @cached_property
     def chips(self) -> NDArray[np.float64]:
-        """In a game of two, what the loser of each end has put in; 0 at a decision."""
+        """Chips that the loser of each end has put in, in a game of two players; 0 at a decision."""
         return np.where(self.kinds == DECISION, 0, self.spent.min(axis=1)).astype(np.float64)
 
     @cached_property
     def ends(self) -> NDArray[np.int32]:
-        """The number after the last node below each."""
+        """Number after the last descendant of each node."""
         ends = np.arange(1, len(self.kinds) + 1, dtype=np.int32)
         for node in range(len(ends) - 1, 0, -1):
-            ends[self.parents[node]] = max(ends[self.parents[node]], ends[node])
+            parent = self.parents[node]
+            ends[parent] = max(ends[parent], ends[node])
         return ends
 
     def number_of_actions(self) -> NDArray[np.int64]:
-        """Number of actions of each node; 0 at an end."""
+        """Return the number of actions of each node, 0 at an end."""
         counts: NDArray[np.int64] = (self.children >= 0).sum(axis=1)
         return counts
 
 
 def betting_tree(game: Game, sizes: Sizes | None = None, start: BettingState | None = None) -> BettingTree:
-    """The tree of a game with a limit or sizes, from any state; else a `SolvingError`."""
+    """Enumerate the betting of a game.
+
+    Args:
+        sizes: the raises; None for those of a limit game's rules.
+        start: state of the first node; the beginning of a hand by default.
+
+    Raises:
+        SolvingError: a no-limit game has no sizes, or the tree has more than `MAX_NODES` nodes.
+    """
     if not game.is_limit and sizes is None:
         raise SolvingError("the bets of a no-limit game have to be chosen before it can be solved")
     rows: list[tuple[int, int, int, int, int, int, int]] = []
     spent: list[tuple[int, ...]] = []
-    # Few lists of actions differ; one object for each spares the garbage collector hundreds of thousands.
-    known: dict[tuple[Action, ...], tuple[Action, ...]] = {}
+    # Few tuples of actions differ. Sharing them spares the garbage collector hundreds of thousands of objects.
+    shared: dict[tuple[Action, ...], tuple[Action, ...]] = {}
     actions: list[tuple[Action, ...]] = []
 
     def add(state: BettingState, parent: int, taken: int, depth: int) -> None:
@@ -115,17 +120,17 @@ def betting_tree(game: Game, sizes: Sizes | None = None, start: BettingState | N
             actions.append(())
             return
         legal = state.legal_actions()
-        found: tuple[Action, ...] = (CALL,)
+        node_actions: tuple[Action, ...] = (CALL,)
         if legal.can_fold:
-            found = (FOLD, CALL)
+            node_actions = (FOLD, CALL)
         if legal.can_raise and sizes is None:
-            found += (RAISE,)
+            node_actions += (RAISE,)
         elif legal.can_raise and sizes is not None:
-            found += tuple(sizes(state))
+            node_actions += tuple(sizes(state))
         rows.append((DECISION, state.acting_position, state.round, parent, taken, depth, state.folded))
-        actions.append(known.setdefault(found, found))
-        for at, action in enumerate(found):
-            add(state.after(action), number, at, depth + 1)
+        actions.append(shared.setdefault(node_actions, node_actions))
+        for index, action in enumerate(node_actions):
+            add(state.after(action), number, index, depth + 1)
 
     add(start or betting_start(game), -1, -1, 0)
     kinds, players, rounds, parents, taken, depths, folded = zip(*rows, strict=True)
@@ -148,23 +153,21 @@ def betting_tree(game: Game, sizes: Sizes | None = None, start: BettingState | N
 
 ALL_IN: Final = "all"
 HOLDEM_SIZES: Final = "0.5,1,all:1,all:1,all:all/0.5,1,all:1,all:all/0.5,1,all:1,all:all/0.5,1,all:1,all:all"
-"""Where no others are given, in hold'em."""
+"""Default sizes of hold'em."""
 ROUND_SIZES: Final = "0.5,1,all:1,all:all"
-"""Where no others are given, in other games."""
-_MOST_SIZES: Final = 12
-"""Of one raise."""
-_MOST_FRACTION: Final = 1000.0
+"""Default sizes of other games."""
+_MAX_SIZES: Final = 12
+"""Maximum number of sizes of one raise."""
+_MAX_FRACTION: Final = 1000.0
+# A raise to more than 2/3 of the stack becomes all-in, because the rest would go in anyway.
 _NEARLY_ALL: Final = (2, 3)
-"""A raise that puts in more than this part of the stack puts in all of it: the rest would follow anyway."""
-
-
-_CAP_AFTER_FLOP: Final = 2
-"""Raises in a round of a limit game of more than two players, after the first round, where no others are given."""
+_CAP_AFTER_FIRST_ROUND: Final = 2
+"""Default number of raises per later round, in limit games of more than two players."""
 
 
 @dataclass(frozen=True, slots=True)
 class RaiseCaps:
-    """The raises of a limit tree, as `betting_tree` asks for them: so many in each round at most."""
+    """`Sizes` of a limit tree with a maximum number of raises in each round."""
 
     rounds: tuple[int, ...]
 
@@ -175,27 +178,31 @@ class RaiseCaps:
 
 
 def default_caps(game: Game) -> str:
-    """The caps of a limit game where no others are given, as `read_caps` reads them; none for two players."""
+    """Return the default caps of a limit game in the format of `read_caps`, empty for two players."""
     if game.num_players == 2:
         return ""
-    caps = [game.max_raises[0]] + [_CAP_AFTER_FLOP] * (game.num_rounds - 1)
+    caps = [game.max_raises[0]] + [_CAP_AFTER_FIRST_ROUND] * (game.num_rounds - 1)
     return "/".join(map(str, caps))
 
 
 def read_caps(text: str, rounds: int) -> RaiseCaps:
-    """The caps of a text: a number for all rounds, or one for each, parted by ``/``; else a `SolvingError`."""
+    """Parse caps: a number for all rounds, or one for each, separated by ``/``.
+
+    Raises:
+        SolvingError: the text has another format.
+    """
     words = text.split("/")
     is_number = all(word.isascii() and word.isdigit() and int(word) < MAX_ACTIONS_PER_ROUND for word in words)
     if len(words) not in (1, rounds) or not is_number:
+        example = "/".join(map(str, range(rounds, 0, -1)))
         raise SolvingError(
-            f"raises of a limit game are a number for all rounds, or {rounds} such as "
-            f"{'/'.join(map(str, range(rounds, 0, -1)))}, not {text!r}"
+            f"raises of a limit game are a number for all rounds, or {rounds} such as {example}, not {text!r}"
         )
     return RaiseCaps(tuple(map(int, words)) * (rounds // len(words)))
 
 
 def read_raises(game: Game, sizes: str, caps: str) -> Sizes | None:
-    """The raises of a tree by the settings of a training; None for all those of a limit game."""
+    """Parse the settings of a training; None stands for all raises of a limit game's rules."""
     if sizes:
         return read_sizes(sizes, game.num_rounds)
     if caps:
@@ -204,30 +211,31 @@ def read_raises(game: Game, sizes: str, caps: str) -> Sizes | None:
 
 
 def raises_in_round(state: BettingState) -> int:
-    """Number of raises in the present round."""
+    """Return the number of raises in the present round."""
     return sum(action.kind is ActionKind.RAISE for _, action in state.rounds[-1])
 
 
 @dataclass(frozen=True, slots=True)
 class BetSizes:
-    """The raises of a no-limit tree, as `bots.cfr.tree.betting_tree` asks for them.
+    """`Sizes` of a no-limit tree.
 
-    `rounds` has, by round and by raise of the round, the fractions of the pot, ascending; infinite for all-in.
+    Attributes:
+        rounds: fractions of the pot by round and by raise of the round, ascending, infinite for all-in.
     """
 
     rounds: tuple[tuple[tuple[float, ...], ...], ...]
 
     def __call__(self, state: BettingState) -> Sequence[Action]:
-        """The raises, smallest first, in a state in which raises are legal."""
-        of_round = self.rounds[state.round]
+        levels = self.rounds[state.round]
         raises = raises_in_round(state)
-        if raises >= len(of_round):
+        if raises >= len(levels):
             return []
         legal = state.legal_actions()
         pot = state.pot + state.to_call
         part, whole = _NEARLY_ALL
+        # A set, because different fractions can reach the same total, for example all-in.
         totals = set()
-        for fraction in of_round[raises]:
+        for fraction in levels[raises]:
             if math.isinf(fraction):
                 totals.add(legal.raise_max)
                 continue
@@ -240,7 +248,11 @@ class BetSizes:
 
 
 def read_sizes(text: str, rounds: int) -> BetSizes:
-    """The sizes of a text, in the format at the head of this module; a `SolvingError` if it is not in it."""
+    """Parse sizes in the format described at the head of this module.
+
+    Raises:
+        SolvingError: the text has another format.
+    """
     parts = text.split("/")
     if len(parts) not in (1, rounds):
         raise SolvingError(f"sizes are given for one round, which holds for all, or for all {rounds}, not {text!r}")
@@ -253,12 +265,13 @@ def read_sizes(text: str, rounds: int) -> BetSizes:
 def _fractions(text: str) -> tuple[float, ...]:
     words = text.split(",") if text else []
     try:
-        found = sorted({math.inf if word == ALL_IN else float(word) for word in words})
+        fractions = sorted({math.inf if word == ALL_IN else float(word) for word in words})
     except ValueError:
-        found = []
-    if not found or len(words) > _MOST_SIZES or not all(0 < one <= _MOST_FRACTION or one == math.inf for one in found):
+        fractions = []
+    is_in_range = all(0 < fraction <= _MAX_FRACTION or fraction == math.inf for fraction in fractions)
+    if not fractions or len(words) > _MAX_SIZES or not is_in_range:
         raise SolvingError(
-            f"the sizes of a raise are 1 to {_MOST_SIZES} fractions of the pot and {ALL_IN!r}, such as 0.5,1,all, "
+            f"the sizes of a raise are 1 to {_MAX_SIZES} fractions of the pot and {ALL_IN!r}, such as 0.5,1,all, "
             f"not {text!r}"
         )
-    return tuple(found)
+    return tuple(fractions)
