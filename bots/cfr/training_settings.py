@@ -34,7 +34,7 @@ class CfrSettings:
     ] = ""
     raises: Annotated[
         str,
-        "maximum number of bets and raises in a round of a limit game: one number for all rounds, or one for each such as "
+        "maximum number of bets and raises in a round of a limit game: a number for all rounds, or one for each like "
         "3/2/2/2; all for two players, two after the first round for more by default",
     ] = ""
     deals: Annotated[int, "deals of hold'em drawn in each iteration", Interval(1, 1_000_000)] = 4096
