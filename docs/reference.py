@@ -30,7 +30,7 @@ class SectionData(BaseModel):
 
 
 class DocumentData(BaseModel):
-    """What `logs.document.plain.json_data` makes of a document without a type of its own."""
+    """Schema of a document without a type of its own, as `logs.document.plain.json_data` writes it."""
 
     schema_version: int
     title: str

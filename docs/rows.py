@@ -40,7 +40,7 @@ class Row(NamedTuple):
 
 
 def won_without_luck(game: str, bots: Sequence[Bot], deals: int, seed: int) -> Iterator[float]:
-    """What the first bot wins in each deal, the mean of all rotations, in mbb/g without the luck of the cards."""
+    """Winnings of the first bot in each deal, luck-corrected means over rotations, in mbb/g."""
     rules, rotations = find_game(game)[1], len(bots)
     correction = ChanceCorrection(rules)
     hands = self_play(game, bots, deals=deals, seed=seed, names=[str(number) for number in range(rotations)])

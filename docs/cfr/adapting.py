@@ -1,4 +1,4 @@
-"""What `cfr?exploit` wins while it learns about an opponent, and what its answer gives away.
+"""Winnings of `cfr?exploit` while it learns about an opponent, and the losses of its answer.
 
     python docs/cfr/adapting.py FOLDER [WORKERS]
 
@@ -51,7 +51,7 @@ def played(folder: Path, opponent: str, number: int) -> list[float]:
 
 
 def given(folder: Path, opponent: str, deals: int) -> list[float]:
-    """What the strategy wins from its answer to an opponent, by the part of the hands in which it is played."""
+    """Winnings of the strategy from its answer to an opponent, by the share of hands with the answer."""
     path = folder / f"{opponent}-given-{deals}.json"
     if not path.exists():
         bot = make_bot("cfr?rivers=0,exploit=1", seed=1)
@@ -64,7 +64,7 @@ def given(folder: Path, opponent: str, deals: int) -> list[float]:
 
 
 def with_tables(text: str, won: Iterable[Row], lost: Iterable[Row]) -> str:
-    """The page with what was won and what was given away."""
+    """Fill the tables of the page."""
     for name, rows, head in (
         ("adapting", won, "| opponent | deals, in both seatings | mbb/g |"),
         ("given", lost, "| answer to | deals, in both seatings | gives away, mbb/g |"),
@@ -76,7 +76,7 @@ def with_tables(text: str, won: Iterable[Row], lost: Iterable[Row]) -> str:
 
 
 def main(folder: Path, count: int = 1) -> None:
-    """Play what is missing and write the files and the page."""
+    """Play the missing matches and write the files and the page."""
     folder.mkdir(parents=True, exist_ok=True)
     with ProcessPoolExecutor(count) as pool:
         matches = {

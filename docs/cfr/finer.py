@@ -1,4 +1,4 @@
-"""Measure what an answer with finer buckets wins from the shipped strategy of limit hold'em.
+"""Measure the winnings of an answer with finer buckets from the shipped limit strategy.
 
     python docs/cfr/finer.py FOLDER [THREADS]
 
@@ -30,7 +30,7 @@ SEED: Final = 0
 
 
 class Answer(NamedTuple):
-    """What an answer wins after so many minutes of processor time, in mbb/g, ± half the 95 % interval over boards."""
+    """Winnings of an answer by minutes of processor time, in mbb/g, with half the 95 % interval over boards."""
 
     minutes: float
     deals: int
@@ -39,7 +39,7 @@ class Answer(NamedTuple):
 
 
 def with_table(text: str, answers: Iterable[Answer]) -> str:
-    """The page with what the answer won after so much learning."""
+    """Fill the table of the page."""
     lines = ["| processor time | million deals | wins from the shipped strategy, mbb/g |", "| ---: | ---: | ---: |"]
     lines += [
         f"| {one.minutes:.0f} min | {one.deals / 1e6:.1f} | {one.mean:+,.0f} ± {one.half_width:,.0f} |"
@@ -49,7 +49,7 @@ def with_table(text: str, answers: Iterable[Answer]) -> str:
 
 
 def main(folder: Path, threads: int = 1) -> None:
-    """Learn what is missing and write the file and the page."""
+    """Finish the training and write the file and the page."""
     strategy = read_strategy(SHIPPED["limit"])
     settings = answer_settings(find_game("limit")[0], "cfr", strategy, None, BOARDS, SEED)
     learned = learn_answer(settings, 60 * MINUTES, folder, threads=threads)

@@ -73,7 +73,7 @@ SEED: Final = 2011
 
 
 class Mark(NamedTuple):
-    """What a strategy in training wins from the shipped one, in mbb/g, without solved rivers.
+    """Winnings of a strategy in training from the shipped one, in mbb/g, without solved rivers.
 
     Attributes:
         iterations: so far.
@@ -91,7 +91,7 @@ class Mark(NamedTuple):
 
 
 def marks(folder: Path, count: int = 1) -> list[Mark]:
-    """Train, and compare now and then; what is in the folder is taken from there."""
+    """Train, and compare at intervals; resume from the folder."""
     shipped, found = read_strategy(SHIPPED["limit"]), []
     plan = plan_training(CfrSettings())
     for iterations in MARKS:
@@ -141,7 +141,7 @@ def with_no_limit_table(text: str, rows: Iterable[Row]) -> str:
 
 
 def with_bots(text: str, limit: Iterable[Row], no_limit: Iterable[Row]) -> str:
-    """The page of all bots with what each wins from `cfr`, and what `cfr` wins at least."""
+    """Fill the page of all bots with the winnings of each from `cfr`, and the least that `cfr` wins."""
     columns = [{row.opponent: row for row in rows} for rows in (limit, no_limit)]
     lines = text.splitlines(keepends=True)
     for at, line in enumerate(lines):
@@ -170,7 +170,7 @@ def with_training(text: str, rows: Iterable[Mark]) -> str:
 
 
 def main(folder: Path, count: int = 1) -> None:
-    """Measure what is missing and write the files and the page."""
+    """Measure the missing figures and write the files and the page."""
     folder.mkdir(parents=True, exist_ok=True)
     with ProcessPoolExecutor(count) as pool:
         rows = list(pool.map(played, [folder] * len(DEALS), DEALS, DEALS.values()))

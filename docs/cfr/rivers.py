@@ -58,7 +58,7 @@ _ROUNDS: Final = {"turn": 2, "river": 3}
 
 
 class Cost(NamedTuple):
-    """What solving rivers or turns takes.
+    """Cost of solving rivers or turns.
 
     Attributes:
         game: played.
@@ -67,7 +67,7 @@ class Cost(NamedTuple):
         nodes: of their betting, on average.
         median_ms: of processor time, the ranges included.
         most_ms: that 99 of 100 stay within.
-        gap_percent: what an answer to the solution wins, in percent of the pot, on average.
+        gap_percent: mean winnings of an answer to the solution, in percent of the pot.
     """
 
     game: str
@@ -80,7 +80,7 @@ class Cost(NamedTuple):
 
 
 class Worth(NamedTuple):
-    """What solving rivers is worth, in mbb/g.
+    """Value of solving rivers, in mbb/g.
 
     Attributes:
         game: played.
@@ -100,7 +100,7 @@ class Worth(NamedTuple):
 
 
 class TurnsWorth(NamedTuple):
-    """What local best response wins from `cfr`, and what it wins less where turns are solved, in mbb/g.
+    """Winnings of local best response from `cfr` without and with solved turns, in mbb/g.
 
     Attributes:
         actions: of local best response.
@@ -252,7 +252,7 @@ def _named(player: str) -> str:
 
 
 def main(folder: Path, workers: int = 1) -> None:
-    """Measure what is missing and write the files and the page."""
+    """Measure the missing figures and write the files and the page."""
     folder.mkdir(parents=True, exist_ok=True)
     for street, game in ((street, game) for street, games in GAMES.items() for game in games):
         if not (kept := folder / f"{game}-{street}s.csv").exists():

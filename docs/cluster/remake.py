@@ -34,7 +34,7 @@ HANDS: Final = 500
 BOTS: Final = ("calling", "raising", "random", "folding", "Loose=random?fold=0.05", "Wild=random?raise=0.6")
 SEED: Final = 7
 LENGTHS: Final = (500, 3_000)
-"""Deals of the two contests whose difference says what a further hand costs."""
+"""Deals of two contests, whose difference gives the cost of a further hand."""
 GENERATIONS: Final = 3
 SMALL_TASKS: Final = 1_000
 MACHINES: Final = 100

@@ -58,7 +58,7 @@ tables all are careful, at some all are wild, and at most there are a few kinds.
 
 
 def settings(name: str) -> LearnerSettings:
-    """How the memory of a game is trained."""
+    """Training of the memory of a game."""
     if find_game(name)[1].num_players == 2:
         return LearnerSettings(
             game=name, opponents=_ALONE, unseen=("rembrant", "mfs?k=4", "rh?k=64"), block=20_000, test=6_000
@@ -73,7 +73,7 @@ def settings(name: str) -> LearnerSettings:
 
 
 def hands(name: str) -> int:
-    """How long the memory of a game is trained; at full tables the same deals are played in more rotations."""
+    """Length of the training of a game; full tables play the same deals in more rotations."""
     return 200_000 if find_game(name)[1].num_players == 2 else 60_000
 
 

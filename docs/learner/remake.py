@@ -69,14 +69,14 @@ _EMPTY: Final = "learner?learn=false,empty=true"
 
 
 class Row(NamedTuple):
-    """What a frozen learner wins from one kind of opponent, in mbb/g, and half its 95 % interval over deals.
+    """Winnings of a frozen learner from one kind of opponent, in mbb/g, with half the 95 % interval over deals.
 
     Attributes:
         opponent: in all other seats; several bots with blanks between them are one in each.
-        memory: the checksum of what the trained learner remembers.
+        memory: checksum of the memory of the trained learner.
         deals: how many, each played in all rotations, or once (`is_single`).
-        trained_mbb: what the trained one wins.
-        empty_mbb: what one wins that has learnt nothing, on the same deals.
+        trained_mbb: winnings of the trained learner.
+        empty_mbb: winnings of an untrained learner on the same deals.
         gain_mbb: the first less the second, deal by deal.
     """
 
@@ -92,11 +92,11 @@ class Row(NamedTuple):
 
 
 class Counter(NamedTuple):
-    """What a learner wins that trained against a frozen one in all other seats, and is frozen then.
+    """Winnings of a learner after training against frozen ones in all other seats.
 
     Attributes:
         game: its name.
-        memory: the checksum of what the frozen one remembers.
+        memory: checksum of the memory of the frozen learners.
         seed: of its training and its test.
         mbb: won in the test, mbb per hand.
     """
@@ -117,7 +117,7 @@ def opponents(name: str) -> tuple[str, ...]:
 
 
 def deals(name: str, opponent: str) -> int:
-    """How many deals are played: fewer of more hands, and fewer where every decision takes long."""
+    """Number of deals; fewer at larger tables and against slow opponents."""
     count = find_game(name)[1].num_players
     if opponent in {*_SLOW, *_SLOW_IN_LIMIT, *_SLOW_IN_LIMIT_OF_TWO}:
         return {2: 400}.get(count, 800)
@@ -152,12 +152,12 @@ def play(name: str, opponent: str) -> Row:
 
 
 def is_single(name: str, opponent: str) -> bool:
-    """Whether each deal is played once only, in seats that change from hand to hand: so slow bots play more deals."""
+    """Return whether each deal is played once, in changing seats, so that slow bots play more deals."""
     return opponent in {*_SLOW, *_SLOW_IN_LIMIT} and find_game(name)[1].num_players > 2
 
 
 def _singles(name: str, learner: str, specs: Sequence[str]) -> NDArray[np.float64]:
-    """What a learner wins in each hand."""
+    """Winnings of a learner in each hand."""
     game = find_game(name)[1]
     bots = [make_bot(spec, SEED + at) for at, spec in enumerate((learner, *specs))]
     names = [str(at) for at in range(len(bots))]
@@ -172,13 +172,13 @@ def _pack(name: str, count: int) -> DealBatch:
 
 
 def counter_settings(name: str) -> TuningSettings:
-    """How learners train against the memory of a game."""
+    """Settings of learners that train against the memory of a game."""
     frozen = ("learner?learn=false,trials=200",)
     return TuningSettings(game=name, opponents=frozen, trials=200, hands=20_000, test=4_000)
 
 
 def stored(name: str) -> list[Row]:
-    """What the file of a game holds."""
+    """Rows of the file of a game."""
     return [
         Row(row["opponent"], row["memory"], int(row["deals"]), *[float(row[field]) for field in Row._fields[3:]])
         for row in _read(HERE / f"{name}.csv")
@@ -186,7 +186,7 @@ def stored(name: str) -> list[Row]:
 
 
 def stored_counters() -> list[Counter]:
-    """What the file of those that trained against the memories holds."""
+    """Rows of the file of learners that trained against the memories."""
     return [Counter(row["game"], row["memory"], int(row["seed"]), float(row["mbb"])) for row in _read(COUNTERS)]
 
 

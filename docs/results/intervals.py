@@ -45,7 +45,7 @@ Floats = NDArray[np.float64]
 
 
 class Row(NamedTuple):
-    """What the samples of one size gave.
+    """Results of the samples of one size.
 
     Attributes:
         game: its name.
@@ -140,7 +140,7 @@ def _row(
 
 
 def stored() -> list[Row]:
-    """What the file beside this script holds."""
+    """Rows of the file beside this script."""
     with FIGURES.open(newline="") as file:
         return [Row(*row) for row in csv.reader(file)]
 

@@ -61,7 +61,7 @@ class Course:
         self.uploading = self.names[: students // 3] if uploads else []
 
     def arena(self, *words: str) -> str:
-        """What a command prints; it must succeed."""
+        """Run a command that must succeed; return its output."""
         return subprocess.run([*ARENA, *words], cwd=self.folder, check=True, capture_output=True, text=True).stdout
 
     def serve(self) -> None:

@@ -48,7 +48,7 @@ def configuration(page: Path, beginning: str = "") -> str:
 
 
 def block(page: Path, name: str) -> str:
-    """What a page prints behind a comment: a command with its output."""
+    """Return the block of a page behind a comment: a command with its output."""
     found = re.search(_BLOCK.format(name=name), page.read_text("utf-8"))
     assert found is not None, name
     return found[1]
@@ -87,7 +87,7 @@ class Room:
         self.stop()
 
     def serve(self, config: str) -> str:
-        """Start the server with a configuration; returns what it prints."""
+        """Start the server with a configuration; return its output."""
         (self.folder / "arena-server.toml").write_text(config)
         output = self.folder / "server.txt"
         last = "The pages are at .*\n" if (self.folder / "arena-server").exists() else "cannot be shown again; .*\n"
@@ -145,7 +145,7 @@ class Room:
     # ---- what the client sends and gets
 
     def conversation(self) -> str:
-        """What a client that brings a bot sends and gets, until its first challenge is over: each kind of message once.
+        """Messages of a client that brings a bot until its first challenge is over, one of each kind.
 
         It is written from the page alone, but for the bot itself.
         """

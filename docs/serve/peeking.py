@@ -1,4 +1,5 @@
-"""What a bot wins that remembers the cards of one match in the next, and whether intervals hold without duplicates.
+"""Winnings of a bot that remembers the cards of one match in the next, and coverage of intervals
+without duplicates.
 
     python docs/serve/peeking.py [--deals N] [--contests N]
 
@@ -31,7 +32,7 @@ TABLES = (("limit", ("random",)), ("kuhn3", ("random", "raising")))
 
 
 class Honest(Bot):
-    """Calls, as a program of somebody's: what a server cannot know to remember nothing."""
+    """Calls; a server cannot know that this user's program remembers nothing."""
 
     def act(self, view: View) -> Action:
         """Call."""
@@ -39,7 +40,7 @@ class Honest(Bot):
 
 
 class Peek(Bot):
-    """Calls, and knows in the second match of a duplicate what it saw in the first."""
+    """Calls, and knows in the second match of a duplicate the cards that it saw in the first."""
 
     seen: ClassVar[dict[int, tuple[tuple[Card, ...], tuple[Card, ...]]]] = {}
     """By the number of a hand, its own cards and the board: a file would do as well."""
@@ -74,7 +75,7 @@ def contest(game: str, bots: tuple[str, ...], seed: Seed, deals: int) -> Contest
 
 
 def peeking(deals: int) -> Iterator[tuple[str, str, str, str]]:
-    """By opponent, what is measured of the peeking bot with the same cards, with own cards, and of an honest one."""
+    """Winnings by opponent of the peeking bot with the same cards and with own cards, and of an honest bot."""
     for number, opponent in enumerate(OPPONENTS):
         yield (
             opponent,
@@ -86,7 +87,7 @@ def peeking(deals: int) -> Iterator[tuple[str, str, str, str]]:
 
 
 def coverage(game: str, others: tuple[str, ...], contests: int, deals: int) -> tuple[int, float]:
-    """How many contests of a bot with cards of its own have the mean of all in their intervals, and that mean."""
+    """Number of contests with own cards whose intervals hold the mean of all, and that mean."""
     seeds = (derived_seed(key(7), number) for number in range(contests))
     rates = [contest(game, ("Honest", *others), seed, deals).rate() for seed in seeds]
     mean = sum(rate.mean for rate in rates) / contests

@@ -1,4 +1,4 @@
-"""What a user's rating gains from two bots of their own that lose to the first on purpose, and whether it counts.
+"""Gain of a user's rating from two bots of their own that lose on purpose, with and without the rule.
 
     python docs/serve/puppets.py [--deals N] [--lost N]
 
@@ -47,7 +47,7 @@ FIELD: Final = ("calling", "constant", "folding", "mfs", "raising", "random", "r
 PUPPETS: Final = ("puppet1", "puppet2")
 MALLORYS: Final = ("mallory", *PUPPETS)
 HONEST, LOSING = "random", "folding"
-"""What Mallory's bots play, and what the puppets play when they lose."""
+"""Strategies of Mallory's bots, and of the puppets when they lose."""
 _ANY_WIDTH = 1e9
 _LOOK_S = 0.2
 

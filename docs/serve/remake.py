@@ -30,7 +30,7 @@ ASKED: Final = {"bots": 200, "seconds": 10.0, "rounds": 3, "calls": 100, "runs":
 
 
 def measure(asked: dict[str, Any]) -> dict[str, Any]:
-    """All figures, with what was asked for."""
+    """Measure all figures; the result includes the options."""
     from bench.server import measure
 
     rows = measure(**asked, show=lambda line: print(line, file=sys.stderr, flush=True))

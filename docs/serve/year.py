@@ -86,7 +86,7 @@ class PlannedRun:
 
 
 def day_of(day: int, runs: int) -> list[PlannedRun]:
-    """What is played on a day; the same whenever it is asked."""
+    """Matches of a day; the same at each call."""
     draws = random.Random(day)
     planned = []
     for _ in range(runs):
@@ -138,7 +138,7 @@ class Year:
 
     @property
     def days(self) -> int:
-        """How many there are."""
+        """Number of rows."""
         return -(-self._runs // self._runs_a_day)
 
     def close(self) -> None:
@@ -305,7 +305,7 @@ requests_per_minute = 1000000
 
 
 def pages(played: int) -> dict[str, tuple[str, ...]]:
-    """What is asked for, by who asks; `played` is a run whose files are there."""
+    """Requests by kind of visitor; `played` is a run that has its files."""
     game = GAMES[3]
     return {
         "a visitor": (
@@ -404,7 +404,7 @@ def with_table(page: str, found: dict[str, Any]) -> str:
 
 
 def main() -> None:
-    """Play what is left of the year, check it, and measure."""
+    """Play the rest of the year, check it, and measure."""
     parser = argparse.ArgumentParser()
     parser.add_argument("folder", type=Path)
     parser.add_argument("--runs", type=int, default=50_000)

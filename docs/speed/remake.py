@@ -34,7 +34,7 @@ OWN_BOT: Final = HERE.parents[1] / "examples" / "minimal_bot.py"
 
 
 def measure(reference: str, rounds: int, hands: int, core: int) -> dict[str, Any]:
-    """All figures, with what was asked for."""
+    """Measure all figures; the result includes the options."""
     from bench import match, startup
 
     asked = {"rounds": rounds, "hands": hands}

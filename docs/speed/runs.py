@@ -1,4 +1,4 @@
-"""Measure what `docs/benchmarks.md` shows of whole runs, and write it into the page.
+"""Measure whole runs and write the table of `docs/benchmarks.md`.
 
     python docs/speed/runs.py REFERENCE CHECKOUT [--rounds N] [--hands N]
 
@@ -32,7 +32,7 @@ BEFORE: Final = "before"
 
 
 def measure(reference: str, checkout: str, rounds: int, hands: int) -> dict[str, Any]:
-    """All figures, with what was asked for."""
+    """Measure all figures; the result includes the options."""
     from bench import dealers
 
     rows = [

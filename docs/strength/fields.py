@@ -54,7 +54,7 @@ SEED: Final = 2011
 
 
 class Met(NamedTuple):
-    """What a bot wins from a field, in mbb/g.
+    """Winnings of a bot from a field, in mbb/g.
 
     Attributes:
         player: by its name in the tables.
@@ -124,7 +124,7 @@ def _shown(row: Met | None) -> str:
 
 
 def main(folder: Path, workers: int = 1) -> None:
-    """Play what is missing and write the file and the page."""
+    """Play the missing deals and write the file and the page."""
     folder.mkdir(parents=True, exist_ok=True)
     with ProcessPoolExecutor(workers) as pool:
         pending = [

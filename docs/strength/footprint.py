@@ -42,13 +42,13 @@ print(start, *(sizes[name].split()[0] for name in ("VmHWM", "RssAnon")))
 
 
 class Footprint(NamedTuple):
-    """What one `cfr` takes.
+    """Memory and time of one `cfr`.
 
     Attributes:
         file_mb: of its strategy.
         start_s: of processor time, from the start of Python until it is prepared.
         memory_mb: resident at most, Python and all libraries included.
-        own_mb: of it at the end, what other processes cannot share: no files such as libraries and the strategy.
+        own_mb: part at the end that other processes cannot share, without files such as libraries and the strategy.
     """
 
     game: str

@@ -99,7 +99,7 @@ def _played(folder: Path, game: str) -> GameStandings:
 
 
 def main(folder: Path) -> None:
-    """Play what is missing and write the files and the pages."""
+    """Play the missing tournaments and write the files and the pages."""
     folder.mkdir(parents=True, exist_ok=True)
     page = HERE.parent / "strength-tables.md"
     for game in GAMES:

@@ -1,4 +1,4 @@
-"""A player watched at its table of ten: what it won in each hand, how it played, and which genes it was asked for."""
+"""Play of a player at its table of ten: winnings by hand, style, and genes used."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def play_hands(
 def winnings_of(
     deals: DealSet, player: Chromosomes, opponents: Chromosomes, odds: Sequence[Odds], rake: bool
 ) -> tuple[NDArray[np.float64], Bools]:
-    """What each of ten players wins in all hands of some deals, in dollars, and the genes that the first one used."""
+    """Winnings of ten players in all hands of some deals, in dollars, and the genes that the first one used."""
     used, won = np.zeros(GENES, bool), np.zeros(_PLAYERS)
     deals.play(_at_table(player, opponents), odds, rake, used=used, won=won)
     return won, used
@@ -136,7 +136,7 @@ def _half_width(by_deal: NDArray[np.float64]) -> float:
 
 
 def preflop_play(deals: DealSet) -> dict[str, Measured]:
-    """How the charts play before the flop, as parts of the hands with a turn: the same for all players of a table."""
+    """Actions of the charts before the flop, as shares of the hands with a turn, the same for all players."""
     from bots.evolved.kernel import preflop
 
     count = len(deals.cards)

@@ -26,7 +26,7 @@ from engine.splitmix import mixed as mixed_here
 RAISES: Final = (0.0, 0.0, 1.0)
 CALLS: Final = (0.0, 1.0, 0.0)
 DRAWS: Final = (1 / 3, 1 / 3, 1 / 3)
-"""How often a simple player folds, calls and raises."""
+"""Frequencies of a simple player's folds, calls and raises."""
 
 _DECK: Final = np.arange(52, dtype=np.uint8)
 _CARDS: Final = 9

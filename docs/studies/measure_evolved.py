@@ -57,7 +57,7 @@ _DEALS: Final = 1_000
 _GENE_DEALS: Final = 51_797
 """Each is a hundred hands, together those that use all genes by the thesis."""
 _GENE_TRIALS: Final = 50
-"""Which situations come up depends little on how exactly a hand is weighed."""
+"""Samples for the weight of a hand; the situations that occur hardly depend on it."""
 FIELDS: Final = ("random", "calling", "raising")
 """The opponents that the player must beat at a table of ten; these matches have five times as many deals."""
 _MATCH_DEALS: Final = 200
@@ -122,7 +122,7 @@ def tasks(
 
 
 def breed(folder: Path) -> None:
-    """Breed what is missing of all runs."""
+    """Finish the breeding of all runs."""
     for name, bred in RUNS.items():
         run = folder / name
         run.mkdir(parents=True, exist_ok=True)

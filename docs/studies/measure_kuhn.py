@@ -85,7 +85,7 @@ def payoffs(game: KuhnGame, first: Sequence[float], second: Sequence[float]) -> 
 
 
 def standard_deviation(game: KuhnGame, first: Sequence[float], second: Sequence[float]) -> float:
-    """The standard deviation of what the first player wins in a hand."""
+    """Standard deviation of the first player's winnings in a hand."""
     chances = payoffs(game, first, second)
     mean = sum(won * chance for won, chance in chances.items())
     return sqrt(sum((won - mean) ** 2 * chance for won, chance in chances.items()))
@@ -165,7 +165,7 @@ def _settled(means: Sequence[float], value: float) -> float:
 
 
 def possible(name: str) -> float:
-    """What the best response to the model of an experiment wins."""
+    """Winnings of the best response to the model of an experiment."""
     settings, _ = settings_of(name)
     return best_answer(settings.rules, settings.seat - 1, settings.model).value
 
@@ -184,12 +184,12 @@ def fitness_noise(name: str) -> float:
 
 
 def won(genes: Genes, seat: int, other: str) -> float:
-    """What a strategy wins from a model in the classic game."""
+    """Winnings of a strategy from a model in the classic game."""
     return expected_value(KuhnGame(), *_seated(genes, seat, other)) * (1 if seat == 1 else -1)
 
 
 def noise(genes: Genes, seat: int, other: str, hands: int) -> float:
-    """Half the 95 % interval of what a strategy wins in some hands from a model."""
+    """Half the 95 % interval of a strategy's winnings from a model in some hands."""
     return 1.96 * standard_deviation(KuhnGame(), *_seated(genes, seat, other)) / sqrt(hands)
 
 
@@ -199,12 +199,12 @@ def _seated(genes: Genes, seat: int, other: str) -> tuple[Genes, Genes]:
 
 
 def loses(genes: Genes, seat: int) -> float:
-    """What a best response wins from a strategy of the classic game beyond the value of the game."""
+    """Winnings of a best response to a strategy of the classic game beyond the value of the game."""
     return exploitability_of(KuhnGame(), seat - 1, genes)
 
 
 def with_card(other: str, card: str, genes: Genes) -> float:
-    """What a first player wins with a card of the classic game from a model."""
+    """Winnings of a first player with a card of the classic game from a model."""
     second, own, total = model(other, Variant.CLASSIC), CARDS.index(card), 0.0
     for at in set(range(len(CARDS))) - {own}:
         for _, answers, chips, is_showdown in KuhnGame().lines():
@@ -214,7 +214,7 @@ def with_card(other: str, card: str, genes: Genes) -> float:
 
 
 def king_behind_a_check(other: str) -> float:
-    """What the second player wins by betting a king after a model has checked."""
+    """Winnings of the second player from betting a king after a model has checked."""
     genes = model(other, Variant.CLASSIC)
     checks, calls = [1 - gene for gene in genes[:2]], genes[3:5]
     return sum(check * (1 + call) for check, call in zip(checks, calls, strict=True)) / sum(checks)

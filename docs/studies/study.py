@@ -139,7 +139,7 @@ class Study:
         return importlib.import_module(f"measure_{self.name.replace('-', '_')}")
 
     def claims_of(self, group: Mapping[str, Any]) -> list[Claim]:
-        """The claims of a group; what it states holds for all of them, with the fields of the row in braces."""
+        """Claims of a group, whose statement has the fields of each row in braces."""
         found = []
         for row in self._rows(group):
             values = {**group, **row}
@@ -237,7 +237,7 @@ class Study:
         )
 
     def blocks(self) -> dict[Path, dict[str, str]]:
-        """What the pages show of the figures: by page and marker."""
+        """Tables of the pages, by page and marker."""
         tables = {
             marker: markdown_table(table) + (f"\n{table.note}\n" if table.note else "")
             for marker, table in self.tables().items()
@@ -263,7 +263,7 @@ def _sources(column: Mapping[str, str], row: Mapping[str, Any]) -> tuple[str, st
 
 
 def measure(study: Study, folder: Path) -> dict[str, Measured]:
-    """Do what the folder does not hold yet; all figures that the study needs."""
+    """Measure the figures that the folder lacks; return all figures of the study."""
     folder.mkdir(parents=True, exist_ok=True)
     found: dict[str, Measured] = {}
     with ProcessPoolExecutor() as pool:
@@ -282,7 +282,7 @@ def measure(study: Study, folder: Path) -> dict[str, Measured]:
 
 
 def output_of(command: str) -> str:
-    """What a command prints, run in a new folder."""
+    """Run a command in a new folder; return its output."""
     from typer.testing import CliRunner
 
     from dealer.cli import commands_for

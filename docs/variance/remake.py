@@ -55,7 +55,7 @@ BOUNDS: Final = ("<!-- {} -->", "<!-- end of {} -->")
 
 
 class Row(NamedTuple):
-    """What one match gave.
+    """Estimate of one match.
 
     Attributes:
         game: its name.
