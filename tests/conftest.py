@@ -39,8 +39,11 @@ os.environ[SETTINGS_VARIABLE] = ""
 WORKER = "PYTEST_XDIST_WORKER"
 """The environment variable of xdist that holds the name of a worker, in it and in what it starts."""
 
-settings.register_profile("unhurried", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.load_profile("unhurried")
+for profile, examples in (("quick", 40), ("nightly", 400)):
+    settings.register_profile(
+        profile, deadline=None, max_examples=examples, suppress_health_check=[HealthCheck.too_slow]
+    )
+settings.load_profile("quick")
 
 gc.set_threshold(10_000, 10, 50)
 
@@ -71,6 +74,8 @@ def pytest_configure(config: pytest.Config) -> None:
     """
     if config.option.markexpr == "not slow":
         os.environ.setdefault("NUMBA_OPT", "1")
+    elif config.option.markexpr == "slow":
+        settings.load_profile("nightly")
     if not hasattr(config, "workerinput"):
         signal.signal(signal.SIGTERM, signal.default_int_handler)
 
@@ -122,12 +127,17 @@ def pytest_make_collect_report(collector: pytest.Collector) -> Any:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Make most cases of `sampled` tests slow ones, and leave out the tests of other parts.
+    """Make most cases of `sampled` tests slow ones, property tests too at night; leave out the tests of other parts.
 
     The cases of a test stay in one part, as they share what is compiled.
     """
     if WORKER in os.environ:
         items.sort(key=lambda item: item.path.parts)
+    if config.option.markexpr == "slow":
+        for item in items:
+            # Property tests run again at night, with more examples.
+            if getattr(getattr(item, "obj", None), "is_hypothesis_test", False):
+                item.add_marker(pytest.mark.slow)
     for _, cases in groupby((item for item in items if item.get_closest_marker("sampled")), _test_of):
         for at, case in enumerate(cases):
             if at % _SAMPLED:

@@ -8,7 +8,7 @@ import random
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import engine.betting
@@ -84,7 +84,6 @@ def fresh_start(game: Game) -> BettingState:
 # -- random games ----------------------------------------------------------------------------------------------------
 
 
-@settings(max_examples=300)
 @given(games(), SEEDS)
 def test_random_play_agrees_with_a_textbook_table(game: Game, seed: int) -> None:
     table = Table.start(game)
@@ -102,7 +101,6 @@ def test_random_play_agrees_with_a_textbook_table(game: Game, seed: int) -> None
         table = table.play("fcr"[action.kind] + (str(action.hand_total) if action.hand_total else ""))
 
 
-@settings(max_examples=300)
 @given(games(), SEEDS)
 def test_invariants_of_random_play(game: Game, seed: int) -> None:
     for actions, (state, action) in enumerate(random_play(game, seed)):
@@ -126,7 +124,6 @@ def test_invariants_of_random_play(game: Game, seed: int) -> None:
         assert state.after(action).rounds[state.round][-1] == (position, action)
 
 
-@settings(max_examples=200)
 @given(games(), SEEDS)
 def test_what_is_offered_is_accepted_and_nothing_else(game: Game, seed: int) -> None:
     for state, action in random_play(game, seed):
@@ -483,7 +480,6 @@ def test_reversed_blinds() -> None:
 # ---- several actions at once, other processes
 
 
-@settings(max_examples=400)
 @given(games(), SEEDS)
 def test_several_actions_at_once_lead_where_one_by_one_do(game: Game, seed: int) -> None:
     chance = random.Random(seed)
@@ -514,7 +510,6 @@ def test_several_actions_at_once_lead_where_one_by_one_do(game: Game, seed: int)
         assert many.raise_chances(round_) == end.raise_chances(round_) == chances
 
 
-@settings(max_examples=300)
 @given(games(), SEEDS)
 def test_several_actions_at_once_are_refused_where_one_is(game: Game, seed: int) -> None:
     chance = random.Random(seed)
@@ -543,7 +538,6 @@ def test_one_can_go_on_from_several_actions_at_once() -> None:
     assert action_texts(state.after(RAISE).after(FOLD)) == "rcc/rf"
 
 
-@settings(max_examples=100)
 @given(games(), SEEDS)
 def test_a_state_goes_to_another_process_as_its_actions(game: Game, seed: int) -> None:
     for state, _ in random_play(game, seed):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 
 from engine import (
     CALL,
@@ -37,7 +37,6 @@ def play_out(game: Game, seed: int) -> Hand:
     return hand
 
 
-@settings(max_examples=200)
 @given(games(), SEEDS)
 def test_chips_are_conserved(game: Game, seed: int) -> None:
     hand = play_out(game, seed)
@@ -56,7 +55,6 @@ def test_chips_are_conserved(game: Game, seed: int) -> None:
         assert not out or value == -chips
 
 
-@settings(max_examples=200)
 @given(games(), SEEDS)
 def test_a_showdown_pays_the_best_hands(game: Game, seed: int) -> None:
     hand = play_out(game, seed)

@@ -6,7 +6,7 @@ import random
 from collections.abc import Sequence
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.hand import showdown_values
@@ -28,7 +28,6 @@ PLAYERS = SEEDS.map(random_players)
 """Each follows from one drawn number, because drawing twenty costs more than the tests."""
 
 
-@settings(max_examples=1000)
 @given(PLAYERS)
 def test_values_are_those_of_the_textbook(players: list[tuple[int, int | None]]) -> None:
     spent, ranks = [chips for chips, _ in players], [rank for _, rank in players]
@@ -37,7 +36,6 @@ def test_values_are_those_of_the_textbook(players: list[tuple[int, int | None]])
     assert values == pytest.approx([float(value) for value in pots(spent, ranks)], abs=1e-9)
 
 
-@settings(max_examples=300)
 @given(PLAYERS)
 def test_chips_are_kept_unless_folded_chips_lie_above_every_bet(players: list[tuple[int, int | None]]) -> None:
     spent, ranks = [chips for chips, _ in players], [rank for _, rank in players]
@@ -50,7 +48,6 @@ def test_chips_are_kept_unless_folded_chips_lie_above_every_bet(players: list[tu
         assert rank is not None or value == -chips
 
 
-@settings(max_examples=300)
 @given(PLAYERS, st.randoms(use_true_random=False))
 def test_positions_are_treated_alike(players: list[tuple[int, int | None]], chance: object) -> None:
     order = list(range(len(players)))

@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 import engine.betting
 from engine import CALL, RAISE, BettingState, Deal, Game, IllegalAction, Rule, betting_start, deal_hand, raise_to
@@ -67,7 +67,6 @@ def test_values_are_themselves_in_another_process(seed: str) -> None:
     assert all(value in found for value in values)
 
 
-@settings(max_examples=100)
 @given(games(), SEEDS)
 def test_bettings_are_equal_by_game_and_actions(game: Game, seed: int) -> None:
     played = [state for state, _ in random_play(game, seed)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from engine import CALL, FOLD, RAISE, Action, ActionKind, Game, IllegalAction, betting_start, raise_to
@@ -19,7 +19,6 @@ from tests.protocol.states import ANY_GAME, node_of
 LIMIT, NO_LIMIT = find_game("limit")[1], find_game("nolimit")[1]
 
 
-@settings(max_examples=100)
 @given(st.one_of(ANY_GAME, games()), SEEDS)
 def test_a_node_says_what_its_state_says(game: Game, seed: int) -> None:
     """First when it is new, then when it is remembered."""

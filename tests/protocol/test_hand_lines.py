@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from engine import Game, Seat, deal_hand
@@ -14,7 +14,6 @@ from tests.engine.strategies import SEEDS, games, random_play
 from tests.protocol.states import ANY_GAME, node_of, view
 
 
-@settings(max_examples=150)
 @given(st.one_of(ANY_GAME, games()), SEEDS, st.sampled_from([0, 7, 2**32 - 1]))
 def test_every_line_of_a_hand_for_every_position(game: Game, seed: int, hand_number: int) -> None:
     deal = deal_hand(game, seed, 0)
@@ -25,7 +24,6 @@ def test_every_line_of_a_hand_for_every_position(game: Game, seed: int, hand_num
             assert lines.line(position, node_of(betting)) == expected
 
 
-@settings(max_examples=100)
 @given(st.one_of(ANY_GAME, games()), SEEDS, st.sampled_from([0, 7, 2**32 - 1]))
 def test_the_line_in_the_log_is_that_of_the_record(game: Game, seed: int, hand_number: int) -> None:
     deal = deal_hand(game, seed, 0)

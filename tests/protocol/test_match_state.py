@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from engine import CALL, FOLD, RAISE, Game, parse_cards, raise_to
@@ -33,7 +33,6 @@ FLOP_FIRST = toy_game(
 # -- writing and strict reading --------------------------------------------------------------------------------------
 
 
-@settings(max_examples=150)
 @given(hands())
 def test_every_state_of_a_hand_survives_being_written_and_read(views: list[tuple[Game, MatchState]]) -> None:
     for game, state in views:
@@ -178,12 +177,8 @@ def attempt(text: str, game: Game, reader: StateReader | None = None) -> MatchSt
         return error
 
 
-@pytest.mark.parametrize("examples", [150, pytest.param(2000, marks=pytest.mark.slow)])
-def test_a_damaged_state_is_refused_or_is_another_state(examples: int) -> None:
-    settings(max_examples=examples)(given(damaged())(_is_refused_or_another))()
-
-
-def _is_refused_or_another(damage: tuple[Game, str]) -> None:
+@given(damaged())
+def test_a_damaged_state_is_refused_or_is_another_state(damage: tuple[Game, str]) -> None:
     game, text = damage
     found = attempt(text, game)
     if isinstance(found, FormatError):
@@ -193,12 +188,8 @@ def _is_refused_or_another(damage: tuple[Game, str]) -> None:
         assert found.format() == text
 
 
-@pytest.mark.parametrize("examples", [150, pytest.param(2000, marks=pytest.mark.slow)])
-def test_what_a_reader_remembers_changes_nothing(examples: int) -> None:
-    settings(max_examples=examples)(given(lines_of_a_hand())(_is_read_as_if_it_were_the_first))()
-
-
-def _is_read_as_if_it_were_the_first(sent: tuple[Game, list[str]]) -> None:
+@given(lines_of_a_hand())
+def test_what_a_reader_remembers_changes_nothing(sent: tuple[Game, list[str]]) -> None:
     game, lines = sent
     reader = StateReader(game)
     for line in lines:
@@ -209,12 +200,8 @@ def _is_read_as_if_it_were_the_first(sent: tuple[Game, list[str]]) -> None:
             assert found == expected
 
 
-@pytest.mark.parametrize("examples", [150, pytest.param(2000, marks=pytest.mark.slow)])
-def test_the_lenient_reader_takes_whatever_the_strict_one_takes(examples: int) -> None:
-    settings(max_examples=examples)(given(damaged())(_is_taken_by_both_readers))()
-
-
-def _is_taken_by_both_readers(damage: tuple[Game, str]) -> None:
+@given(damaged())
+def test_the_lenient_reader_takes_whatever_the_strict_one_takes(damage: tuple[Game, str]) -> None:
     game, text = damage
     scanned = scan_match_state(text, game)
     state = attempt(text, game)

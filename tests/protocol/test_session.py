@@ -7,7 +7,7 @@ import random
 from collections.abc import Callable
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from engine import CALL, FOLD, RAISE, Action, Game, Hand, deal_hand, raise_to
@@ -89,7 +89,6 @@ def answer(event: DealerEvent) -> tuple[bytes, Action]:
 # -- whole conversations ---------------------------------------------------------------------------------------------
 
 
-@settings(max_examples=60)
 @given(playable_games(), SEEDS)
 def test_a_match_between_both_sides(game: Game, seed: int) -> None:
     chance = random.Random(seed)
@@ -193,7 +192,6 @@ def cut(data: bytes, at: list[int]) -> list[bytes]:
     return [data[a:b] for a, b in itertools.pairwise(ends)]
 
 
-@settings(max_examples=100)
 @given(st.sampled_from([LIMIT, NO_LIMIT, find_game("leduc")[1]]), SEEDS, st.lists(st.integers(0, 3000), max_size=40))
 def test_events_do_not_depend_on_how_the_stream_is_cut(game: Game, seed: int, at: list[int]) -> None:
     sent, _, asked = scripted_stream(game, seed)
@@ -206,7 +204,6 @@ def test_events_do_not_depend_on_how_the_stream_is_cut(game: Game, seed: int, at
     assert stream.startswith(raw)
 
 
-@settings(max_examples=100)
 @given(st.sampled_from([LIMIT, NO_LIMIT, find_game("leduc")[1]]), SEEDS, st.lists(st.integers(0, 3000), max_size=40))
 def test_a_players_events_do_not_depend_on_how_the_stream_is_cut(game: Game, seed: int, at: list[int]) -> None:
     _, stream, _ = scripted_stream(game, seed)
@@ -230,7 +227,6 @@ def test_a_players_events_do_not_depend_on_how_the_stream_is_cut(game: Game, see
     assert whole[-1][0] is Closed
 
 
-@settings(max_examples=300)
 @given(st.binary(max_size=200), st.sampled_from([b"", VERSION_LINE, VERSION_LINE + ECHO, VERSION_LINE + ECHO + b":r"]))
 def test_any_bytes_are_events_or_a_remote_error(data: bytes, before: bytes) -> None:
     session = DealerSession(NO_LIMIT)
@@ -248,7 +244,6 @@ def test_any_bytes_are_events_or_a_remote_error(data: bytes, before: bytes) -> N
         session.next_event()
 
 
-@settings(max_examples=300)
 @given(st.binary(max_size=100), st.sampled_from([b"", b"#", b"MATCHSTATE:", ECHO]))
 def test_any_bytes_of_a_dealer_are_events_or_a_remote_error(data: bytes, before: bytes) -> None:
     session = player()

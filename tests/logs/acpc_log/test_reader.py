@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from engine import Game
@@ -59,7 +59,6 @@ def test_every_shipped_game_comes_back(name: str) -> None:
 
 
 @given(playable_games(), SEEDS, st.integers(0, 2**32 - 20), st.booleans())
-@settings(max_examples=60)
 def test_any_game_comes_back(game: Game, seed: int, first_hand: int, fixed_seats: bool) -> None:
     written = random_hands(game, 4, seed, first_hand=first_hand % 50, fixed_seats=fixed_seats)
     hands, problems = read(log_lines(written, seed=seed), game)
@@ -469,7 +468,6 @@ def test_any_byte_changed_is_never_a_traceback(tmp_path: Path) -> None:
 
 
 @given(st.lists(st.sampled_from(["STATE:", ":", "|", "/", "c", "f", "r", "0", "As", "Ks", "1", "-", "\0", "é", "\n"])))
-@settings(max_examples=300)
 def test_anything_that_looks_a_little_like_a_hand(parts: list[str]) -> None:
     line = "STATE:" + "".join(parts)
     lines = [*log_lines(random_hands("kuhn", 4), "kuhn.limit.2p", score=False), *line.splitlines(keepends=True)]

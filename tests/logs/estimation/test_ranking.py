@@ -7,7 +7,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from logs.estimation import (
@@ -139,7 +139,6 @@ def test_several_contests_of_the_same_players() -> None:
     assert total_bankroll([pair(A, B, 10), pair(B, A, 4)], 2) == [(1, A), (2, B)]
 
 
-@settings(max_examples=50)
 @given(st.data(), st.integers(2, 5))
 def test_the_runoff_is_what_its_rule_says(data: st.DataObject, n: int) -> None:
     """Against the rule spelled out: remove the lowest, equals together, look at contests among the others only."""
