@@ -141,9 +141,9 @@ def test_one_player_against_unknown_ones_is_drawn_as_by_equity():
     ],
 )
 def test_drawn_chances_come_as_near_as_their_standard_errors_say(players, board):
-    """Within four standard errors, and over ten seeds about one standard error off on average."""
+    """Within four standard errors, and over six seeds about one standard error off on average."""
     exact, off = chances(players, parse_cards(board)), []
-    for seed in range(10):
+    for seed in range(6):
         drawn = chances(players, parse_cards(board), trials=20_000, seed=seed)
         assert not drawn.is_exact
         for player, error, counted in zip(drawn.players, drawn.standard_errors, exact.players, strict=True):

@@ -159,12 +159,10 @@ def check_all_boards(holes: list[tuple[int, ...]], dead: tuple[int, ...], pots: 
     "hands",
     [
         "AcAd KcKh",
-        "AcKc QcJc",
         "AcKc QdJd ThTs",
         "2c3c 2d3d 2h3h 2s3s",
         "AcKd AhKs AdKc AsKh",
         "5c4c 5d4d 9h9s Th8h AcAd KcQc 2h2s",
-        "AcAd AhAs",
         "7c7d 7h7s 6c8c 6d8d 6h8h 6s8s 5c9c 5d9d 5h9h 5s9s",
     ],
 )

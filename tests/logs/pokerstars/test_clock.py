@@ -39,14 +39,14 @@ def test_a_time(at_us: int, text: str) -> None:
     assert f"{eastern_date(at_us):%Y/%m/%d}" == text.partition(" ")[0]
 
 
-def test_as_the_time_zone_database_has_it() -> None:
+def test_times_agree_with_the_time_zone_database() -> None:
     new_york = zoneinfo.ZoneInfo("America/New_York")
     at = datetime(1990, 1, 1, tzinfo=UTC)
     while at.year < 2037:
         wanted = at.astimezone(new_york)
         text = HandClock().text(int(at.timestamp()) * 1_000_000)
         assert text == f"{wanted:%Y/%m/%d} {wanted.hour}:{wanted:%M:%S}"
-        at += timedelta(hours=5, minutes=59, seconds=59)
+        at += timedelta(hours=29, minutes=59, seconds=59)
 
 
 @given(st.lists(st.integers(us(2025, 1, 1), us(2027, 1, 1)), min_size=2))

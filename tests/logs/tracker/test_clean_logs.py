@@ -82,12 +82,12 @@ def test_the_counts_are_those_of_single_hands(
 def test_a_bound_of_what_is_remembered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("logs.tracker.clean_logs._BATCH_HANDS", 50)
     monkeypatch.setattr("logs.tracker.clean_logs._MAX_WAYS", 20)
-    paths = write(tmp_path / "run", rotations("limit", 300), "limit")
+    paths = write(tmp_path / "run", rotations("limit", 150), "limit")
     assert close(counted(paths, True, monkeypatch)[0], counted(paths, False, monkeypatch)[0])
 
 
 @pytest.mark.parametrize("game", ["limit", "nolimit3"])
-@pytest.mark.parametrize("trial", range(2))
+@pytest.mark.parametrize("trial", [0, pytest.param(1, marks=pytest.mark.slow)])
 def test_damage_is_counted_and_reported_as_hand_by_hand(
     game: str, trial: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -173,7 +173,7 @@ def test_faults_are_counted_and_reported_as_hand_by_hand(
 def test_all_in_hands_of_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     game = find_game("limit")[1]._replace(stacks=(60, 60))
     path = tmp_path / "match.log"
-    path.write_text("".join(log_lines(random_hands(game, 200, fold=0.02))), newline="")
+    path.write_text("".join(log_lines(random_hands(game, 80, fold=0.02))), newline="")
     at_once = count_hands(find([path], game=game))
     monkeypatch.setattr(many_files, "_may_be_clean", lambda group: False)
     one_by_one = count_hands(find([path], game=game))
@@ -235,7 +235,7 @@ def test_other_games_are_read_hand_by_hand(game: str, tmp_path: Path) -> None:
 
 
 def test_parts_of_big_logs_in_other_processes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    paths = write(tmp_path / "run", rotations("limit", 400), "limit")
+    paths = write(tmp_path / "run", rotations("limit", 200), "limit")
     expected, expected_pots, _ = counted(paths, False, monkeypatch)
     monkeypatch.setattr(many_files, "_MIN_BYTES", 0)
     monkeypatch.setattr(many_files, "_MIN_PART_BYTES", 10_000)

@@ -314,7 +314,7 @@ def test_times_and_comments() -> None:
 
 @pytest.mark.parametrize("game", TOYS)
 def test_other_games_lack_what_makes_no_sense(game: str) -> None:
-    found = bot(random_hands(game, 300), "Ann")
+    found = bot(random_hands(game, 110), "Ann")
     for field in (
         "vpip",
         "vpip_small_blind",
@@ -329,7 +329,7 @@ def test_other_games_lack_what_makes_no_sense(game: str) -> None:
         assert getattr(found, field) is None, field
     assert found.starting_hands == []
     assert found.final_hands == []
-    assert found.hands == 300
+    assert found.hands == 110
     assert found.mbb_per_game.half_width is not None
     assert found.won_at_showdown.chances > 0
     assert [position.position for position in found.positions] == ["1st", "2nd", "3rd"][: len(found.positions)]
@@ -511,9 +511,9 @@ def close(one: Statistics, other: Statistics) -> bool:
 
 
 def test_counting_goes_on_after_looking_and_joining() -> None:
-    records = random_hands("nolimit3", 300)
+    records = random_hands("nolimit3", 150)
     counts = HandCounts()
-    for at in range(0, 300, 50):
+    for at in range(0, 150, 50):
         part = HandCounts().add_all(records[at : at + 20])
         counts.merge(part)
         counts.add_all(records[at + 20 : at + 50])
@@ -521,7 +521,7 @@ def test_counting_goes_on_after_looking_and_joining() -> None:
     assert close(statistics_of(counts), statistics_of(HandCounts().add_all(records)))
 
 
-@pytest.mark.parametrize("hands", [100, pytest.param(400, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("hands", [60, pytest.param(400, marks=pytest.mark.slow)])
 def test_more_ways_to_bet_than_are_remembered(monkeypatch: pytest.MonkeyPatch, hands: int) -> None:
     records = random_hands("limit", hands) + random_hands("nolimit3", hands)
     expected = statistics_of(HandCounts().add_all(records))
@@ -556,7 +556,7 @@ def test_a_bot_against_itself_is_counted_for_both_seats() -> None:
 
 
 def test_a_curve_is_the_winnings_along_the_way() -> None:
-    records = random_hands("limit", 2500)
+    records = random_hands("limit", 1100)
     counts = HandCounts().add_all(records)
     net = 0.0
     sums = {}
@@ -565,7 +565,7 @@ def test_a_curve_is_the_winnings_along_the_way() -> None:
         sums[hands] = net
     points = counts.players["Bob"].curve
     assert 500 <= len(points) <= 1001
-    assert points[-1, Sum.HANDS] == 2500
+    assert points[-1, Sum.HANDS] == 1100
     assert points[:, Sum.NET] == pytest.approx([sums[hands] for hands in points[:, Sum.HANDS]])
     assert bot(records, "Bob").curve[5].half_width_95 is None
     assert bot(records, "Bob").curve[-1].half_width_95 is not None
@@ -623,8 +623,7 @@ def test_a_curve_goes_on_where_another_ends(first: int, second: int) -> None:
     assert hands[-1] == first + second
 
 
-@pytest.mark.parametrize("seatings", [1, 2, 6])
-@pytest.mark.parametrize("hands_at_a_time", [7, 1 << 12])
+@pytest.mark.parametrize(("seatings", "hands_at_a_time"), [(1, 7), (2, 7), (3, 1 << 12)])
 def test_a_deal_in_several_seatings_is_one_unit(
     seatings: int, hands_at_a_time: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:

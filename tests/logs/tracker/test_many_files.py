@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import lzma
-import multiprocessing
-import os
 from itertools import permutations
+from multiprocessing import get_context
 from pathlib import Path
 
 import pytest
@@ -40,15 +39,6 @@ def figures(counts: HandCounts) -> Statistics:
     return found.model_copy(update={"bots": [bot.model_copy(update={"curve": []}) for bot in found.bots]})
 
 
-@pytest.fixture(autouse=True)
-def forked(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> None:
-    """Processes are forked by a server that has imported what they need, but in the first test of several."""
-    if hasattr(os, "fork") and request.function is not test_several_processes_count_what_one_counts:
-        context = multiprocessing.get_context("forkserver")
-        context.set_forkserver_preload([many_files.__name__])
-        monkeypatch.setattr("multiprocessing.get_context", lambda _: context)
-
-
 @pytest.fixture
 def small_files(monkeypatch: pytest.MonkeyPatch) -> None:
     """Two processes are worth their start for any file, and parts may be small."""
@@ -74,8 +64,9 @@ def test_progress_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
 
 
 @pytest.mark.usefixtures("small_files")
-def test_several_processes_count_what_one_counts(tmp_path: Path) -> None:
+def test_several_processes_count_what_one_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Four matches of two bots, the first in parts; a match of others; a PHH file alone in another folder."""
+    monkeypatch.setattr("multiprocessing.get_context", get_context)
     (tmp_path / "run").mkdir()
     for seed, names in enumerate([("Ann", "Bob"), ("Bob", "Ann"), ("Ann", "Bob"), ("Cat", "Dan")]):
         write(tmp_path / "run" / f"m{seed}.log", random_hands("limit", 700 if not seed else 100, seed, names=names))

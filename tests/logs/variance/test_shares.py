@@ -66,7 +66,7 @@ def test_terms_of_a_hand_between_two() -> None:
 def test_shares_of_two_before_the_flop_are_exact() -> None:
     game = find_game("nolimit")[1]
     rng = np.random.default_rng(4)
-    for _ in range(50):
+    for _ in range(6):
         one, two, three, four = rng.choice(52, 4, replace=False).tolist()
         holes = (one, two), (three, four)
         found = Shares(game).of([Deal(holes, ())], np.array([0, 0]), [PotRow(0b11, 0), PotRow(0b10, 0)], [7])
