@@ -1,4 +1,4 @@
-"""The players `mfs` and `rh`: observe, compute one formula, decide, and give the reason if asked."""
+"""The players `mfs` and `rh`, which observe a state, compute one formula and take the decision for its value."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 
     from bots.sdk.holdings import HoldingChances
 
-_LARGEST_K: Final = 1e6
-"""With any larger k every nonzero relation gives the largest decision."""
+_MAX_K: Final = 1e6
+"""Above this bound every nonzero relation gives the largest decision."""
 
 
 _Boldness: TypeAlias = Annotated[
@@ -44,14 +44,14 @@ _Explains: TypeAlias = Annotated[
 
 class _FormulaBot(Bot):
     def __init__(self, k: float, explains: bool) -> None:
-        if not 0 < k <= _LARGEST_K:
-            raise ValueError(f"k must be above 0 and at most {_LARGEST_K:g}, not {k}")
+        if not 0 < k <= _MAX_K:
+            raise ValueError(f"k must be above 0 and at most {_MAX_K:g}, not {k}")
         self.k = k
         self._explains = explains
 
     @abstractmethod
     def _decide(self, view: View) -> tuple[Observation, str, Decision]:
-        """The quantities, the value of the formula in words, and the decision."""
+        """Return the observed quantities, the value of the formula as text, and the decision."""
 
     def act(self, view: View) -> Action:
         seen, reason, decision = self._decide(view)
@@ -63,18 +63,19 @@ class _FormulaBot(Bot):
         return action
 
     def policy(self, view: View) -> Mapping[Action, float] | None:
-        return {action_of(self._decide(view)[2], view): 1.0}
+        _, _, decision = self._decide(view)
+        return {action_of(decision, view): 1.0}
 
 
 class MfsBot(_FormulaBot):
-    """Plays the mathematically fair strategy: expected gain over expected loss, times k, is the decision.
+    """Plays the mathematically fair strategy: decides by expected gain over expected loss, times k.
 
-    Algorithm: the chance to win against everyone still in (`bots.sdk.chance`), the others' chips in the pot, the
-        player's own and the price give a ratio that is 1 where continuing is fair (`bots.formula.formulas`, formulas 1
-        and 5). k times the ratio, rounded down, is one of five decisions (`bots.formula.formulas`). A player that has
-        put nothing into the pot enters the game at any price. The bot ignores how its opponents play.
+    Algorithm: formula 1 computes a ratio from the chance to win against all active players (`bots.sdk.chance`), the
+        player's own chips in the pot, the other chips in it, and the price of a call. It is 1 where a call is fair. k
+        times the ratio, rounded down, is one of five decisions (formula 5 of `bots.formula.formulas`). A player that
+        has put nothing into the pot calls at any price. The bot ignores how its opponents play.
 
-    Source: V. S. Fazio, 2008, section 3.4.3; `bots.formula` lists what is ours.
+    Source: V. S. Fazio, 2008, section 3.4.3; `bots.formula` lists the reconstructed parts.
 
     Other games: limit and no-limit hold'em of two to ten players. Games other than hold'em are refused.
 
@@ -106,16 +107,19 @@ class MfsBot(_FormulaBot):
         compile_kernels()
 
     def policy(self, view: View) -> Mapping[Action, float] | None:
-        """Probability 1 for the one action; None where it depends on samples whose seed was not given."""
+        """Return the action with probability 1, or None if it depends on samples of an unknown seed."""
         return super().policy(view) if self.chance.is_reproducible(view) else None
 
     def policy_by_holding(self, view: View) -> HoldingChances | None:
-        """One action with each holding, against one opponent; None against more, where chances are sampled."""
+        """Return an action for each holding against one opponent; None against more, where chances are sampled."""
         if len(view.active_positions) > 2:
             return None
         from bots.sdk.holdings import pure_policy
 
-        return pure_policy(view, _mfs_decisions(view, self.k), lambda decision: action_of(Decision(decision), view))
+        def action_for(decision: int) -> Action:
+            return action_of(Decision(decision), view)
+
+        return pure_policy(view, _mfs_decisions(view, self.k), action_for)
 
     def _decide(self, view: View) -> tuple[Observation, str, Decision]:
         seen = observe(view, self.chance.percent(view))
@@ -126,13 +130,13 @@ class MfsBot(_FormulaBot):
 
 
 class RhBot(_FormulaBot):
-    """Plays the strategy of Rachlin and Higgins: the pot over raises, players and price, times k, is the decision.
+    """Plays the strategy of Rachlin and Higgins: decides by the pot over raises, players and price, times k.
 
-    Algorithm: one ratio of public quantities (`bots.formula.formulas`, formulas 2 and 6); k times it, rounded down,
-        is one of five decisions (`bots.formula.formulas`). It never looks at its cards: it bets where betting is
-        cheap and few players are left to answer, and folds where it is expensive.
+    Algorithm: formula 2 computes a ratio of public quantities. k times the ratio, rounded down, is one of five
+        decisions (formula 6 of `bots.formula.formulas`). The bot never looks at its cards. It bets where betting is
+        cheap and few players can still answer, and folds where betting is expensive.
 
-    Source: V. S. Fazio, 2008, section 3.4.4; `bots.formula` lists what is ours.
+    Source: V. S. Fazio, 2008, section 3.4.4; `bots.formula` lists the reconstructed parts.
 
     Other games: any, since it ignores the cards.
 
@@ -158,10 +162,11 @@ class RhBot(_FormulaBot):
 
 
 def _mfs_decisions(view: View, k: float) -> NDArray[np.int64]:
-    """`mfs_decision` with each holding against one opponent, shape (1326,); any for holdings with a card of the board.
+    """Return `mfs_decision` for each holding against one opponent, shape (1326,).
 
-    The same to the bit.
+    Values for holdings that contain a board card are arbitrary.
     """
+    # Same operations in the same order as in mfs_relation: the decisions must agree with it exactly.
     import numpy as np
 
     from engine.ranges import HOLDINGS, chances_of_all

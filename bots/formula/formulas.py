@@ -1,25 +1,8 @@
-"""What a formula player observes, the formulas, and the decision that follows.
+"""Observed quantities, formulas and decisions of the players `mfs` and `rh`.
 
-Decisions. Every player of the thesis chooses one of a few numbered decisions. The table that lists them is missing; a
-caption says that 2 means to continue. Here 1 folds, and the higher numbers raise by increasing amounts. An illegal
-decision becomes the nearest legal action: a fold with nothing to call is a check, a raise where none is allowed is a
-call, and a size is clamped to its bounds. In a limit game all three raises have the fixed size.
-
-Quantities. They are the terms of the formulas and of learners. The names in capitals are those of the thesis, which
-gives no unit of money; here it is the big blind, so that a number means the same in every game. Where only a ratio
-matters, whole chips are used, which are exact.
-
-Formulas. The formulas are missing from the text, but the sentences after each of them name their terms. They are
-reconstructed from those:
-
-- formula 1, MFS, the mathematically fair strategy: expected gain over expected loss. Named are the opponents' money,
-  POT, ODDS, RAISE, the player's money in the pot and CHANCE in per cent; the first follows from POT and ODDS by
-  "another formula with the same result".
-- formula 2, RH, of Jean Rachlin and Gary Higgins: named are POT, the number of raises, the players still to act,
-  those that have not folded, and RAISE, to which 1 was added against division by zero.
-- formulas 5 and 6, the decision: the relation and a constant k, "of which several values were tested". Here the
-  decision is their product, rounded down and clamped to 1 to 5. With k = 2 an MFS player continues from a relation of
-  1 up: exactly where continuing is fair.
+`observe` computes the quantities of a view, `mfs_decision` and `rh_decision` map them to a `Decision`, and `action_of`
+to a legal action. Names in capitals are those of the thesis (see `bots.formula`). It gives no unit of money; here it is
+the big blind, so that a number means the same in every game.
 
 N. V. Findler, "Studies in machine cognition using the game of poker", Communications of the ACM 20 (1977), is the
 source of both strategies.
@@ -40,8 +23,9 @@ from engine.errors import quoted
 
 
 class Decision(IntEnum):
-    """The decisions of a player: 2 is that of the thesis, the others are defined here."""
+    """Numbered decisions of a player. The higher numbers raise by increasing amounts."""
 
+    # The table of the thesis is missing. A caption says that 2 means to continue; the others are defined here.
     FOLD = 1
     CALL = 2
     SMALL_RAISE = 3
@@ -60,18 +44,22 @@ _ACTIONS: Final[Mapping[Decision, Callable[[View], Action]]] = {
     Decision.MEDIUM_RAISE: lambda view: view.raise_by_pot(0.5),
     Decision.LARGE_RAISE: lambda view: view.raise_by_pot(1.0),
 }
-"""Table 2, as defined here: the raises are the minimum, half the pot and the pot, as it is after calling."""
+"""Table 2, as defined here. The raises are the minimum, half the pot and the pot, each after calling."""
 
 
 def action_of(decision: Decision, view: View) -> Action:
+    """Return the legal action nearest to a decision. In a limit game all three raises have the fixed size."""
     return _ACTIONS[decision](view)
 
 
 class Proportions:
-    """Frequencies of the decisions: table 3, as a parameter, since its numbers are missing."""
+    """Probabilities of the decisions: table 3, whose numbers are missing, as a parameter.
+
+    Args:
+        text: weights of the decisions 1 to 5, such as ``20/50/15/10/5``; they need not sum to 100.
+    """
 
     def __init__(self, text: str) -> None:
-        """Read five numbers, for the decisions 1 to 5, such as ``20/50/15/10/5``; they need not sum to 100."""
         try:
             weights = [float(part) for part in text.split("/")]
         except ValueError:
@@ -92,10 +80,12 @@ class Proportions:
         for decision, end in zip(self.chances, self._ends, strict=True):
             if number < end:
                 return decision
-        return decision  # rounding may leave the last end just below 1
+        # Rounding can leave the last end just below 1.
+        return decision
 
     def policy(self, view: View) -> Mapping[Action, float]:
-        """The probability of each action in a state; several decisions may lead to one action."""
+        """Return the probability of each action."""
+        # Several decisions can lead to the same action.
         chances: dict[Action, float] = {}
         for decision, chance in self.chances.items():
             action = action_of(decision, view)
@@ -105,29 +95,29 @@ class Proportions:
 
 @dataclass(frozen=True, slots=True)
 class Observation:
-    """Everything a decision may depend on."""
+    """Quantities of a state that a decision may depend on, also for the learner."""
 
     chance_percent: float | None
-    """CHANCE: the player's chance to win, 0 to 100; None if not asked for, since it costs more than all the rest. The
-    thesis does not define it; here it is the expected share of the pot (`bots.sdk.chance`)."""
+    """CHANCE: expected share of the pot (`bots.sdk.chance`), 0 to 100; None if it was not computed. The thesis does not
+    define it."""
     pot_chips: int
-    """POT: chips that all players have put in during this hand, with the blinds."""
+    """POT: chips put in by all players during this hand, including the blinds."""
     odds: float
-    """ODDS: the pot as a multiple of what the player has put in during this hand; 0 while that is nothing."""
+    """ODDS: pot divided by the player's own chips in it; 0 if it has none."""
     raise_chips: int
-    """RAISE: chips the player must add to stay in, at most its remaining stack; 0 if it may check."""
+    """RAISE: chips that a call costs, at most the remaining stack; 0 if the player may check."""
     raise_count: int
-    """QTYRAISE: the number of bets and raises in this hand; blinds do not count."""
+    """QTYRAISE: number of bets and raises in this hand, without the blinds."""
     player_count: int
     """NPLAYERS: players dealt in, folded or not."""
     follower_count: int
-    """FOLLOWERS: players that will act after this one in the round if there is no raise; 0 for the last."""
+    """FOLLOWERS: players that act after this one in the round if nobody raises; 0 for the last."""
     round: int
-    """ROUND: the betting round, 0-based. The thesis only separates the first from the others."""
+    """ROUND: betting round, 0-based. The thesis only separates the first from the others."""
     in_game_count: int
-    """INGAME: players that have not folded, with this one."""
+    """INGAME: players that have not folded, including this one."""
     big_blind_chips: int
-    """The unit of money, in chips; not a quantity of the thesis."""
+    """Unit of money, in chips; not a quantity of the thesis."""
 
     @property
     def pot_money(self) -> float:
@@ -139,7 +129,7 @@ class Observation:
 
     @property
     def own_chips(self) -> int:
-        """Chips the player has put in during this hand: POT / ODDS, as in the thesis; 0 if ODDS is 0."""
+        """Chips of the player in the pot, computed as POT / ODDS as in the thesis; 0 if ODDS is 0."""
         if not self.odds:
             return 0
         return round(self.pot_chips / self.odds)
@@ -170,6 +160,7 @@ def observe(view: View, chance_percent: float | None = None) -> Observation:
 
 
 def in_words(view: View, seen: Observation) -> str:
+    """Format the quantities of a state on one line."""
     cards = view.hole_text
     if view.board:
         cards += f" on {view.board_text}"
@@ -184,11 +175,16 @@ def in_words(view: View, seen: Observation) -> str:
 
 
 def mfs_relation(seen: Observation) -> float:
-    """Formula 1: expected gain over expected loss, infinite for a certain win.
+    """Compute formula 1, expected gain over expected loss; infinite for a certain win.
 
-    CHANCE * others / ((100 - CHANCE) * (own + RAISE)), with own = POT / ODDS the player's chips in the pot and
-    others = POT - own. CHANCE must be known, and ODDS or RAISE above 0.
+    It is CHANCE * (POT - own) / ((100 - CHANCE) * (own + RAISE)), where own = POT / ODDS is the player's part of POT.
+
+    Raises:
+        ValueError: CHANCE is unknown, or ODDS and RAISE are both 0.
     """
+    # The sentence after the missing formula names the opponents' money, POT, ODDS, RAISE, the player's money in the
+    # pot, and CHANCE in per cent. The opponents' money follows from POT and ODDS by "another formula with the same
+    # result".
     if seen.chance_percent is None:
         raise ValueError("the MFS relation needs CHANCE")
     own_chips = seen.own_chips
@@ -205,28 +201,29 @@ def mfs_relation(seen: Observation) -> float:
 
 
 def mfs_decision(seen: Observation, k: float) -> Decision:
-    """Formula 5: k times the MFS relation as a decision; 2, to enter the game, while the player has put nothing in."""
+    """Compute formula 5: the decision for k times the MFS relation; 2 if the player has no chips in the pot."""
+    # With k = 2 the player continues from a relation of 1 up, exactly where continuing is fair.
     if not seen.odds:
         return Decision.CALL
     return decision_of(k * mfs_relation(seen))
 
 
 def rh_relation(seen: Observation) -> float:
-    """Formula 2: the pot, discounted by raises, players and the price.
+    """Compute formula 2, the pot divided by raises, players and price.
 
-    POT / ((QTYRAISE + 1) * (FOLLOWERS + 1) * INGAME * (RAISE + 1)), money in big blinds. The 1 added to
-    RAISE is the thesis's, the one added to QTYRAISE is Findler's; the one added to FOLLOWERS is ours, since the last
-    player to act has none.
+    It is POT / ((QTYRAISE + 1) * (FOLLOWERS + 1) * INGAME * (RAISE + 1)), with money in big blinds.
     """
+    # The 1 added to RAISE is from the thesis, against division by zero, and the 1 added to QTYRAISE from Findler. The 1
+    # added to FOLLOWERS is ours, because the last player to act has none.
     players = (seen.follower_count + 1) * seen.in_game_count
     return seen.pot_money / ((seen.raise_count + 1) * players * (seen.raise_money + 1))
 
 
 def rh_decision(seen: Observation, k: float) -> Decision:
-    """Formula 6: k times the RH relation as a decision."""
+    """Compute formula 6: the decision for k times the RH relation."""
     return decision_of(k * rh_relation(seen))
 
 
 def decision_of(value: float) -> Decision:
-    """The decision for a value: rounded down and clamped to 1 to 5."""
+    """Return the decision for a value, rounded down and clamped to 1 to 5."""
     return Decision(math.floor(max(Decision.FOLD, min(Decision.LARGE_RAISE, value))))

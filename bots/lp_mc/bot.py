@@ -1,7 +1,7 @@
 """The players `mc`, `lp` and `lp-mc`.
 
-`mc` simulates on every street and plays the action of the highest value. `lp` and `lp-mc` play the equilibrium before
-the flop; after it `lp` calls, and `lp-mc` simulates.
+`mc` simulates in every round and plays the action of the highest value. `lp` and `lp-mc` play the equilibrium before
+the flop. After the flop `lp` calls and `lp-mc` simulates.
 """
 
 from __future__ import annotations
@@ -25,18 +25,18 @@ _DEFAULTS: Final = SimulationOptions()
 
 
 class McBot(Bot):
-    """Plays out every action thousands of times against a model of its opponent, and takes the best on average.
+    """Simulates each action thousands of times against a model of the opponent, and takes the best on average.
 
-    Algorithm: how often the opponent folded, called and raised, by round and by whether it owed a bet, is the model.
-        In a trial of the simulation the opponent holds one of the hands that it may hold, without the weakest ones: as
-        large a share of them as the share of its actions that were folds. It plays by the model's frequencies, equally
-        aggressive throughout, the bot calls all bets, the rest of the board is dealt. The average of 10,000 trials is
-        the value of a call and of a raise; a fold is worth 0. The best is played; where call and raise are worth about
-        the same, each hand has its own preference. Nothing is ever folded for nothing.
+    Algorithm: the model counts the opponent's folds, calls and raises by round, separately with and without a bet to
+        call. A trial deals the opponent one of its possible hands, without the weakest ones; their share is the share
+        of folds among its actions. The opponent plays by the model's frequencies with the same aggression in all
+        rounds, the bot calls all bets, and the rest of the board is dealt. The average of 10,000 trials is the value of
+        a call or a raise; a fold has the value 0. The bot takes the best action, and never folds where it can check.
+        If call and raise have similar values, a number drawn for the hand decides.
 
     Source: J. Vytrísal, "Texas hold'em limit pokerbot", Univerzita Palackého v Olomouci, 2013, section 4.2.
-        `docs/gap-fillings.md` lists what it leaves open. The thesis simulates after the flop only: that is `lp-mc`.
-        Before it, hands are ordered here by their chance to win against random cards.
+        `docs/gap-fillings.md` lists the points that it leaves open. The thesis simulates only after the flop, as
+        `lp-mc` does. Before the flop, the hands are ordered here by their chance to win against random cards.
 
     Other games: limit hold'em of two players, of any stakes. All other games are refused.
 
@@ -45,7 +45,7 @@ class McBot(Bot):
     """
 
     _first_round: ClassVar[int] = 0
-    """The first round that is simulated."""
+    """First simulated round."""
 
     def __init__(
         self,
@@ -87,9 +87,12 @@ class McBot(Bot):
 
 
 def best_action(view: View, values: Values, threshold: float, *, is_aggressive: bool) -> Action:
-    """The action of the highest value; a check instead of a fold where a check is free.
+    """Return the action of the highest value. It is never a fold where a check is legal.
 
-    Call and raise count as equal if both are positive and differ by at most the threshold, as a share of the pot.
+    Args:
+        threshold: difference of the values of call and raise, as a share of the pot, up to which they count as equal if
+            both are positive.
+        is_aggressive: raise if they count as equal.
     """
     call = values.call
     raise_ = values.raise_
@@ -98,22 +101,28 @@ def best_action(view: View, values: Values, threshold: float, *, is_aggressive: 
             return RAISE if is_aggressive else CALL
         if raise_ > max(call, 0.0):
             return RAISE
-    return FOLD if call < 0 and view.can_fold else CALL
+    if call < 0 and view.can_fold:
+        return FOLD
+    return CALL
 
 
 def _explain(view: View, values: Values, action: Action) -> str:
-    """The values of fold, call and raise in chips, as in the log of the thesis, and the action."""
-    cards = view.hole_text + (f" on {view.board_text}" if view.board else "")
-    raise_ = "-" if values.raise_ is None else f"{values.raise_:.2f}"
+    """Format the values in chips, as in the log of the thesis, and the action."""
+    cards = view.hole_text
+    if view.board:
+        cards += f" on {view.board_text}"
+    raise_ = "-"
+    if values.raise_ is not None:
+        raise_ = f"{values.raise_:.2f}"
     return (
         f"{view.round_name} {cards}: fold 0, call {values.call:.2f}, raise {raise_}; the opponent holds one of "
-        f"{values.hands:,} hands of {values.of_hands:,} -> {format_action(action)}"
+        f"{values.hands:,} hands of {values.all_hands:,} -> {format_action(action)}"
     )
 
 
 _EQUILIBRIUM: Final = "equilibrium"
 _PUBLISHED: Final = "published"
-_BETS: Final = 4
+_MAX_BETS: Final = 4
 _ACTIONS: Final = (FOLD, CALL, RAISE)
 _LETTERS: Final = {ActionKind.CALL: "c", ActionKind.RAISE: "r"}
 _PreflopOption: TypeAlias = Annotated[
@@ -124,12 +133,14 @@ _PreflopOption: TypeAlias = Annotated[
 
 
 def preflop_refusal(game: Game) -> str | None:
-    """Why the equilibrium does not hold for a game; None where it does."""
+    """Return the reason why the equilibrium does not hold for a game, or None if it holds."""
     if is_holdem(game) and game.is_limit and game.num_players == 2:
         small, big = sorted(game.blinds)
         is_small_first = game.blinds[game.first_players[0]] == small
         is_bet = game.raise_sizes[0] == big == 2 * small
-        if is_bet and is_small_first and game.max_raises[0] == _BETS - 1 and min(game.stacks) > _BETS * big:
+        has_cap = game.max_raises[0] == _MAX_BETS - 1
+        can_reach_cap = min(game.stacks) > _MAX_BETS * big
+        if is_bet and is_small_first and has_cap and can_reach_cap:
             return None
     return (
         "the equilibrium before the flop is that of limit hold'em of two players with blinds of half a bet and a bet, "
@@ -148,10 +159,15 @@ class _Preflop:
         chances = self._strategy.chances(betting, starting_hand(view.hole_cards))
         if view.can_fold:
             return chances
+        # The published strategy also folds where it can check.
         return ActionChances(0.0, chances.fold + chances.call, chances.raise_)
 
     def policy(self, view: View) -> Mapping[Action, float]:
-        return {action: chance for action, chance in zip(_ACTIONS, self.chances(view), strict=True) if chance}
+        policy = {}
+        for action, chance in zip(_ACTIONS, self.chances(view), strict=True):
+            if chance:
+                policy[action] = chance
+        return policy
 
     def act(self, view: View, number: float, *, explains: bool) -> Action:
         action = choose_action(self.policy(view), number)
@@ -168,13 +184,13 @@ class _Preflop:
 class LpBot(Bot):
     """Plays the equilibrium of the game that ends before the flop, and calls everything after it.
 
-    Algorithm: the betting before the flop with all cards shown at its end is a game of its own, small enough to be
-        solved exactly by a linear program (`bots.lp_mc.preflop`): the probabilities of fold, call and raise for each of
-        the 169 starting hands after each betting. If both only called after the flop, no opponent could win against it
-        on average over both seats; an opponent that bets after the flop can.
+    Algorithm: the betting before the flop, followed by a showdown, is a game that a linear program solves exactly
+        (`bots.lp_mc.preflop`). The solution has the probabilities of fold, call and raise for each of the 169 starting
+        hands after each betting. An opponent that only calls after the flop cannot win against it on average over both
+        seats. An opponent that bets after the flop can.
 
-    Source: J. Vytrísal, "Texas hold'em limit pokerbot", Univerzita Palackého v Olomouci, 2013, section 4.1; the
-        strategy printed there is not the equilibrium (option `preflop`), `docs/lp-mc.md` says why.
+    Source: J. Vytrísal, "Texas hold'em limit pokerbot", Univerzita Palackého v Olomouci, 2013, section 4.1. The
+        strategy printed there (option `preflop`) is not the equilibrium; `docs/lp-mc.md` explains the mistake.
 
     Other games: none; all but limit hold'em of two players with the usual blinds and cap are refused.
 
@@ -206,13 +222,16 @@ class LpBot(Bot):
 
     def policy(self, view: View) -> Mapping[Action, float]:
         self.require_game(view.game)
-        return {CALL: 1.0} if view.round else self._preflop.policy(view)
+        if view.round:
+            return {CALL: 1.0}
+        return self._preflop.policy(view)
 
     def policy_by_holding(self, view: View) -> HoldingChances:
-        """`policy`, asked once for each class of hands."""
+        """Return the policy for every holding."""
         self.require_game(view.game)
         if view.round:
             return {CALL: 1.0}
+        # Imported here, because it needs numpy, which a playing bot does not load.
         from bots.sdk.holdings import policy_by_class
 
         return policy_by_class(view, self._preflop.policy)
@@ -261,6 +280,8 @@ class LpMcBot(McBot):
         return self._preflop.act(view, uniform(draw(self._seed, view)), explains=self._explains)
 
     def policy(self, view: View) -> Mapping[Action, float] | None:
-        """The equilibrium's probabilities before the flop; None after it, where the model decides."""
+        """Return the equilibrium's probabilities before the flop, and None after it, where the model decides."""
         self.require_game(view.game)
-        return None if view.round else self._preflop.policy(view)
+        if view.round:
+            return None
+        return self._preflop.policy(view)

@@ -1,7 +1,7 @@
-"""The showdowns that a simulated hand may end in, drawn by compiled code.
+"""Compiled loops that draw the showdowns of a simulation.
 
-The opponent holds one of the hands that have been left to it, all equally likely, and the cards to come are any of the
-rest. So much of a trial is cards; what the players put in meanwhile is left to `bots.lp_mc.simulation`.
+A showdown gives the opponent one of its remaining hands, all equally likely, and completes the board from the rest of
+the deck. `bots.lp_mc.simulation` adds the betting.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ _DECK: Final = np.arange(52, dtype=np.uint8)
 
 
 class Holdings(NamedTuple):
-    """The hands of two cards that the opponent may hold, the weakest first.
+    """Possible hands of the opponent, the weakest first.
 
     Attributes:
-        unseen: the cards that are neither ours nor on the board, ascending.
-        low: of each hand, the place of its lower card among the unseen.
-        high: of each hand, the place of its higher card.
+        unseen: cards that are neither ours nor on the board, ascending.
+        low: index of each hand's lower card in `unseen`.
+        high: index of each hand's higher card in `unseen`.
     """
 
     unseen: NDArray[np.uint8]
@@ -44,28 +44,29 @@ class Holdings(NamedTuple):
     high: _Places
 
     def without_weakest(self, share: float) -> Holdings:
-        """Without this share of them from the weak end, rounded down; one stays always."""
+        """Drop this share of the hands, rounded down, from the weak end. At least one hand remains."""
         first = min(int(share * len(self.low)), len(self.low) - 1)
         return Holdings(self.unseen, self.low[first:], self.high[first:])
 
 
 def holdings_by_strength(hole: tuple[int, ...], board: tuple[int, ...]) -> Holdings:
-    """The hands an opponent may hold, by their strength together with the board.
+    """Return the possible hands of an opponent in the order of their strength with the board.
 
-    Before the flop by their chance to win against random cards. Equal ones are in the order of their cards.
+    Before the flop the order is that of the chance to win against random cards. Equal hands are in the order of their
+    cards.
     """
     unseen = np.delete(_DECK, hole + board)
     low, high = _pairs(len(unseen))
-    one = unseen[low]
-    other = unseen[high]
+    low_cards = unseen[low]
+    high_cards = unseen[high]
     if board:
         hands = np.empty((len(low), len(board) + 2), np.uint8)
         hands[:, :-2] = board
-        hands[:, -2] = one
-        hands[:, -1] = other
+        hands[:, -2] = low_cards
+        hands[:, -1] = high_cards
         order = rank_hands(hands).argsort(kind="stable")
     else:
-        order = _strength_before_the_flop()[one, other].argsort(kind="stable")
+        order = _preflop_strength()[low_cards, high_cards].argsort(kind="stable")
     return Holdings(unseen, low[order], high[order])
 
 
@@ -76,10 +77,11 @@ def _pairs(cards: int) -> tuple[_Places, _Places]:
 
 
 @cache
-def _strength_before_the_flop() -> NDArray[np.float64]:
-    share_of_one = 2
-    table = np.array(read_preflop()).reshape(-1, MAX_OPPONENTS, 3)[:, 0, share_of_one]
-    strength: NDArray[np.float64] = table[np.array(starting_hand_table())]
+def _preflop_strength() -> NDArray[np.float64]:
+    """Return the chance to win against random cards by both cards of a hand, shape (52, 52)."""
+    # Each row of the table has three numbers, of which the last is the share of the pot.
+    shares = np.array(read_preflop()).reshape(-1, MAX_OPPONENTS, 3)[:, 0, 2]
+    strength: NDArray[np.float64] = shares[np.array(starting_hand_table())]
     return strength
 
 
@@ -94,18 +96,17 @@ def count_shares(
     start: np.uint64,
     shares: NDArray[np.int64],
 ) -> None:
-    """Draw showdowns in batches; write twice our part of the pots of each batch to shares: 2 for a win, 1 for a tie.
-
-    In each trial the opponent's hand is drawn first, then the rest of the board from what is unseen then, with that
-    hand put aside at its end, its higher card last (Fisher and Yates). Every trial begins with a new word of the
-    random numbers, whose upper half makes the first draw and its lower half the second, as in `engine.kernels.draw`.
+    """Draw batches of showdowns, and write twice our share of the pots of each batch: 2 per win, 1 per tie.
 
     Args:
-        board: none, or three to five cards.
-        unseen: the others of the deck.
-        low, high: the hands of the opponent, as places in unseen, low < high.
-        sizes: how many showdowns are in each batch.
-        start: of the random numbers.
+        hole: our two cards.
+        board: no cards, or three to five.
+        unseen: the other cards of the deck.
+        low: index in `unseen` of the lower card of each possible hand of the opponent.
+        high: index of the higher card.
+        sizes: number of showdowns of each batch.
+        start: state of the random numbers.
+        shares: result, by batch.
     """
     cards = len(unseen)
     to_come = _BOARD_CARDS - len(board)
@@ -119,18 +120,23 @@ def count_shares(
     counter = start
     for batch in range(len(sizes)):
         won = 0
+        # Sums twice our share of each pot of the batch.
         for _ in range(sizes[batch]):
+            # A trial starts with a new random word. The upper half of a word makes a draw and the lower half the next
+            # one, as in engine.kernels.draw.
             counter += _STEP
             word = np.uint64(mixed(counter))
             hand = ((word >> _HALF) * hands) >> _HALF
-            one = low[hand]
-            other = high[hand]
-            their_key = KEYS[deck[one]] + KEYS[deck[other]]
-            their_cards = BITS[deck[one]] | BITS[deck[other]]
-            deck[other], deck[cards - 1] = deck[cards - 1], deck[other]
-            deck[one], deck[rest] = deck[rest], deck[one]
+            their_low = low[hand]
+            their_high = high[hand]
+            their_key = KEYS[deck[their_low]] + KEYS[deck[their_high]]
+            their_cards = BITS[deck[their_low]] | BITS[deck[their_high]]
+            # Move the opponent's cards to the end of the deck, behind the cards that can still come.
+            deck[their_high], deck[cards - 1] = deck[cards - 1], deck[their_high]
+            deck[their_low], deck[rest] = deck[rest], deck[their_low]
             key = board_key
             known = board_cards
+            # Draws the rest of the board (Fisher and Yates), and adds its cards to the key and the set.
             for draw in range(to_come):
                 if draw % 2 == 0:
                     half = word & _LOW_HALF
@@ -151,9 +157,10 @@ def count_shares(
                 won += 2
             elif ours == theirs:
                 won += 1
+            # Undo all exchanges in reverse order: each trial starts from the same deck.
             for draw in range(to_come - 1, -1, -1):
                 place = places[draw]
                 deck[place], deck[draw] = deck[draw], deck[place]
-            deck[one], deck[rest] = deck[rest], deck[one]
-            deck[other], deck[cards - 1] = deck[cards - 1], deck[other]
+            deck[their_low], deck[rest] = deck[rest], deck[their_low]
+            deck[their_high], deck[cards - 1] = deck[cards - 1], deck[their_high]
         shares[batch] = won

@@ -1,13 +1,9 @@
-"""The Monte Carlo simulation: options, the model of the opponent, and from a state to expected values of actions.
+"""Monte Carlo simulation of limit hold'em: options, model of the opponent, and expected values of actions.
 
-A trial gives the opponent a hand, deals the rest of the board and plays to the end; the average over the trials is the
-value of an action. Since in one batch of trials the opponent is equally aggressive throughout, and we always call, the
-betting goes the same way in all of them: it is played once, and what is drawn thousands of times is cards alone
-(`bots.lp_mc.drawn_showdowns`). That is why a decision of 10,000 trials takes well below a millisecond.
-
-The cards are the same for the call and for the raise, so that chance does not decide between the two.
-
-numba is loaded when the first showdown is drawn, or by `load`.
+`simulate` returns the average result of an action over many trials. All trials of a batch have the same betting,
+because the opponent has the same aggression in all of them and we always call. So the betting is played once per batch,
+and only the cards are drawn for each trial (`bots.lp_mc.drawn_showdowns`). numba is loaded with the first showdown, or
+by `load`.
 """
 
 from __future__ import annotations
@@ -29,7 +25,11 @@ from engine.splitmix import MASK_64, STEP, mixed
 
 @dataclass(frozen=True, slots=True)
 class SimulationOptions:
-    """How to simulate and how to choose; a value out of range is a `ValueError`."""
+    """Options of the simulation and of the choice of an action.
+
+    Raises:
+        ValueError: a value is out of range.
+    """
 
     trials: Annotated[int, "how many showdowns are drawn for each decision", Interval(1, 10_000_000)] = 10_000
     batches: Annotated[
@@ -73,17 +73,22 @@ class SimulationOptions:
 
 _ACTIONS: Final = (FOLD, CALL, RAISE)
 AggressionCuts: TypeAlias = tuple[float, float]
-"""How an opponent chooses: the least aggression, from 0 up to 1, with which it calls, and raises."""
+"""Minimum aggression, from 0 up to 1, with which an opponent calls, and with which it raises."""
 
 
 class OpponentModel:
-    """Counts the opponent's actions, from the first round that is modelled on.
+    """Counts of the opponent's actions.
 
-    `counts` says by round how often it folded, called and raised, when it owed nothing and when it owed a bet.
+    Args:
+        rounds: number of rounds of the game.
+        first_round: first round whose actions are counted.
+        prior: number of actions of each legal kind that is added to each cell.
+
+    Attributes:
+        counts: folds, calls and raises, by round and by whether the opponent owed a bet.
     """
 
     def __init__(self, rounds: int, *, first_round: int, prior: float) -> None:
-        """Each cell begins with so many actions of each legal kind (`prior`)."""
         self._first_round = first_round
         self._prior = prior
         self.counts = [[[0, 0, 0], [0, 0, 0]] for _ in range(rounds)]
@@ -91,7 +96,11 @@ class OpponentModel:
         self._seen = 0
 
     def observe(self, betting: BettingState, us: int, hand_number: int) -> None:
-        """Count the actions of a hand that have not been counted yet; a new number or position begins a new hand."""
+        """Count the new actions of a hand.
+
+        Args:
+            us: our position. A hand with another number or position is a new hand.
+        """
         if self._hand != (hand_number, us):
             self._hand = (hand_number, us)
             self._seen = 0
@@ -99,21 +108,24 @@ class OpponentModel:
         number = 0
         for round_ in range(self._first_round, len(rounds)):
             raises = 0
-            for at, (position, action) in enumerate(rounds[round_]):
+            for index, (position, action) in enumerate(rounds[round_]):
                 number += 1
                 if position != us and number > self._seen:
                     # The first to act owes a blind before the flop, and nothing after it.
-                    owes = raises > 0 or (round_ == 0 and at == 0)
+                    owes = raises > 0 or (round_ == 0 and index == 0)
                     self.counts[round_][owes][_ACTIONS.index(action)] += 1
                 raises += action == RAISE
         self._seen = number
 
     def end_hand(self) -> None:
-        """The hand is over; the next may have the same number."""
+        """End the hand, because the next one can have the same number."""
         self._hand = None
 
     def chances(self, round_: int, owes: bool) -> AggressionCuts:
-        """How it will choose. One that owes nothing does not fold; one of which nothing is known and assumed calls."""
+        """Return the opponent's cuts in a round, for a decision with or without a bet to call.
+
+        Without a bet to call it never folds. Without counts and prior it always calls.
+        """
         prior = self._prior
         fold, call, raise_ = self.counts[round_][owes]
         kinds = 2 + owes
@@ -124,14 +136,18 @@ class OpponentModel:
         return folds / total, (folds + call + prior) / total
 
     def all_chances(self) -> Sequence[Sequence[AggressionCuts]]:
-        """By round, the chances when it owes nothing and when it owes a bet."""
+        """Return the cuts by round, without and with a bet to call."""
         chances = []
         for round_ in range(len(self.counts)):
             chances.append([self.chances(round_, False), self.chances(round_, True)])
         return chances
 
     def fold_share(self, which: str, round_: int) -> float:
-        """How often it folded, 0 to 1; 0 where nothing has been seen. See `SimulationOptions.weakest`."""
+        """Return the share of folds among the opponent's actions; 0 without any actions.
+
+        Args:
+            which: the actions to count, see `SimulationOptions.weakest`.
+        """
         if which == "none":
             return 0.0
         cells = [self.counts[round_][1]]
@@ -147,90 +163,117 @@ _BOARDS: Final = ((), (0, 5, 10), (0, 5, 10, 15), (0, 5, 10, 15, 20))
 
 
 class Values(NamedTuple):
-    """Expected values in chips, a fold being worth 0; and how many hands of all are left to the opponent."""
+    """Expected values in chips, where a fold has the value 0.
+
+    Attributes:
+        call: value of a call or check.
+        raise_: value of a raise; None if it is illegal.
+        hands: number of hands simulated for the opponent, without the weakest ones.
+        all_hands: number of hands that the opponent can have.
+    """
 
     call: float
     raise_: float | None
     hands: int
-    of_hands: int
+    all_hands: int
 
 
 def load() -> None:
-    """Load, or compile, all that a simulation needs: afterwards the first is as fast as any.
-
-    What has been loaded is taken out of the garbage collector's sight: it would walk all of numba in the middle of some
-    decision.
-    """
+    """Load or compile everything that a simulation needs."""
     for board in _BOARDS:
         _draw((50, 51), board, 0.0, [1], 0)
+    # A garbage collection would otherwise visit all objects of numba, in the middle of a decision.
     gc.collect()
     gc.freeze()
 
 
 def batch_sizes(options: SimulationOptions) -> list[int]:
-    """How many trials each batch has; they differ by one at most."""
+    """Return the number of trials of each batch. The numbers differ by one at most."""
     ends = [options.trials * number // options.batches for number in range(options.batches + 1)]
     return [end - start for start, end in pairwise(ends)]
 
 
 def simulate(view: View, model: OpponentModel, options: SimulationOptions, start: int) -> Values:
-    """The values of the actions at our turn; the same start of the random numbers, 64 bits, gives the same values."""
+    """Estimate the values of the actions at our turn.
+
+    Args:
+        start: state of the random numbers, 64 bits. Equal states give equal values.
+    """
     chances = model.all_chances()
     numbers = mixed(start)
-    aggressions = [uniform(mixed(numbers + batch * STEP & MASK_64)) for batch in range(1, options.batches + 1)]
-    actions = [CALL, RAISE] if view.can_raise else [CALL]
-    lines = [_lines(view, action, chances, aggressions) for action in actions]
+    aggressions = []
+    for batch in range(1, options.batches + 1):
+        aggressions.append(uniform(mixed(numbers + batch * STEP & MASK_64)))
     sizes = batch_sizes(options)
     left_out = model.fold_share(options.weakest, view.round)
-    shares, hands, of_hands = _draw(view.hole_cards, view.board, left_out, sizes, mixed(numbers))
-    spent = view.hand_committed[view.position] if options.sunk == "whole" else 0
-    values = []
-    for batches in lines:
+    # Call and raise have the same showdowns, so that chance does not decide between them.
+    shares, hands, all_hands = _draw(view.hole_cards, view.board, left_out, sizes, mixed(numbers))
+    spent = 0
+    if options.sunk == "whole":
+        spent = view.hand_committed[view.position]
+
+    def value(action: Action) -> float:
         total: float = 0
+        batches = _lines(view, action, chances, aggressions)
+        # Sums the chips that the cards do not decide, and our share of the pots of the showdowns.
         for (sure, pot), size, share in zip(batches, sizes, shares, strict=True):
             total += size * sure + pot * share / 2
-        values.append(total / options.trials - spent)
-    return Values(values[0], values[1] if len(values) > 1 else None, hands, of_hands)
+        return total / options.trials - spent
+
+    raise_ = None
+    if view.can_raise:
+        raise_ = value(RAISE)
+    return Values(value(CALL), raise_, hands, all_hands)
 
 
 def _lines(
     view: View, action: Action, chances: Sequence[Sequence[AggressionCuts]], aggressions: Sequence[float]
 ) -> list[tuple[int, int]]:
-    cuts = sorted({cut for cells in chances for cell in cells for cut in cell})
-    known: dict[int, tuple[int, int]] = {}
+    """Return the result of `play_out` for each aggression."""
+    cells = itertools.chain.from_iterable(chances)
+    cuts = sorted(set(itertools.chain.from_iterable(cells)))
+    # Aggressions between the same two cuts lead to the same actions.
+    by_interval: dict[int, tuple[int, int]] = {}
     lines = []
     for aggression in aggressions:
-        at = bisect_right(cuts, aggression)
-        if at not in known:
-            known[at] = play_out(view.betting, action, chances, aggression)
-        lines.append(known[at])
+        interval = bisect_right(cuts, aggression)
+        if interval not in by_interval:
+            by_interval[interval] = play_out(view.betting, action, chances, aggression)
+        lines.append(by_interval[interval])
     return lines
 
 
 def _draw(
     hole: tuple[int, ...], board: tuple[int, ...], left_out: float, sizes: Sequence[int], start: int
 ) -> tuple[list[int], int, int]:
+    """Draw batches of showdowns.
+
+    Args:
+        left_out: share of the opponent's hands to leave out, from the weakest.
+
+    Returns:
+        Twice our share of the pots of each batch, the number of hands drawn from, and the number of all hands.
+    """
     import numpy as np
 
     from bots.lp_mc.drawn_showdowns import count_shares, holdings_by_strength
 
     holdings = holdings_by_strength(hole, board)
-    left = holdings.without_weakest(left_out)
+    simulated = holdings.without_weakest(left_out)
     shares = np.zeros(len(sizes), np.int64)
-    ours = np.array(hole, np.uint8)
-    known = np.array(board, np.uint8)
-    count_shares(ours, known, *left, np.array(sizes, np.int64), np.uint64(start), shares)
-    return shares.tolist(), len(left.low), len(holdings.low)
+    hole_cards = np.array(hole, np.uint8)
+    board_cards = np.array(board, np.uint8)
+    count_shares(hole_cards, board_cards, *simulated, np.array(sizes, np.int64), np.uint64(start), shares)
+    return shares.tolist(), len(simulated.low), len(holdings.low)
 
 
 def play_out(
     betting: BettingState, action: Action, chances: Sequence[Sequence[AggressionCuts]], aggression: float
 ) -> tuple[int, int]:
-    """Bet a hand of two players to its end: we take a legal action now, and call from then on.
+    """Play the betting of a hand of two players to its end. We take a legal action now and call from then on.
 
     Returns:
-        what the cards do not decide, less what we still put in, and the pot that a showdown decides, 0 where the
-        opponent folds: of it we get our share, in chips.
+        The chips that we win or lose from now on whatever the cards are, and the pot of the showdown, 0 without one.
     """
     us = betting.acting_position
     them = 1 - us
@@ -240,7 +283,7 @@ def play_out(
         choice = CALL
         if state.acting_position == them:
             choice = _ACTIONS[bisect_right(chances[state.round][state.to_call > 0], aggression)]
-        # It calls instead of a raise, or a fold of what it does not owe, that the rules refuse.
+        # The opponent calls in place of an illegal raise or fold.
         state = state.after_if_legal(choice) or state.after(CALL)
     ours = state.spent[us]
     theirs = state.spent[them]

@@ -1,12 +1,12 @@
-"""How to play before the flop in equilibrium, shipped as a table that a playing bot reads without any solver.
+"""Reader of the shipped strategies before the flop, which needs no solver.
 
-`preflop.bin` is written by `tests/bots/lp_mc/generate.py` and read here. Everything in it is little-endian:
+`preflop.bin` is written by `tests/bots/lp_mc/generate.py`. All numbers are little-endian:
 
     8 bytes                   magic
-    2 * 8 * 169 * 3 doubles   of the equilibrium, then as published: by betting so far, in the order of `BETTINGS`, and
-                              by starting hand, the probabilities of fold, call (or check) and raise
+    2 * 8 * 169 * 3 doubles   probabilities of fold, call (or check) and raise, by solution (the equilibrium, then the
+                              published one), by betting in the order of `BETTINGS`, and by starting hand
 
-It holds for blinds in the ratio 1:2, bets of the size of the big blind and at most four of them.
+The strategies hold for blinds in the ratio 1:2, bets of the size of the big blind, and at most four bets.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from typing import Final, NamedTuple
 from engine.tables import TableFile
 
 BETTINGS: Final = ("", "cr", "crrr", "rr", "c", "crr", "r", "rrr")
-"""The betting before each decision, as in a match state: first those of the small blind, then the big blind's."""
+"""Betting before each decision, as in a match state. The small blind's decisions come first."""
 STRATEGIES: Final = TableFile(
     join(dirname(__file__), "preflop.bin"),
     b"ACPCPS01",
@@ -28,14 +28,11 @@ STRATEGIES: Final = TableFile(
     "strategies before the flop",
 )
 _HANDS: Final = 169
-_ONE: Final = struct.Struct(f"<{len(BETTINGS) * _HANDS * 3}d")
+_STRATEGY: Final = struct.Struct(f"<{len(BETTINGS) * _HANDS * 3}d")
 
 
 class ActionChances(NamedTuple):
-    """The probabilities of the three actions; those of an action that the rules refuse are 0.
-
-    As published, some hands fold where they owe nothing: that `fold` is not 0.
-    """
+    """Probabilities of the three actions. An illegal action has 0, except for some free folds as published."""
 
     fold: float
     call: float
@@ -47,17 +44,24 @@ class PreflopStrategy:
     numbers: tuple[float, ...]
 
     def chances(self, betting: str, starting_hand: int) -> ActionChances:
-        """The chances after one of `BETTINGS`, such as ``cr``, with a starting hand's number in `engine.cards`."""
-        at = 3 * (BETTINGS.index(betting) * _HANDS + starting_hand)
-        return ActionChances(*self.numbers[at : at + 3])
+        """Return the probabilities after one of `BETTINGS`.
+
+        Args:
+            starting_hand: number of the hand, 0 to 168, as in `engine.cards`.
+        """
+        first = 3 * (BETTINGS.index(betting) * _HANDS + starting_hand)
+        return ActionChances(*self.numbers[first : first + 3])
 
 
 @cache
 def preflop_strategy(*, as_published: bool = False) -> PreflopStrategy:
-    """The shipped strategy: the equilibrium, or what the thesis played in its place.
+    """Read the equilibrium, or the strategy that the thesis played in its place.
 
     Raises:
         OSError: the file is missing from the installation.
         TableError: the file is damaged.
     """
-    return PreflopStrategy(_ONE.unpack_from(STRATEGIES.numbers(), _ONE.size * as_published))
+    offset = 0
+    if as_published:
+        offset = _STRATEGY.size
+    return PreflopStrategy(_STRATEGY.unpack_from(STRATEGIES.numbers(), offset))

@@ -1,7 +1,7 @@
-"""Rembrant, a rule bot for hold'em: its tables as data, the readers of a situation, and the bot that combines them.
+"""Rembrant, a bot for hold'em that plays the rule tables of a paper.
 
-rules      the tables of the paper, as printed; hand and board -> column; the moves of a cell; which of two is played
-bot        the rest: the opponent's last action, sizes, the player
+rules      the printed tables, the classes of hands and boards that select a cell, the choice between two moves
+bot        the opponent's last action, the sizes, and the player
 
 Source: G. Vohl, B. Bošković, J. Brest, "Poker program Rembrant", University of Maribor; the program played at the ACPC
 2011.

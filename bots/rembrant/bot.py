@@ -1,4 +1,4 @@
-"""The rule bot `rembrant`: reads the situation, looks up its rule, plays it, and gives the reason if asked."""
+"""The player `rembrant`, which looks up a rule for its situation and plays the move of that rule."""
 
 from __future__ import annotations
 
@@ -37,14 +37,19 @@ if TYPE_CHECKING:
     from bots.sdk.holdings import HoldingChances
 
 _DECK_CARDS: Final = 52
-_KEPT_BOARDS: Final = 64
-"""Boards whose kinds of holdings are kept: those of a few hands."""
+_CACHED_BOARDS: Final = 64
+"""Boards of a few hands, whose holdings by kind are cached."""
 _BETS: Final = (Opponent.RAISE, Opponent.RE_RAISE, Opponent.ALL_IN)
 _DEFAULTS: Final = RembrantOptions()
 
 
 class _Decision(NamedTuple):
-    """The rule for a situation: two moves, the more passive first and often the same, and the chance of the second."""
+    """Rule for a situation.
+
+    Attributes:
+        moves: the more passive move and the more aggressive one, often the same.
+        chance: probability of the second move.
+    """
 
     hand: str
     danger: Danger | None
@@ -59,15 +64,14 @@ class RembrantBot(Bot):
 
     Algorithm: before the flop a hand belongs to one of nine groups; after it the best five cards belong to one of
         seven, with columns for how the hole cards contribute (`bots.rembrant.rules`). Group, street and the opponent's
-        last action select one cell of one table (`bots.rembrant.rules`). Where a cell holds two moves, the threats on
-        the board decide, in one of two readings (`bots.rembrant.rules`, option `reading`). The bot computes no odds
-        and keeps no model of its opponents. The paper also mentions a hand's potential, but no table uses it.
+        last action select one cell of one table. Where a cell holds two moves, the threats on the board decide, in one
+        of two readings (option `reading`). The bot computes no odds and has no model of its opponents. The paper also
+        mentions a hand's potential, but no table uses it.
 
     Source: G. Vohl, B. Bošković, J. Brest, "Poker program Rembrant", University of Maribor. The tables are the
-        paper's. What it leaves open is decided here, in `RembrantOptions` wherever another choice is as good: all sizes
-        but two, the meaning of the slashes, how hands made on the board count, which hands pay when a check is not
-        free. Limits for calling raises are given in chips at blinds 1 and 2 and scale with the big blind.
-        docs/gap-fillings.md has the full list.
+        paper's. `RembrantOptions` has the choices that it leaves open: all sizes but two, the meaning of the slashes,
+        hands made on the board, and hands that pay where a check is not free. Limits for calling raises are given in
+        chips at blinds 1 and 2 and scale with the big blind. docs/gap-fillings.md has the full list.
 
     Other games: in limit games every raise and all-in is the fixed raise. With more than two players the
         opponent is the player who made the last bet or raise of the round (`read_opponent`). Games other
@@ -114,7 +118,7 @@ class RembrantBot(Bot):
         return action
 
     def policy(self, view: View) -> Mapping[Action, float]:
-        """One action in the deterministic reading; often two in the probabilistic one."""
+        """Return one action in the deterministic reading, and up to two in the probabilistic one."""
         decision = self._decide(view)
         chances: dict[Action, float] = {}
         for move, chance in zip(decision.moves, (1 - decision.chance, decision.chance), strict=True):
@@ -124,7 +128,8 @@ class RembrantBot(Bot):
         return chances
 
     def policy_by_holding(self, view: View) -> HoldingChances:
-        """`policy`, asked once for each class of hands before the flop, and for each kind of hand after it."""
+        """Return the policy for every holding."""
+        # Evaluated once for each class of holdings before the flop, and for each kind of hand after it.
         from bots.sdk.holdings import policy_by_class
 
         if view.round:
@@ -174,7 +179,7 @@ class RembrantBot(Bot):
         return _Decision(kind.value, danger, opponent, rule, moves, chance)
 
     def _is_aggressive(self, view: View, chance: float) -> bool:
-        """Draw which of two moves to make."""
+        """Draw whether to make the more aggressive move."""
         if chance == 0.0:
             return False
         if chance == 1.0:
@@ -183,7 +188,7 @@ class RembrantBot(Bot):
 
 
 def _explain(view: View, decision: _Decision, move: TableMove, action: Action) -> str:
-    """The situation, its rule and the action, in one line: ``... table 12: check/raise -> raise, r600``."""
+    """Format the situation, its rule and the action on one line: ``... table 12: check/raise -> raise, r600``."""
     cards = view.hole_text
     board = ""
     if decision.danger is not None:
@@ -210,19 +215,18 @@ def _explain_cell(view: View, decision: _Decision) -> str:
 
 
 def read_opponent(view: View) -> Opponent:
-    """The opponent's last action in this round, as the tables ask for it.
+    """Return the opponent's last action in this round, as the tables name it.
 
-    With two players there is one opponent. With more, the action that has to be answered counts: the last bet or raise
-    of this round, by any player; without one, whether any player has acted in it.
+    With more than two players, the last bet or raise of the round counts, whoever made it. Without one, it counts
+    whether any player has called or checked.
 
-    The first bet or raise of a round is a raise, every further one a re-raise; blinds are neither. With two players
-    this is the same as asking whether the bot has raised before. Either is all-in if it takes the raiser's whole stack
-    or all the bot has left.
+    The first bet or raise of a round is a raise, and every later one a re-raise. Blinds are neither. A raise is all-in
+    if it takes the raiser's whole stack or a call takes all of the bot's.
     """
     actions = view.round_actions
     raisers = [position for position, action in actions if action.kind is ActionKind.RAISE]
     if not raisers:
-        if any(a.kind is ActionKind.CALL for _, a in actions):
+        if any(action.kind is ActionKind.CALL for _, action in actions):
             return Opponent.CHECK_OR_CALL
         return Opponent.NONE
     if not view.stacks_left[raisers[-1]] or view.to_call == view.stack_left:
@@ -233,10 +237,10 @@ def read_opponent(view: View) -> Opponent:
 
 
 def action_of(move: TableMove, view: View, danger: Danger | None, options: RembrantOptions) -> Action:
-    """The legal action for a move; all sizes are totals that the round's bet is raised to.
+    """Return the legal action nearest to a move. In a limit game every raise, all-in included, has the fixed size.
 
-    An illegal size becomes the nearest legal one, and a raise where none is allowed a call; in a limit game every
-    raise, all-in included, has the fixed size. Before the flop there is no danger.
+    Args:
+        danger: threats of the board; None before the flop.
     """
     if move is TableMove.FOLD:
         return view.nearest_legal(FOLD)
@@ -266,14 +270,16 @@ def _by_kind(view: View, policy: Callable[[View], Mapping[Action, float]]) -> Ho
 
     chances: dict[Action, NDArray[np.float64]] = {}
     for members in _members(view.board):
-        of_kind = policy(view_with(view, HOLDINGS[members[0]]))
-        for action, chance in of_kind.items():
+        # All holdings of a kind have the same policy.
+        policy_of_kind = policy(view_with(view, HOLDINGS[members[0]]))
+        for action, chance in policy_of_kind.items():
             chances.setdefault(action, np.zeros(len(HOLDINGS)))[members] = chance
     return chances
 
 
-@lru_cache(_KEPT_BOARDS)
+@lru_cache(_CACHED_BOARDS)
 def _members(board: tuple[Card, ...]) -> tuple[NDArray[np.int64], ...]:
+    """Return the indices in `HOLDINGS` of the holdings of each kind on a board."""
     import numpy as np
 
     from engine.ranges import HOLDINGS, are_free

@@ -1,58 +1,16 @@
-"""The tables of the paper, in the printed layout, and how a hand and a board choose from them: the whole strategy.
+"""The rule tables of Rembrant in their printed layout, and the choice of a cell and a move by hand and board.
 
-Compare them with tables 2 to 17 of G. Vohl, B. Bošković, J. Brest, "Poker program Rembrant" (University of Maribor;
-the program played at the ACPC 2011). They are read when the module is imported, which refuses what it cannot read.
+They are tables 2 to 17 of G. Vohl, B. Bošković, J. Brest, "Poker program Rembrant" (University of Maribor; the program
+played at the ACPC 2011). They are parsed at import.
 
 How to read a table:
 
 - The first line has the group's name and the heads of the columns. Before the flop a head lists hands: ``AKs`` suited,
-  ``AKo`` not, ``77`` a pair, ``A7s-A2s`` all hands from the first to the last, ``the rest`` those no table names.
+  ``AKo`` offsuit, ``77`` a pair, ``A7s-A2s`` all hands from the first to the last, ``the rest`` the remaining hands.
 - Every other row begins with the opponent's last action. ``other`` is the paper's word for everything without a row of
   its own: after the flop the opponent has not acted yet; before it the opponent has posted a blind, called or checked.
-- A cell is a move; or two moves with a slash, in the order printed; or ``call <= 40``: call a raise to at most 40
-  chips, fold to a larger one. Those chips are the paper's, whose blinds are 1 and 2.
-
-Two places differ from the print. The cells of table 3 have slipped by half a row there; here they are in the
-right rows. The head of group 8 reads "connectors XYs, X and Y below ten and unequal", which is taken
-literally: any two suited cards below ten.
-
-Hands. The category is that of the best five of hole and board cards. The kind says how the two hole cards contribute,
-because that is what the tables ask: which of the board's ranks is paired, whether trips use a pair on the board or in
-the hand, which end of the straight is in the hand, whether a better flush is possible.
-
-What the paper leaves open, decided here:
-
-- Its high card is the hand in which "nothing was hit". So a pair or trips on the board alone are a high card, and so is
-  a flush without a hole card. Two pairs on the board have a column of their own; a straight on the board is played as
-  the bottom end, the most careful column; a full house or better always counts as one.
-- A pocket pair between the board's ranks is a middle pair.
-- The nut flush, "flush with the ace" in the paper, is a hand that holds the highest card of its suit that is not on
-  the board: the ace, or the king when the ace is on the board.
-- A hand with three pairs counts as its best two.
-
-Cells. A cell names one move; or two moves separated by a slash, between which the board decides; or
-a call with a limit on the size of the opponent's raise.
-
-Cells with two moves. The paper has the purpose of the slashes, not what decides: play passively when the hand is hard
-to beat, aggressively when it is good but vulnerable, probe on the flop with weak hands, and pay nothing when one card
-makes a straight. There are two readings of that; each gives the probability of the more aggressive move.
-
-deterministic, by the first rule that applies:
-
-1. a weak hand without a bet against it (``check/raise``): bet on the flop, to learn what the opponent has; check
-   later;
-2. four cards to a straight on the board and a hand that does not beat a straight: the more passive move;
-3. a cell with a fold: stay in, unless there are four cards to a flush on the board and the bot has no flush;
-4. any other cell: the more aggressive move on a board that invites draws, the more passive one otherwise.
-
-probabilistic, by the board alone. A cell with a fold has the probabilities reversed, because one can stay in on a quiet
-board: `chance_danger` on a dry board, `chance_dry` where rule 2 or 3 would fold, `chance` otherwise. Any other
-cell: `chance_danger` on a board that invites draws, `chance_dry` on a dry one or where rule 2 applies, `chance`
-otherwise.
-
-The paper names three kinds of board. Two cards of a suit, or three ranks in a row, make the bot aggressive: a drawing
-opponent has to pay. Four cards to a straight make it stop paying. `Danger` counts what decides which board it is; the
-rest (three or more of a suit, three ranks within a straight) separates quiet boards from dry ones.
+- A cell is a move, or two moves with a slash, in the order printed, or a limit. ``call <= 40`` calls a raise to at most
+  40 chips and folds to a larger one. Those chips are the paper's, whose blinds are 1 and 2.
 """
 
 from __future__ import annotations
@@ -68,7 +26,10 @@ from engine.cards import RANKS, STARTING_HANDS, rank_of, suit_of
 
 
 class HandKind(enum.Enum):
-    """The columns of the tables after the flop: group, then the head of the column."""
+    """Columns of the tables after the flop: the group and the head of the column.
+
+    The group is the category of the best five cards. The head describes how the two hole cards contribute.
+    """
 
     HIGH_CARD = "high card"
     TOP_PAIR = "pair, top"
@@ -92,7 +53,7 @@ class HandKind(enum.Enum):
 
 
 _WEAK: Final = frozenset((HandKind.HIGH_CARD, HandKind.MIDDLE_PAIR, HandKind.BOTTOM_PAIR, HandKind.UNDER_PAIR))
-"""The "weaker cards" with which the paper bets on the flop to learn what the opponent has: all below top pair."""
+"""The paper's "weaker cards", taken as all below top pair, with which it bets on the flop to probe the opponent."""
 BEATS_STRAIGHTS: Final = frozenset((HandKind.NUT_FLUSH, HandKind.OTHER_FLUSH, HandKind.FULL_HOUSE_OR_BETTER))
 """Hands that no straight beats."""
 _STRAIGHT_KINDS: Final = frozenset(
@@ -107,21 +68,23 @@ _Cards = tuple[Card, ...]
 
 
 def read_kind(hole_cards: _Cards, board: _Cards) -> HandKind:
-    """The kind of hand that two hole cards make with three to five board cards."""
-    made = category(rank_hand(hole_cards + board))
-    if made is Category.HIGH_CARD:
+    """Return the kind of hand of two hole cards and three to five board cards."""
+    # The paper's high card is the hand in which "nothing was hit". So a pair, trips or a flush on the board alone are
+    # high cards. A full house or better counts as one even on the board.
+    category_ = category(rank_hand(hole_cards + board))
+    if category_ is Category.HIGH_CARD:
         return HandKind.HIGH_CARD
-    if made >= Category.FULL_HOUSE:
+    if category_ >= Category.FULL_HOUSE:
         return HandKind.FULL_HOUSE_OR_BETTER
-    if made is Category.FLUSH:
+    if category_ is Category.FLUSH:
         return _read_flush(hole_cards, board)
     own = [rank_of(card) for card in hole_cards]
     ranks = [rank_of(card) for card in board]
-    if made is Category.STRAIGHT:
+    if category_ is Category.STRAIGHT:
         return _read_straight(own, ranks)
-    if made is Category.THREE_OF_A_KIND:
+    if category_ is Category.THREE_OF_A_KIND:
         return _read_trips(own, ranks)
-    if made is Category.TWO_PAIR:
+    if category_ is Category.TWO_PAIR:
         return _read_two_pair(own, ranks)
     return _read_pair(own, ranks)
 
@@ -132,20 +95,22 @@ def _read_pair(own: list[int], board: list[int]) -> HandKind:
             return HandKind.OVER_PAIR
         if own[0] < min(board):
             return HandKind.UNDER_PAIR
+        # The paper has no column for a pocket pair between the board's ranks.
         return HandKind.MIDDLE_PAIR
-    hit = own[0] if own[0] in board else own[1]
-    if hit not in board:
+    paired_rank = own[0] if own[0] in board else own[1]
+    if paired_rank not in board:
         return HandKind.HIGH_CARD
-    if hit == max(board):
+    if paired_rank == max(board):
         return HandKind.TOP_PAIR
-    if hit == min(board):
+    if paired_rank == min(board):
         return HandKind.BOTTOM_PAIR
     return HandKind.MIDDLE_PAIR
 
 
 def _read_two_pair(own: list[int], board: list[int]) -> HandKind:
-    everything = own + board
-    pairs = sorted([rank for rank in set(everything) if everything.count(rank) == 2])[-2:]
+    ranks = own + board
+    # Of three pairs, the best two count.
+    pairs = sorted([rank for rank in set(ranks) if ranks.count(rank) == 2])[-2:]
     from_hole = [own.count(rank) for rank in pairs]
     if from_hole == [1, 1]:
         return HandKind.TWO_PAIR_BOTH_HOLE
@@ -157,8 +122,8 @@ def _read_two_pair(own: list[int], board: list[int]) -> HandKind:
 
 
 def _read_trips(own: list[int], board: list[int]) -> HandKind:
-    everything = own + board
-    trips = max(everything, key=everything.count)
+    ranks = own + board
+    trips = max(ranks, key=ranks.count)
     from_hole = own.count(trips)
     if from_hole == 2:
         return HandKind.SET
@@ -168,16 +133,17 @@ def _read_trips(own: list[int], board: list[int]) -> HandKind:
 
 
 def _read_straight(own: list[int], board: list[int]) -> HandKind:
-    everything = {*own, *board}
-    run = next(run for run in _RUNS if everything.issuperset(run))
-    ours = set(run).difference(board)
-    has_top = run[0] in ours
-    has_bottom = run[-1] in ours
+    ranks = {*own, *board}
+    run = next(run for run in _RUNS if ranks.issuperset(run))
+    from_hole = set(run).difference(board)
+    has_top = run[0] in from_hole
+    has_bottom = run[-1] in from_hole
     if has_top and has_bottom:
         return HandKind.STRAIGHT_BOTH_ENDS
     if has_top:
         return HandKind.STRAIGHT_TOP
-    if has_bottom or not ours:
+    # A straight on the board is played as the bottom end, the most careful column.
+    if has_bottom or not from_hole:
         return HandKind.STRAIGHT_BOTTOM
     return HandKind.STRAIGHT_MIDDLE
 
@@ -190,6 +156,7 @@ def _read_flush(hole_cards: _Cards, board: _Cards) -> HandKind:
     flush = sorted(own + on_board)[-5:]
     if not set(own).intersection(flush):
         return HandKind.HIGH_CARD
+    # The paper's "flush with the ace" is a hand with the highest card of the suit that is not on the board.
     highest_missing = _ACE
     while highest_missing in on_board:
         highest_missing -= 1
@@ -201,12 +168,12 @@ def _read_flush(hole_cards: _Cards, board: _Cards) -> HandKind:
 _WHEEL: Final = (3, 2, 1, 0, _ACE)
 _RUNS: Final = (*[tuple(range(high, high - 5, -1)) for high in range(_ACE, _LOWEST_STRAIGHT, -1)], _WHEEL)
 """All straights from the highest, each as its ranks from top to bottom."""
-_BIG_BLIND_OF_THE_WORK: Final = 2
-"""The big blind that the limits in the tables refer to: the paper's example posts blinds of 1 and 2."""
+_PAPER_BIG_BLIND: Final = 2
+"""Big blind to which the limits in the tables refer: the paper's example posts blinds of 1 and 2."""
 
 
 class TableMove(enum.IntEnum):
-    """The moves of the tables; a higher number is more aggressive."""
+    """Moves of the tables. A higher number is more aggressive."""
 
     FOLD = 0
     CHECK = 1
@@ -225,7 +192,7 @@ _MOVES: Final = dict(zip(_MOVE_WORDS, TableMove, strict=True))
 
 
 class Opponent(enum.Enum):
-    """The opponent's last action in this round; the value is the head of its row in the tables after the flop."""
+    """Opponent's last action in this round. The value is the head of its row in the tables after the flop."""
 
     NONE = "other"
     CHECK_OR_CALL = "check"
@@ -235,13 +202,13 @@ class Opponent(enum.Enum):
 
 
 class TableRule(NamedTuple):
-    """One cell of a table.
+    """Cell of a table.
 
     Attributes:
-        table: the number of the table in the paper.
-        passive: the less aggressive of its moves; a fold for a cell with a limit.
-        aggressive: the other move, or the same one if there is only one.
-        limit: the largest raise that is called, as a hand total in the paper's chips; None for cells without a limit.
+        table: number of the table in the paper.
+        passive: the less aggressive move; a fold in a cell with a limit.
+        aggressive: the more aggressive move, or the only one.
+        limit: maximum raise to call, as a hand total in the paper's chips; None in a cell without a limit.
     """
 
     table: int
@@ -255,14 +222,14 @@ class TableRule(NamedTuple):
         return self.limit is None and self.passive is not self.aggressive
 
     def limit_chips(self, big_blind: int) -> int | None:
-        """The limit as a hand total in chips of a game with this big blind, rounded down."""
+        """Return the limit as a hand total in chips of a game with this big blind, rounded down."""
         if self.limit is None:
             return None
-        return self.limit * big_blind // _BIG_BLIND_OF_THE_WORK
+        return self.limit * big_blind // _PAPER_BIG_BLIND
 
 
 def parse_cell(table: int, text: str) -> TableRule:
-    """Read a cell: ``call``, ``call/re-raise`` in any order, or ``call <= 40``."""
+    """Parse a cell such as ``call``, ``call/re-raise`` in any order, or ``call <= 40``."""
     words, is_limited, limit = text.partition(" <= ")
     names = words.split("/")
     if len(names) > 2 or not _MOVES.keys() >= set(names):
@@ -276,7 +243,10 @@ def parse_cell(table: int, text: str) -> TableRule:
 
 
 def chance_of_aggression(rule: TableRule, kind: HandKind, danger: Danger, options: RembrantOptions) -> float:
-    """The probability of the more aggressive move of a cell with a slash after the flop."""
+    """Return the probability of the more aggressive move of a cell with a slash after the flop."""
+    # The paper gives the purpose of the slashes, but no rule: play passively when the hand is hard to beat and
+    # aggressively when it is good but vulnerable, probe on the flop with weak hands, and pay nothing when one card
+    # makes a straight. Both readings below follow from that.
     is_beatable = kind not in BEATS_STRAIGHTS
     straight_threat = is_beatable and danger.is_four_to_straight
     flush_threat = is_beatable and danger.is_four_to_flush
@@ -284,6 +254,7 @@ def chance_of_aggression(rule: TableRule, kind: HandKind, danger: Danger, option
     can_fold = rule.passive is TableMove.FOLD
 
     if options.reading == "deterministic":
+        # Without a bet against it, a weak hand bets on the flop and checks later.
         if kind in _WEAK and rule.passive is TableMove.CHECK:
             return float(danger.cards == 3)
         if straight_threat:
@@ -294,6 +265,7 @@ def chance_of_aggression(rule: TableRule, kind: HandKind, danger: Danger, option
 
     if straight_threat or (can_fold and flush_threat):
         return options.chance_dry
+    # A cell with a fold has the two probabilities exchanged, because one can stay in on a quiet board.
     is_dry = danger.is_dry and not invites_draws
     if can_fold and is_dry:
         return options.chance_danger
@@ -307,12 +279,16 @@ def chance_of_aggression(rule: TableRule, kind: HandKind, danger: Danger, option
 
 
 _SIZE: Final = Interval(above=0, high=1_000_000)
-"""Any larger size is all-in in every game."""
+"""Bounds of a size. A size above them is all-in in every game."""
 
 
 @dataclass(frozen=True, slots=True)
 class RembrantOptions:
-    """How to play where the paper is silent; a value out of range is a `ValueError`."""
+    """Choices that the paper leaves open.
+
+    Raises:
+        ValueError: a value is out of range.
+    """
 
     reading: Annotated[
         Literal["deterministic", "probabilistic"],
@@ -359,12 +335,16 @@ _RIVER_CARDS: Final = 5
 
 
 class Danger(NamedTuple):
-    """The threats of three to five board cards.
+    """Threats of a board.
+
+    The paper names two kinds of threats. Two cards of a suit, or three ranks in a row, make the bot aggressive, because
+    a drawing opponent has to pay. Four cards to a straight make it stop paying.
 
     Attributes:
-        suited: the largest number of cards in one suit.
-        run: the longest run of consecutive ranks; the ace is above the king and below the deuce.
-        within_straight: the largest number of ranks that fit into one straight.
+        cards: number of board cards, 3 to 5.
+        suited: maximum number of cards of one suit.
+        run: length of the longest run of consecutive ranks; the ace is above the king and below the deuce.
+        within_straight: maximum number of ranks that fit into one straight.
     """
 
     cards: int
@@ -374,19 +354,19 @@ class Danger(NamedTuple):
 
     @property
     def is_four_to_flush(self) -> bool:
-        """One hole card can make a flush with the board."""
+        """A single hole card can make a flush with the board."""
         return self.suited >= 4
 
     @property
     def is_four_to_straight(self) -> bool:
-        """One hole card can make a straight with the board, or the board is a straight."""
+        """A single hole card can make a straight with the board, or the board is a straight."""
         return self.within_straight >= 4
 
     def invites_draws(self, *, on_river: bool = False) -> bool:
-        """Return whether the board has two cards of a suit or three ranks in a row: the program plays aggressively.
+        """Return whether the board has two cards of a suit or three ranks in a row.
 
         Args:
-            on_river: count two of a suit on the river, too. Every board has them there, and no card is to come.
+            on_river: count two cards of a suit on the river, too, where every board has them and no draw is left.
         """
         if self.run >= 3:
             return True
@@ -415,7 +395,7 @@ class Danger(NamedTuple):
 
 
 _STRAIGHTS: Final = tuple([0b11111 << low for low in range(10)])
-"""Each straight as bits: bit 0 is the ace below the deuce, bit 13 the ace above the king."""
+"""Bits of the ranks of each straight. Bit 0 is the ace below the deuce, bit 13 the ace above the king."""
 
 
 def read_danger(board: tuple[Card, ...]) -> Danger:
@@ -423,6 +403,7 @@ def read_danger(board: tuple[Card, ...]) -> Danger:
     bits = 0
     for card in board:
         bits |= 2 << rank_of(card)
+    # The ace counts below the deuce, too.
     bits |= bits >> 13
     remaining = bits
     run = 0
@@ -436,7 +417,9 @@ def read_danger(board: tuple[Card, ...]) -> Danger:
 
 
 _REST: Final = "the rest"
-"""The head of the column for every hand that no other column names."""
+"""Head of the column for all remaining hands."""
+# Two places differ from the print. The cells of table 3 have slipped by half a row there. The head of group 8 reads
+# "connectors XYs, X and Y below ten and unequal" there, which is taken literally as any two suited cards below ten.
 PREFLOP_TABLES: Final[Mapping[int, str]] = {
     2: """
         group 1  | AA KK
@@ -566,7 +549,7 @@ _POSTFLOP_LINES: Final = {opponent.value for opponent in Opponent}
 
 
 def expand_hands(text: str) -> list[str]:
-    """Return the hands in the head of a column: ``AA A7s-A2s`` is AA and six suited aces."""
+    """Return the hands in the head of a column; ``AA A7s-A2s`` is AA and six suited aces."""
     hands: list[str] = []
     for word in text.split():
         first, is_run, last = word.partition("-")
@@ -590,11 +573,15 @@ def _split_row(line: str) -> list[str]:
 
 
 _Table: TypeAlias = tuple[str, list[str], dict[str, list[TableRule]]]
-"""The name of a table's group, the heads of its columns, the cells of each row."""
+"""Name of the group, heads of the columns, and cells of each row."""
 
 
 def _read_table(number: int, text: str, expected_lines: set[str]) -> _Table:
-    """Parse a printed table, or name the row or cell that is missing, surplus or unreadable in a `ValueError`."""
+    """Parse a printed table.
+
+    Raises:
+        ValueError: a row or a cell is missing, surplus or unreadable.
+    """
     first, *printed = text.strip().splitlines()
     group, *heads = _split_row(first)
     lines = {}
@@ -609,14 +596,14 @@ def _read_table(number: int, text: str, expected_lines: set[str]) -> _Table:
 
 
 def _read_preflop(printed: Mapping[int, str]) -> Iterator[tuple[str, int, dict[Opponent, TableRule]]]:
-    left = set(STARTING_HANDS)
+    remaining = set(STARTING_HANDS)
     for number, text in printed.items():
         group, heads, rules = _read_table(number, text, _PREFLOP_LINES)
         for column, head in enumerate(heads):
-            hands = sorted(left) if head == _REST else expand_hands(head)
-            if not left.issuperset(hands):
+            hands = sorted(remaining) if head == _REST else expand_hands(head)
+            if not remaining.issuperset(hands):
                 raise ValueError(f"table {number}: a hand of {head!r} is in an earlier column")
-            left.difference_update(hands)
+            remaining.difference_update(hands)
             by_opponent = {}
             for opponent in Opponent:
                 line = opponent.value
@@ -626,8 +613,8 @@ def _read_preflop(printed: Mapping[int, str]) -> Iterator[tuple[str, int, dict[O
                 by_opponent[opponent] = rules[line][column]
             for hand in hands:
                 yield hand, int(group.removeprefix("group ")), by_opponent
-    if left:
-        raise ValueError(f"no table has the hands {sorted(left)}")
+    if remaining:
+        raise ValueError(f"no table has the hands {sorted(remaining)}")
 
 
 def _read_postflop(printed: Mapping[int, str]) -> Iterator[tuple[tuple[HandKind, str, Opponent], TableRule]]:
