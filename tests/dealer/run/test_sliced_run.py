@@ -121,12 +121,12 @@ def _play(workers: int, bots: Any, game: str = "kuhn", **settings: Any) -> tuple
 @pytest.mark.parametrize(
     ("bots", "workers", "settings"),
     [
-        ([Drawing, "random"], 5, {"game": "leduc", "deals": 101}),
+        ([Drawing, "random"], 3, {"game": "leduc", "deals": 101}),
         ([Drawing, "random"], 2, {}),
         ([Drawing(), Remembering], 2, {}),
         (["random", Failing("act", 41)], 3, {"seating": "single"}),
         (["random", Failing("hand_finished", 29)], 4, {"seating": "single"}),
-        (["random", "raising", Failing("act", 17)], 4, {"game": "kuhn.limit.3p", "on_fault": "forfeit"}),
+        (["random", "raising", Failing("act", 17)], 2, {"game": "kuhn.limit.3p", "on_fault": "forfeit"}),
         (["random", Failing("hand_finished", 29)], 4, {"on_fault": "forfeit"}),
         (["random", "raising"], 3, {"deals": 30_000, "stop": "ci=60"}),
     ],
