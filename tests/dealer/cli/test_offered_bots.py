@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import pytest
 
@@ -12,9 +11,14 @@ from protocol import find_game, shipped_games
 from tests.dealer.cli.conftest import Arena
 
 
-@pytest.mark.sampled
-@pytest.mark.parametrize("name", shipped_games())
-def test_offered_bots_play(arena: Arena, tmp_path: Path, name: str) -> None:
+QUICK = ("kuhn.limit.3p", "leduc.limit.2p")
+"""Games whose bots compile no kernels."""
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=() if name in QUICK else pytest.mark.slow) for name in shipped_games()]
+)
+def test_offered_bots_play(arena_here: Arena, name: str) -> None:
     game = find_game(name)[1]
     offered = list(bots_for(game))
     assert "calling" in offered
@@ -22,7 +26,7 @@ def test_offered_bots_play(arena: Arena, tmp_path: Path, name: str) -> None:
     # Each bot has a seat at one of the tables; the last table is filled up from the first.
     for table, first in enumerate(range(0, len(offered), seats)):
         bots = (offered[first:] + offered)[:seats]
-        ran = arena("play", name, *bots, "--deals", "3", "--no-duplicate", "--out", f"table{table}", "--json")
+        ran = arena_here("play", name, *bots, "--deals", "3", "--no-duplicate", "--out", f"table{table}", "--json")
         assert (ran.code, ran.err) == (0, ""), bots
         report = json.loads(ran.out)
         assert (report["hands_played"], report["outcome"]) == (3, "finished")
