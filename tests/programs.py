@@ -57,6 +57,8 @@ IMPORTED = (
     *(f"dealer.cli.{command}" for command in COMMANDS),
 )
 """What the server imports before it forks."""
+PAGES = {"serve", "watch", "replay", "--watch", "--browser"}
+"""Words of commands that have pages."""
 PATIENCE_S = 300.0
 """Far beyond what anything here takes: a test that hangs fails, a slow machine does not."""
 START_PYTHON = player_command(parse_player("calling"), host="", port=0, game=KUHN.path)[3]
@@ -258,17 +260,30 @@ def _serve(requests: socket.socket) -> _Child | None:
                 request, fds, _, _ = socket.recv_fds(requests, 1 << 18, 3)
                 if not request:
                     return None
+                child = _Child(*pickle.loads(request), *fds[:2])
+                if PAGES & {*child.command}:
+                    _import_pages()
                 with warnings.catch_warnings(action="ignore", category=DeprecationWarning):
                     pid = os.fork()  # idle threads that numpy may have are no danger
                 if not pid:
                     signal.set_wakeup_fd(-1)
                     for fd in (wake, woken, fds[2], *statuses.values()):
                         os.close(fd)
-                    return _Child(*pickle.loads(request), *fds[:2])
+                    return child
                 statuses[pid] = fds[2]
                 for fd in fds[:2]:
                     os.close(fd)
                 requests.send(b"%d" % pid)
+
+
+@cache
+def _import_pages() -> None:
+    """Import the modules of the pages and compile their templates, most of the time in which a server starts."""
+    for name in ("dealer.web.server_site", "dealer.web.local_site", "bots.cfr.bot", "bots.evaluation.bot"):
+        importlib.import_module(name)
+    importlib.import_module("dealer.web.site").compile_templates()
+    gc.collect()
+    gc.freeze()
 
 
 def _report(statuses: dict[int, int]) -> None:

@@ -8,10 +8,10 @@ import re
 import signal
 import socket
 import sqlite3
-import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -19,188 +19,141 @@ from dealer.server.accounts import set_password
 from dealer.server.db.store import Store
 from dealer.server.db.users import add_user
 from dealer.table.listener import reachable_at
-from tests.dealer.cli.conftest import Arena
+from tests.dealer.cli.conftest import Arena, run_here
 from tests.dealer.helpers import ARENA, PATIENCE_S, program_env
 from tests.programs import Program, start
 
 
-@pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
-
-
-def started(*words: str) -> tuple[Program, int]:
-    """A server, and its port."""
+def start_server(*words: str) -> tuple[Program, int]:
+    """Start a server in the working directory; return it and its port."""
     program = start([*ARENA, "serve", *words, "--port", "0", "--web-port", "0"], cwd=Path.cwd(), env=program_env())
     assert program.stdout is not None
     line = program.stdout.readline().decode()
-    found = re.fullmatch(r"Listening on 127\.0\.0\.1 port ([0-9]+)\. Files are in arena-server\n", line)
-    assert found, line
+    listening = re.fullmatch(r"Listening on 127\.0\.0\.1 port ([0-9]+)\. Files are in arena-server\n", line)
+    assert listening, line
     assert re.fullmatch(r"The pages are at http://127\.0\.0\.1:[0-9]+/\n", program.stdout.readline().decode())
-    return program, int(found[1])
+    return program, int(listening[1])
 
 
-def answers(port: int, *lines: str) -> str:
-    """What a client that says these lines hears until the server closes."""
+def replies(port: int, *lines: str) -> str:
+    """Send lines to the text port; return all replies."""
     with socket.create_connection(("127.0.0.1", port), PATIENCE_S) as sock:
         sock.sendall("".join(f"{line}\n" for line in lines).encode())
         sock.shutdown(socket.SHUT_WR)
         return sock.makefile("rb").read().decode()
 
 
-def ended(program: Program, number: signal.Signals) -> str:
-    """Ends a server; returns the rest of what it says."""
+def stop_server(program: Program, number: signal.Signals) -> str:
+    """Send a signal to a server, wait for its end and return the rest of its output."""
     program.send_signal(number)
     out, err = program.communicate(timeout=PATIENCE_S)
     assert (program.wait(), err.decode()) == (0, "")
     return out.decode()
 
 
-def test_a_server_from_its_first_start_to_its_end(arena: Arena, folder: Path) -> None:
-    program, port = started()
+def test_commands_beside_a_running_server(arena_here: Arena) -> None:
+    first_login = arena_here("serve", "user", "eve").out.strip()
+    program, port = start_server()
     try:
-        assert program.stdout is not None
-        login = program.stdout.readline().decode().removeprefix("Log in with: ").strip()
-        assert answers(port, login, "QSTAT") == "LOGON OKAY - type help for commands\nQueue empty\n"
-        assert "\n lp-mc\n" in answers(port, login, "games")
-        assert answers(port, "player guess") == "BAD LOGON\n"
-        again = arena("serve")
-        assert (again.code, again.out) == (2, "")
-        assert again.err == "arena: another server is running in arena-server; name another folder with --data\n"
-        busy = arena("serve", "reset", "--results", "--yes")
-        assert (busy.code, busy.err) == (2, "arena: another server is running in arena-server; stop it first\n")
-        ann = arena("serve", "user", "ann")
+        assert replies(port, first_login, "QSTAT") == "LOGON OKAY - type help for commands\nQueue empty\n"
+        assert "\n lp-mc\n" in replies(port, first_login, "games")
+        assert replies(port, "player guess") == "BAD LOGON\n"
+        for words in (("serve",), ("serve", "reset", "--results", "--yes")):
+            busy = arena_here(*words)
+            assert busy.code == 2
+            assert "another server is running in arena-server" in busy.sentence
+        joining = arena_here("join", f"127.0.0.1:{port}", "calling", "--token", "t")
+        assert joining.code == 2
+        assert f"http://127.0.0.1:{port} is not the address of a server's pages" in joining.sentence
+        ann = arena_here("serve", "user", "ann")
         assert (ann.code, ann.err) == (0, "This is the login. The token is not stored and cannot be shown again.\n")
-        assert answers(port, ann.out.strip()).startswith("LOGON OKAY")
-        assert arena("serve", "revoke", "ann").out == "1 token of ann revoked.\n"
-        assert answers(port, ann.out.strip()) == "BAD LOGON\n"
-        unknown = arena("serve", "revoke", "nobody")
-        assert (unknown.code, unknown.err) == (2, "arena: there is no user nobody in arena-server\n")
-        odd = arena("serve", "password", "nobody")
-        assert (odd.code, odd.err) == (
-            2,
-            "arena: there is no user nobody; create one with 'arena serve user nobody'\n",
-        )
-        for typed, told in (
-            (b"short\n", "arena: a password has 8 to 256 characters\n"),
-            (b"correct horse\n", "ann has a new password, and is logged out everywhere.\n"),
+        assert replies(port, ann.out.strip()).startswith("LOGON OKAY")
+        assert arena_here("serve", "revoke", "ann").out == "1 token of ann revoked.\n"
+        assert replies(port, ann.out.strip()) == "BAD LOGON\n"
+        for command in ("revoke", "password"):
+            unknown = arena_here("serve", command, "nobody")
+            assert unknown.code == 2
+            assert "there is no user nobody" in unknown.sentence
+        for password, output in (
+            ("short\n", "arena: a password has 8 to 256 characters\n"),
+            ("correct horse\n", "ann has a new password, and is logged out everywhere.\n"),
         ):
-            command = [*ARENA, "serve", "password", "ann"]
-            ran = subprocess.run(command, input=typed, capture_output=True, env=program_env(), check=False)
-            assert (ran.stdout + ran.stderr).decode() == told
-        assert answers(port, "ann correct horse") == "BAD LOGON\n", "passwords are for the encrypted way in"
-        copied = arena("serve", "backup", "copy.sqlite3")
-        assert copied.code == 0
+            ran = run_here(["serve", "password", "ann"], password)
+            assert ran.out + ran.err == output
+        assert replies(port, "ann correct horse") == "BAD LOGON\n", "passwords are for the encrypted way in"
+        assert arena_here("serve", "backup", "copy.sqlite3").code == 0
         with contextlib.closing(sqlite3.connect("copy.sqlite3")) as db:
-            assert db.execute("SELECT name FROM users ORDER BY id").fetchall() == [("player",), ("ann",)]
-        taken = arena("serve", "backup", "copy.sqlite3")
-        assert (taken.code, taken.err) == (
-            2,
-            "arena: copy.sqlite3: the file exists already; name another one\n",
-        )
+            assert db.execute("SELECT name FROM users ORDER BY id").fetchall() == [("eve",), ("ann",)]
+        repeated = arena_here("serve", "backup", "copy.sqlite3")
+        assert (repeated.code, repeated.sentence) == (2, "copy.sqlite3: the file exists already; name another one")
     finally:
-        said = ended(program, signal.SIGTERM)
-    assert said.endswith("The server has ended. Unfinished matches continue at the next start.\n")
-    kept = arena("serve", "reset", "--results")
-    assert (kept.code, kept.err.splitlines()[-1]) == (2, "arena: nothing was removed")
-    assert arena("serve", "reset", "--results", "--yes").code == 0
-    second, port = started()
-    assert answers(port, login, "QUIT") == "LOGON OKAY - type help for commands\n"
-    assert "Log in with" not in ended(second, signal.SIGINT)
+        output = stop_server(program, signal.SIGTERM)
+    assert "Log in with" not in output, "there is a user already"
+    assert output.endswith("The server has ended. Unfinished matches continue at the next start.\n")
 
 
-def test_a_server_for_other_machines_names_the_addresses_of_this_one(arena: Arena, folder: Path) -> None:
+def test_first_start_creates_a_user_that_a_reset_keeps(arena: Arena, tmp_path: Path, monkeypatch: Any) -> None:
+    monkeypatch.chdir(tmp_path)
     Path("s.toml").write_text('host = "0.0.0.0"\n[web]\nnames = ["poker.example.org"]\n')
-    program = start([*ARENA, "serve", "s.toml", "--port", "0", "--web-port", "0"], cwd=Path.cwd(), env=program_env())
+    program = start([*ARENA, "serve", "s.toml", "--port", "0", "--web-port", "0"], cwd=tmp_path, env=program_env())
     try:
         assert program.stdout is not None
         line = program.stdout.readline().decode()
         assert line.startswith(f"Listening on {', '.join(reachable_at('0.0.0.0'))} port ")
         page = program.stdout.readline().decode()
         assert re.fullmatch(r"The pages are at http://poker\.example\.org:[0-9]+/\n", page)
+        login = program.stdout.readline().decode().removeprefix("Log in with: ").strip()
     finally:
-        ended(program, signal.SIGTERM)
+        stop_server(program, signal.SIGTERM)
+    cancelled = arena("serve", "reset", "--results")
+    assert (cancelled.code, cancelled.err.splitlines()[-1]) == (2, "arena: nothing was removed")
+    assert arena("serve", "reset", "--results", "--yes").code == 0
+    program, port = start_server()
+    assert replies(port, login, "QUIT") == "LOGON OKAY - type help for commands\n"
+    assert "Log in with" not in stop_server(program, signal.SIGINT)
 
 
-def test_users_can_be_made_before_the_first_start(arena: Arena, folder: Path) -> None:
-    ann = arena("serve", "user", "ann")
-    assert ann.code == 0
-    program, port = started()
-    try:
-        assert answers(port, ann.out.strip(), "QUIT") == "LOGON OKAY - type help for commands\n"
-    finally:
-        assert "Log in with" not in ended(program, signal.SIGTERM), "there is a user already"
-
-
-def test_a_bot_that_joins_at_the_text_port_is_told_so(arena: Arena, folder: Path) -> None:
-    program = start([*ARENA, "serve", "--port", "0", "--web-port", "0"], cwd=Path.cwd(), env=program_env())
-    try:
-        assert program.stdout is not None
-        port = program.stdout.readline().decode().partition(" port ")[2].partition(".")[0]
-        ran = arena("join", f"127.0.0.1:{port}", "calling", "--token", "t")
-        assert ran.code == 2
-        sentence = "is not the address of a server's pages, which it reports when it starts: "
-        assert ran.sentence.startswith(f"http://127.0.0.1:{port} {sentence}")
-        assert not Path("runs").exists()
-    finally:
-        ended(program, signal.SIGTERM)
-
-
-def test_a_configuration_is_written_once(arena: Arena, folder: Path) -> None:
-    assert arena("serve", "--init").out == (
+def test_configuration_is_written_once(arena_here: Arena) -> None:
+    assert arena_here("serve", "--init").out == (
         "Written: arena-server.toml. Start the server with: arena serve arena-server.toml\n"
     )
-    again = arena("serve", "--init")
-    assert (again.code, again.err) == (
-        2,
-        "arena: arena-server.toml exists already; move it, or edit it\n",
-    )
+    again = arena_here("serve", "--init")
+    assert (again.code, again.sentence) == (2, "arena-server.toml exists already; move it, or edit it")
 
 
 @pytest.mark.parametrize(
     ("words", "problem"),
     [
         (["nothing.toml"], "cannot read nothing.toml: No such file or directory"),
-        (["./nothing"], "cannot read nothing: No such file or directory"),
-        (
-            ["resume"],
-            "'arena serve' has no command 'resume', and there is no configuration of this name; its commands are "
-            "start, user, users, invite, password, revoke, disable, remove, doctor, backup, reset, event",
-        ),
-        (["revok"], "'arena serve' has no command 'revok', .*; did you mean 'revoke'\\?"),
-        (["reset"], "--results is missing; it removes requests, runs, ratings and logs"),
-        (["reset", "--results"], "arena-server holds no server; .*"),
+        (["resume"], "'arena serve' has no command 'resume', and there is no configuration of this name"),
+        (["revok"], "did you mean 'revoke'?"),
+        (["reset"], "--results is missing"),
+        (["reset", "--results"], "arena-server holds no server"),
         (["start", "./user"], "cannot read user: No such file or directory"),
         (["bad.toml"], "bad.toml: colour: there is no such setting"),
         (["bad.cfg"], "bad.cfg: line 2: unknown configuration option colour red"),
-        (["--host", ""], "--host: an address is needed: .*"),
-        (["--host", "192.0.2.1", "--port", "0"], "cannot listen on 192.0.2.1 port any: .*"),
-        (["--data", "bad.toml"], ".*bad.toml.*"),
-        (["names.cfg"], "no user can be called ladder: the name is reserved for the server"),
-        (["x.toml", "--init"], "--init writes a configuration of its own; leave out CONFIG"),
-        (["revoke", "ann"], "arena-server holds no server; .*"),
-        (["password", "ann"], "arena-server holds no server; .*"),
+        (["--host", ""], "--host: an address is needed"),
+        (["--host", "192.0.2.1", "--port", "0"], "cannot listen on 192.0.2.1 port any"),
+        (["--data", "bad.toml"], "bad.toml"),
+        (["names.cfg"], "no user can be called ladder"),
+        (["x.toml", "--init"], "--init writes a configuration of its own"),
+        (["revoke", "ann"], "arena-server holds no server"),
+        (["password", "ann"], "arena-server holds no server"),
         (["user", "ann", "--scopes", "read,fly"], "--scopes: 'read,fly' is not a list of read, play, admin"),
-        (["user", "a b"], "no user can be called 'a b': a name has at most 64 of the letters A-Z and a-z, digits, .*"),
-        (["user", "J\u00f6rg"], "no user can be called 'J\u00f6rg': .*"),
-        (["user", "..."], "no user can be called '...': .*"),
-        (["user", "x" * 65], "no user can be called 'x+': .*"),
-        (["user", "ladder"], "no user can be called ladder: the server uses this name itself; choose another"),
-        (["user", "local"], "no user can be called local: .*"),
-        (["user", "guest"], "no user can be called guest: .*"),
-        (["user", "CFR"], "no user can be called CFR: .*"),
-        (["user", "ann", "--data", "bad.toml/x"], "cannot create the folder bad.toml/x: .*"),
-        (["backup", "x"], r"arena-server.server\.sqlite3: there is no database of a server"),
+        (["user", "a b"], "no user can be called 'a b'"),
+        (["user", "ladder"], "no user can be called ladder"),
+        (["user", "CFR"], "no user can be called CFR"),
+        (["user", "ann", "--data", "bad.toml/x"], "cannot create the folder bad.toml/x"),
+        (["backup", "x"], "there is no database of a server"),
     ],
 )
-def test_what_cannot_be_done_is_told(arena_here: Arena, words: list[str], problem: str) -> None:
+def test_refusal_is_one_sentence(arena_here: Arena, words: list[str], problem: str) -> None:
     Path("bad.toml").write_text("colour = 1\n")
     Path("bad.cfg").write_text("port 1\ncolour red\n")
     Path("names.cfg").write_text("port 54000\nuser ladder secret\n")
-    told = arena_here("serve", *words)
-    assert (told.code, told.out) == (2, "")
-    assert re.fullmatch(f"arena: {problem}\n", told.err), told.err
+    ran = arena_here("serve", *words)
+    assert ran.code == 2
+    assert problem in ran.sentence
 
 
 @pytest.mark.parametrize(
@@ -208,14 +161,14 @@ def test_what_cannot_be_done_is_told(arena_here: Arena, words: list[str], proble
 )
 def test_users_from_a_file(arena_here: Arena, tmp_path: Path, text: str) -> None:
     (tmp_path / "users.csv").write_text(text, "utf-8", newline="")
-    made = arena_here("serve", "user", "--csv", "users.csv")
-    assert made.code == 0, made.err
-    lines = [line.split(" ") for line in made.out.splitlines()]
+    ran = arena_here("serve", "user", "--csv", "users.csv")
+    assert ran.code == 0, ran.err
+    lines = [line.split(" ") for line in ran.out.splitlines()]
     assert [line[0] for line in lines] == ["ann", "bob"]
     assert len({line[1] for line in lines}) == 2
 
 
-def test_no_user_is_created_where_one_cannot_be(arena_here: Arena, tmp_path: Path) -> None:
+def test_one_wrong_name_creates_no_user(arena_here: Arena, tmp_path: Path) -> None:
     (tmp_path / "users.csv").write_text("mail,name\na@b,ann\nc@d\n", "utf-8")
     (tmp_path / "bytes.csv").write_bytes(b"ann\n\xa1\n")
     for words, sentence in (
@@ -242,38 +195,38 @@ closes = {closes}
 """
 
 
-def test_an_event_from_its_announcement_to_its_publication(arena: Arena, folder: Path) -> None:
-    (folder / "s.toml").write_text('[[games]]\ngame = "kuhn"\nbots = ["calling", "random"]\n')
-    file = folder / "final.toml"
+def test_event_is_announced_played_and_published(arena_here: Arena, tmp_path: Path) -> None:
+    (tmp_path / "s.toml").write_text('[[games]]\ngame = "kuhn"\nbots = ["calling", "random"]\n')
+    file = tmp_path / "final.toml"
     file.write_text(EVENT.format(closes="2100-01-01T00:00:00+01:00"))
-    assert "holds no server" in arena("serve", "event", "new", "final.toml").err
-    program, _ = started("s.toml")
+    assert "holds no server" in arena_here("serve", "event", "new", "final.toml").err
+    program, _ = start_server("s.toml")
     try:
-        printed = arena("serve", "event", "new", "final.toml").out
+        printed = arena_here("serve", "event", "new", "final.toml").out
         assert "The event is open." in printed
-        assert "there is an event final already" in arena("serve", "event", "new", "final.toml").err
-        assert "there is no event 'cup'" in arena("serve", "event", "show", "cup").err
-        early = arena("serve", "event", "publish", "final", "site").err
+        assert "there is an event final already" in arena_here("serve", "event", "new", "final.toml").err
+        assert "there is no event 'cup'" in arena_here("serve", "event", "show", "cup").err
+        early = arena_here("serve", "event", "publish", "final", "site").err
         assert "the event final is open and can be published only when it is finished" in early
         with contextlib.closing(sqlite3.connect("arena-server/server.sqlite3")) as db, db:
             db.execute("UPDATE scheduled_events SET closes_s = 2000000000 - 1000000000")
             db.execute("UPDATE scheduled_events SET opens_s = 1")
         deadline = time.monotonic() + PATIENCE_S
-        while "The event is finished" not in (printed := arena("serve", "event", "show", "final").out):
+        while "The event is finished" not in (printed := arena_here("serve", "event", "show", "final").out):
             assert time.monotonic() < deadline, printed
             time.sleep(0.2)
     finally:
-        ended(program, signal.SIGINT)
-    assert json.loads(arena("serve", "event", "show", "final", "--json").out)["event"]["contests"] == 1
+        stop_server(program, signal.SIGINT)
+    assert json.loads(arena_here("serve", "event", "show", "final", "--json").out)["event"]["contests"] == 1
     assert (
         "1 contest of final written; the first page is site/index.html\n"
-        in arena("serve", "event", "publish", "final", "site").out
+        in arena_here("serve", "event", "publish", "final", "site").out
     )
-    assert (folder / "site" / "event.json").is_file()
-    assert len(list((folder / "site" / "contests").glob("*/match.*.log"))) == 2
+    assert (tmp_path / "site" / "event.json").is_file()
+    assert len(list((tmp_path / "site" / "contests").glob("*/match.*.log"))) == 2
 
 
-def test_the_doctor_finds_what_is_wrong_and_says_what_to_do(arena_here: Arena, tmp_path: Path) -> None:
+def test_doctor_of_a_configuration_names_faults_and_remedies(arena_here: Arena, tmp_path: Path) -> None:
     (tmp_path / "good.toml").write_text("port = 0\nleast_free_mb = 0\n[web]\nport = 0\n")
     ran = arena_here("serve", "doctor", "good.toml")
     assert (ran.code, ran.out.splitlines()[:2]) == (0, ["Server", "0 faults, 0 warnings."])
@@ -305,43 +258,35 @@ def test_uploads_without_bubblewrap_name_its_package(
     assert "correct the file" not in ran.out
 
 
-@pytest.mark.parametrize(
-    ("text", "problem"),
-    [
-        ("name = ", "final.toml: Invalid value"),
-        (EVENT.format(closes="2100-01-01"), "final.toml: closes:"),
-        (EVENT.format(closes="2100-01-01T00:00:00"), "final.toml: closes: must have an offset, such as 2026-"),
-        (
-            EVENT.format(closes="2100-01-01T00:00:00Z").replace('"final"', '"a b"'),
-            "final.toml: name: must be 1 to 40 of the letters A-Z and a-z, digits, ",
-        ),
-        (EVENT.format(closes="2020-01-01T00:00:00Z"), "final.toml: an event opens before it closes"),
-        (EVENT.format(closes="2026-01-01T00:00:01Z"), "final.toml: the closing time of the event has passed"),
-        (EVENT.format(closes="2100-01-01T00:00:00Z") + "x = 1", "final.toml: x: there is no such setting"),
-        (
-            EVENT.format(closes="2100-01-01T00:00:00Z").replace('"kuhn"', '"chess"'),
-            "final.toml: there is no game 'chess' here; the games are ",
-        ),
-    ],
-)
-def test_what_is_no_event_is_told(arena: Arena, folder: Path, text: str, problem: str) -> None:
-    (folder / "final.toml").write_text(text)
-    arena("serve", "user", "ann")
+def test_wrong_file_of_an_event_is_refused_with_its_setting(arena_here: Arena, tmp_path: Path) -> None:
+    arena_here("serve", "user", "ann")
     with contextlib.closing(sqlite3.connect("arena-server/server.sqlite3")) as db, db:
         db.execute("INSERT INTO bots (game, name) VALUES ('kuhn.limit.2p', 'calling')")
-    said = arena("serve", "event", "new", "final.toml").err
-    assert problem in said
-    assert said.count("\n") == 1
+    event = EVENT.format(closes="2100-01-01T00:00:00Z")
+    for text, problem in (
+        ("name = ", "Invalid value"),
+        (EVENT.format(closes="2100-01-01"), "closes:"),
+        (EVENT.format(closes="2100-01-01T00:00:00"), "closes: must have an offset, such as 2026-"),
+        (event.replace('"final"', '"a b"'), "name: must be 1 to 40 of the letters"),
+        (EVENT.format(closes="2020-01-01T00:00:00Z"), "an event opens before it closes"),
+        (EVENT.format(closes="2026-01-01T00:00:01Z"), "the closing time of the event has passed"),
+        (event + "x = 1", "x: there is no such setting"),
+        (event.replace('"kuhn"', '"chess"'), "there is no game 'chess'"),
+    ):
+        (tmp_path / "final.toml").write_text(text)
+        ran = arena_here("serve", "event", "new", "final.toml")
+        assert ran.code == 2
+        assert ran.sentence.startswith(f"final.toml: {problem}")
 
 
 def test_users_are_invited_listed_disabled_and_removed(arena_here: Arena, tmp_path: Path) -> None:
     (tmp_path / "students.csv").write_text("mail,name\na@b,ann\nb@c,bob\n", "utf-8")
-    made = arena_here("serve", "users", "students.csv", "--address", "https://poker.example.org/")
+    links = arena_here("serve", "users", "students.csv", "--address", "https://poker.example.org/")
     assert re.fullmatch(
         r"ann https://poker\.example\.org/invitation/[\w-]{32}\nbob https://poker\.example\.org/invitation/[\w-]{32}\n",
-        made.out,
+        links.out,
     )
-    assert made.err == "Each link works once, within 14 days, and cannot be shown again.\n"
+    assert links.err == "Each link works once, within 14 days, and cannot be shown again.\n"
     with contextlib.closing(Store(tmp_path / "arena-server" / "server.sqlite3")) as store:
         store.write_now(lambda db: set_password(db, add_user(db, "ann"), "correct horse"))
     again = arena_here("serve", "users", "students.csv", "--out", "links.csv", "--days", "2.5")
