@@ -10,7 +10,6 @@ from dealer.server.server_settings import bots_for
 from protocol import find_game, shipped_games
 from tests.dealer.cli.conftest import Arena
 
-
 QUICK = ("kuhn.limit.3p", "leduc.limit.2p")
 """Games whose bots compile no kernels."""
 

@@ -118,10 +118,10 @@ def _learnt(run: Path) -> dict[str, bytes]:
 
 
 @pytest.mark.parametrize("kills", [1, pytest.param(8, marks=pytest.mark.slow)])
-def test_a_killed_training_resumed_has_learnt_the_same(tmp_path: Path, arena: Arena, kills: int) -> None:
+def test_resumed_training_learns_the_same(tmp_path: Path, arena_here: Arena, kills: int) -> None:
     hands = 15 * kills
     training = ["play", "nolimit", "learner?memory=own.memory", "calling", "-n", str(hands), "--seed", "4"]
-    whole = arena(*training, "--in-process", "--out", "whole")
+    whole = arena_here(*training, "--in-process", "--out", "whole")
     assert whole.code == 0, whole.err
     (tmp_path / "own.memory").rename(tmp_path / "undisturbed.memory")
     run = tmp_path / "killed"
@@ -131,7 +131,7 @@ def test_a_killed_training_resumed_has_learnt_the_same(tmp_path: Path, arena: Ar
         )
         count = _HandCount(run)
         _kill_at(_start(tmp_path, *command), lambda place=place, count=count: count() > place)  # type: ignore[misc]
-    resumed = arena("resume", "killed")
+    resumed = arena_here("resume", "killed")
     assert resumed.code == 0, resumed.err
     assert _learnt(run) == _learnt(tmp_path / "whole")
     assert (tmp_path / "own.memory").read_bytes() == (tmp_path / "undisturbed.memory").read_bytes()
@@ -139,8 +139,8 @@ def test_a_killed_training_resumed_has_learnt_the_same(tmp_path: Path, arena: Ar
 
 @pytest.mark.sampled
 @pytest.mark.parametrize("how", [pytest.param(how, marks=pytest.mark.slow) if how == LONG else how for how in RUNS])
-def test_a_killed_run_resumed_is_the_run_that_nobody_disturbed(tmp_path: Path, arena: Arena, how: str) -> None:
-    assert _survives(tmp_path, arena, how, random.Random(how), 2)
+def test_resumed_run_equals_an_undisturbed_one(tmp_path: Path, arena_here: Arena, how: str) -> None:
+    assert _survives(tmp_path, arena_here, how, random.Random(how), 2)
 
 
 @pytest.mark.slow
@@ -150,15 +150,15 @@ def test_ten_kills(tmp_path: Path, arena: Arena, how: str) -> None:
     _survives(tmp_path, arena, how, random.Random(f"ten {how}"), 10)
 
 
-def test_killed_before_the_first_hand(tmp_path: Path, arena: Arena) -> None:
+def test_run_killed_before_its_first_hand_is_resumed(tmp_path: Path, arena_here: Arena) -> None:
     process = _start(tmp_path, *RUNS["play"], "--seed", "1", "--out", "killed")
     _kill_at(process, (tmp_path / "killed" / "run.toml").exists)
-    assert arena("resume", "killed").code == 0
-    arena(*RUNS["play"], "--seed", "1", "--out", "whole")
+    assert arena_here("resume", "killed").code == 0
+    arena_here(*RUNS["play"], "--seed", "1", "--out", "whole")
     assert _logs(tmp_path / "killed") == _logs(tmp_path / "whole")
 
 
-def test_bots_of_a_killed_run_end_by_themselves(tmp_path: Path) -> None:
+def test_bots_of_a_killed_run_exit(tmp_path: Path) -> None:
     began, ended = (f"open({str(tmp_path / name)!r}, 'w').close()\n" for name in ("began", "ended"))
     code = f"{CONNECT}hello()\n{began}try:\n    while f.readline(): pass\nfinally:\n    {ended}"
     bot = "Bob=" + write_program(tmp_path, "bob.py", code)
@@ -171,15 +171,14 @@ def test_bots_of_a_killed_run_end_by_themselves(tmp_path: Path) -> None:
 
 
 @unix_only
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_an_interrupted_tournament_says_how_to_go_on(tmp_path: Path, arena: Arena, number: signal.Signals) -> None:
+def test_interrupted_tournament_names_the_command_that_resumes_it(tmp_path: Path) -> None:
     how = ["tournament", "kuhn", "random", "calling", "folding", "-n", "20000", "--workers", "2"]
     process = _start(tmp_path, *how, "--seed", "1", "--out", "cup")
     until_s = time.monotonic() + PATIENCE_S
     while _hands(tmp_path / "cup") < 20:
         assert time.monotonic() < until_s
         time.sleep(0.01)
-    process.send_signal(number)
+    process.send_signal(signal.SIGTERM)
     out, err = process.communicate(timeout=PATIENCE_S)
     assert process.returncode == 130, err
     assert b"arena resume cup" in out
@@ -189,22 +188,22 @@ def test_an_interrupted_tournament_says_how_to_go_on(tmp_path: Path, arena: Aren
     assert json.loads((tmp_path / "cup" / "result.json").read_text())["resume"] == "arena resume cup"
 
 
-def test_a_run_that_is_running_is_not_resumed(tmp_path: Path, arena: Arena) -> None:
+def test_running_run_is_not_resumed(tmp_path: Path, arena_here: Arena) -> None:
     process = _start(tmp_path, "play", "kuhn", "random", "calling", "-n", "1000000", "--out", "busy")
     until_s = time.monotonic() + PATIENCE_S
     while not _hands(tmp_path / "busy"):
         assert time.monotonic() < until_s
         time.sleep(0.01)
-    ran = arena("resume", "busy")
+    ran = arena_here("resume", "busy")
     assert _kill_at(process, lambda: True)
     assert ran.code == 2
     assert ran.sentence == "the run in busy is still running in another process"
 
 
-# ---- faults that were mended
+# ---- repaired faults
 
 
-def test_a_run_that_a_bot_ended_goes_on_when_the_bot_is_mended(tmp_path: Path, arena: Arena) -> None:
+def test_failed_run_is_resumed_with_a_repaired_bot(tmp_path: Path, arena_here: Arena) -> None:
     code = CONNECT + (
         "hello()\nfor line in f:\n"
         "    _, position, hand, betting, cards = line.split(b':')\n"
@@ -212,19 +211,19 @@ def test_a_run_that_a_bot_ended_goes_on_when_the_bot_is_mended(tmp_path: Path, a
         "    if {b'': b'0', b'c': b'1', b'r': b'1', b'cr': b'0'}.get(betting) == position: call(line)\n"
     )
     bot = "Bob=" + write_program(tmp_path, "bob.py", code)
-    failed = arena("play", "kuhn", bot, "random", "-n", "20", "--seed", "3", "--workers", "1", "--out", "run")
+    failed = arena_here("play", "kuhn", bot, "random", "-n", "20", "--seed", "3", "--workers", "1", "--out", "run")
     assert failed.code == 1
     assert "Bob closed the connection in hand 7" in failed.out
     assert "arena resume run" in failed.out
     (tmp_path / "mended").touch()
-    assert arena("resume", "run").code == 0
-    arena("play", "kuhn", bot, "random", "-n", "20", "--seed", "3", "--workers", "1", "--out", "whole")
+    assert arena_here("resume", "run").code == 0
+    arena_here("play", "kuhn", bot, "random", "-n", "20", "--seed", "3", "--workers", "1", "--out", "whole")
     assert _logs(tmp_path / "run") == _logs(tmp_path / "whole")
     assert _result(tmp_path / "run") == _result(tmp_path / "whole")
     assert json.loads((tmp_path / "run" / "result.json").read_text())["players"][0]["faults"] == {}
 
 
-# ---- what cannot be gone on with
+# ---- runs that cannot be resumed
 
 
 def _finished(arena: Arena) -> Ran:
@@ -233,7 +232,7 @@ def _finished(arena: Arena) -> Ran:
     return ran
 
 
-def test_a_log_of_another_run(tmp_path: Path, arena_here: Arena) -> None:
+def test_log_of_another_run_is_refused(tmp_path: Path, arena_here: Arena) -> None:
     _finished(arena_here)
     log = next(iter(sorted((tmp_path / "run").glob("*.log"))))
     log.write_bytes(log.read_bytes().replace(b" 1\n", b" 2\n", 1))
@@ -243,7 +242,7 @@ def test_a_log_of_another_run(tmp_path: Path, arena_here: Arena) -> None:
     assert f"{log.name}, line 1: this is the log of another match" in ran.sentence
 
 
-def test_a_file_of_the_run_that_is_damaged(tmp_path: Path, arena_here: Arena) -> None:
+def test_damaged_configuration_is_refused(tmp_path: Path, arena_here: Arena) -> None:
     _finished(arena_here)
     (tmp_path / "run" / "run.toml").write_text("game = \n")
     ran = arena_here("resume", "run")
@@ -254,22 +253,22 @@ def test_a_file_of_the_run_that_is_damaged(tmp_path: Path, arena_here: Arena) ->
 
 @unix_only
 @pytest.mark.skipif(hasattr(os, "geteuid") and os.geteuid() == 0, reason="root may write anywhere")
-def test_a_folder_that_cannot_be_written(tmp_path: Path, arena: Arena) -> None:
+def test_read_only_folder_is_refused(tmp_path: Path, arena_here: Arena) -> None:
     (tmp_path / "locked").mkdir(0o500)
-    ran = arena("play", "kuhn", "random", "calling", "--out", "locked/run")
+    ran = arena_here("play", "kuhn", "random", "calling", "--out", "locked/run")
     assert ran.code == 2
     assert "Permission denied" in ran.sentence
 
 
 @needs_full
-def test_a_disk_that_is_full_is_one_sentence_and_whole_lines(tmp_path: Path, arena: Arena) -> None:
+def test_full_disk_leaves_whole_lines(tmp_path: Path, arena_here: Arena) -> None:
     """The disk is full when the first action is written."""
     process = _start(tmp_path, "play", "kuhn", "random", "calling", "-n", "100000", "--workers", "1", "--out", "run")
     assert _kill_at(process, lambda: _hands(tmp_path / "run") > 5)
     transactions = next(iter((tmp_path / "run").glob("*.tlog")))
     transactions.unlink()
     transactions.symlink_to("/dev/full")
-    ran = arena("resume", "run")
+    ran = arena_here("resume", "run")
     assert ran.code in (1, 2)
     assert "No space left on device" in ran.out + ran.err
     assert "Traceback" not in ran.err
@@ -277,8 +276,7 @@ def test_a_disk_that_is_full_is_one_sentence_and_whole_lines(tmp_path: Path, are
         assert log.endswith(b"\n")
 
 
-def test_a_run_of_a_game_file_is_resumed_from_anywhere(tmp_path: Path, arena_here: Arena) -> None:
-    """The definition is kept with the run, under the name that its logs give."""
+def test_run_keeps_its_game_file(tmp_path: Path, arena_here: Arena) -> None:
     kuhn = Path(__file__).resolve().parents[3] / "engine" / "games" / "kuhn.limit.2p.game"
     (tmp_path / "games").mkdir()
     (tmp_path / "games" / "my.game").write_bytes(kuhn.read_bytes())
@@ -303,7 +301,7 @@ def _files(folder: Path) -> dict[str, bytes]:
     return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
-def test_a_run_that_has_finished_is_left_as_it_is(tmp_path: Path, arena_here: Arena) -> None:
+def test_finished_run_stays_unchanged(tmp_path: Path, arena_here: Arena) -> None:
     _finished(arena_here)
     before = _files(tmp_path / "run")
     ran = arena_here("resume", "run")
@@ -326,14 +324,14 @@ MORE = {
 
 @pytest.mark.sampled
 @pytest.mark.parametrize("how", MORE)
-def test_more_hands_are_the_run_that_had_them_from_the_start(tmp_path: Path, arena: Arena, how: str) -> None:
+def test_extended_run_equals_a_longer_one(tmp_path: Path, arena_here: Arena, how: str) -> None:
     words = MORE[how]
     hands = () if how == "a number as a rule" else ("-n", "60")
-    assert arena(*words, *hands, "--seed", "3", "--out", "run").code == 0
-    more = arena("resume", "run", "-n", "150", "-q")
+    assert arena_here(*words, *hands, "--seed", "3", "--out", "run").code == 0
+    more = arena_here("resume", "run", "-n", "150", "-q")
     assert more.code == 0, more.err
     whole = [*words, "-n", "150"] if hands else [*words[:-2], "-n", "150"]
-    assert arena(*whole, "--seed", "3", "--out", "whole").code == 0
+    assert arena_here(*whole, "--seed", "3", "--out", "whole").code == 0
     assert _logs(tmp_path / "run") == _logs(tmp_path / "whole")
     results = [_result(tmp_path / name) for name in ("run", "whole")]
     for result in results:
@@ -341,7 +339,7 @@ def test_more_hands_are_the_run_that_had_them_from_the_start(tmp_path: Path, are
         for contest in result.get("contests", []):
             del contest["stop"]
     assert results[0] == results[1]
-    assert arena("resume", "run").err.startswith("run has finished and stays unchanged;")
+    assert arena_here("resume", "run").err.startswith("run has finished and stays unchanged;")
 
 
 @pytest.mark.parametrize(
@@ -357,19 +355,19 @@ def test_more_hands_are_the_run_that_had_them_from_the_start(tmp_path: Path, are
         ),
     ],
 )
-def test_more_hands_that_cannot_be_had(
-    tmp_path: Path, arena: Arena, words: tuple[str, ...], hands: str, sentence: str
+def test_run_that_cannot_be_extended_is_refused(
+    tmp_path: Path, arena_here: Arena, words: tuple[str, ...], hands: str, sentence: str
 ) -> None:
     way = () if "4" in words else ("--in-process",)
-    assert arena("play", "kuhn", "random", "calling", *words, *way, "--seed", "1", "-q", "--out", "run").code == 0
+    assert arena_here("play", "kuhn", "random", "calling", *words, *way, "--seed", "1", "-q", "--out", "run").code == 0
     before = _files(tmp_path / "run")
-    ran = arena("resume", "run", "-n", hands)
+    ran = arena_here("resume", "run", "-n", hands)
     assert (ran.code, ran.sentence[: len(sentence)]) == (2, sentence)
     assert _files(tmp_path / "run") == before
 
 
 @pytest.mark.slow
-def test_more_hands_may_be_interrupted_as_well(tmp_path: Path, arena: Arena) -> None:
+def test_killed_extension_is_resumed(tmp_path: Path, arena: Arena) -> None:
     _finished(arena)
     process = _start(tmp_path, "resume", "run", "-n", "20000")
     assert _kill_at(process, lambda: _hands(tmp_path / "run") > 100)
@@ -377,7 +375,7 @@ def test_more_hands_may_be_interrupted_as_well(tmp_path: Path, arena: Arena) -> 
     assert _hands(tmp_path / "run") == 40000
 
 
-def test_without_a_run_those_that_have_not_finished_are_listed(arena_here: Arena, tmp_path: Path) -> None:
+def test_unfinished_runs_are_listed(arena_here: Arena, tmp_path: Path) -> None:
     ran = arena_here("resume")
     assert (ran.code, ran.out, ran.err) == (0, "Unfinished runs\nThere is no unfinished run in runs.\n", "")
     runs = tmp_path / "runs"
@@ -401,10 +399,8 @@ def test_without_a_run_those_that_have_not_finished_are_listed(arena_here: Arena
 # ---- damage
 
 
-def test_damage_before_the_end_of_a_log_is_reported_and_nothing_is_replayed_over_it(
-    tmp_path: Path, arena: Arena
-) -> None:
-    _finished(arena)
+def test_damage_within_a_log_is_reported_and_kept(tmp_path: Path, arena_here: Arena) -> None:
+    _finished(arena_here)
     (tmp_path / "run" / "result.json").unlink()
     for name in ("match.a.log", "match.a.tlog"):
         path = tmp_path / "run" / name
@@ -412,15 +408,15 @@ def test_damage_before_the_end_of_a_log_is_reported_and_nothing_is_replayed_over
         at = len(whole) // 2
         path.write_bytes(whole[:at] + b"\0" * 8 + whole[at + 8 :])
         before = _files(tmp_path / "run")
-        ran = arena("resume", "run")
+        ran = arena_here("resume", "run")
         assert ran.code == 2
         assert f"{name}, line {whole[:at].count(10) + 1}: the line is damaged: " in ran.sentence
         assert _files(tmp_path / "run") == before
         path.write_bytes(whole)
 
 
-def test_hands_of_a_log_without_their_transactions_are_told_of(tmp_path: Path, arena: Arena) -> None:
-    _finished(arena)
+def test_hands_without_transactions_are_replayed_with_a_note(tmp_path: Path, arena_here: Arena) -> None:
+    _finished(arena_here)
     whole = _logs(tmp_path / "run")
     (tmp_path / "run" / "result.json").unlink()
     log = tmp_path / "run" / "match.a.log"
@@ -428,9 +424,9 @@ def test_hands_of_a_log_without_their_transactions_are_told_of(tmp_path: Path, a
     transactions = log.with_suffix(".tlog")
     texts = transactions.read_bytes()
     transactions.unlink()
-    assert "match.a.tlog, line 1: the file is missing, and without it" in arena("resume", "run").sentence
+    assert "match.a.tlog, line 1: the file is missing, and without it" in arena_here("resume", "run").sentence
     transactions.write_bytes(texts[: texts.index(b" 15 ") - 1])
-    ran = arena("resume", "run")
+    ran = arena_here("resume", "run")
     assert ran.code == 0
     assert ran.err == ("match.a: replayed 5 hands at the end of its log, before which its transaction log ended.\n")
     assert _logs(tmp_path / "run") == whole
