@@ -18,7 +18,7 @@ from types import MappingProxyType
 from typing import Annotated, Final, TypeAlias
 
 from bots.kuhn.bot import policy_of_genes
-from bots.kuhn.games import MOST_BLUFFS, Variant, kuhn_equilibrium
+from bots.kuhn.games import MAX_BLUFF, Variant, kuhn_equilibrium
 from bots.sdk.bot import Bot, DrawSeed, choose_action, draw, fresh_seed, uniform
 from bots.sdk.view import View
 from engine import CALL, FOLD, RAISE, Action, Game
@@ -87,7 +87,7 @@ class EquilibriumBot(Bot):
         *,
         bluff: Annotated[
             float, "in Kuhn poker, how often the first player bets its worst card, 0 to 1/3: all are equilibria"
-        ] = MOST_BLUFFS,
+        ] = MAX_BLUFF,
         explain: Annotated[bool, "whether to send the probabilities as a comment before each action"] = False,
         seed: DrawSeed = None,
     ) -> None:

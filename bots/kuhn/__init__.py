@@ -1,9 +1,10 @@
-"""Kuhn poker and three larger games of the same three cards, and strategies for them as rows of genes.
+"""Kuhn poker, three larger games of the same three cards, and the evolution of strategies for them.
 
-games      the four games as trees, where each gene decides, the six players of the thesis, the equilibria
-bot        the six players at the table
-fitness    the settings of an evolution, and fitness by hands played or exact
-kernel     the hands, compiled                                  runs   runs in a folder; exact values
+games      the four games, the genes of a strategy, the six players of the thesis, the equilibria
+bot        the six players as bots
+fitness    settings of an evolution, sampled and exact fitness
+kernel     compiled hands
+runs       runs in a folder, and exact values of strategies
 
 Source: Paula López Pozuelo, "Genetic Algorithms in the Search for Optimal Kuhn Poker Strategies", MSc dissertation,
 University College London, 2015.

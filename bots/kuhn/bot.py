@@ -1,11 +1,7 @@
-"""The six models as bots, in the two games that a dealer can deal.
+"""The six models as bots for the games ``kuhn`` and ``kuhn-depth``.
 
-The ACPC's game format has limit games, whose bets have one size, and no-limit games, which allow every size between two
-bounds. So the classic game is ``kuhn``, and the one with a raise is ``kuhn-depth``, limit Kuhn with two raises in place
-of one. Bets of 1, 2 and 10 and nothing between cannot be expressed: they would be a part of a no-limit game, and an
-opponent could bet 5. These two games have no bots.
-
-The cards of the format are queen, king and ace; they are J, Q and K here.
+The other two games have bets of 1, 2 and 10, which the ACPC's game format cannot express: a no-limit game would also
+allow a bet of 5. The format's cards queen, king and ace are called J, Q and K here.
 """
 
 from __future__ import annotations
@@ -21,11 +17,12 @@ from engine import CALL, FOLD, RAISE, Action, Game
 from protocol import find_game
 
 WIRE_NAMES: Final[Mapping[Variant, str]] = {Variant.CLASSIC: "kuhn", Variant.DEPTH: "kuhn-depth"}
-"""The games that a dealer can deal."""
+"""Names of the games that a dealer can deal."""
 
 
 @cache
 def variant_of(game: Game) -> Variant | None:
+    """Return the variant of a dealer's game, or None for any other game."""
     for variant, name in WIRE_NAMES.items():
         if game == find_game(name)[1]:
             return variant
@@ -33,10 +30,12 @@ def variant_of(game: Game) -> Variant | None:
 
 
 def card_of(view: View) -> int:
+    """Return the index of the player's card in `CARDS`."""
     return sorted(view.game.deck).index(view.hole_cards[0])
 
 
 def policy_of_genes(variant: Variant, genes: Genes, view: View) -> Mapping[Action, float]:
+    """Return the probabilities of the actions in a state of the game."""
     rows = KuhnGame(variant).rows
     card = card_of(view)
 
@@ -56,7 +55,7 @@ def policy_of_genes(variant: Variant, genes: Genes, view: View) -> Mapping[Actio
 
 
 class KuhnBot(Bot):
-    """Plays one of the models; the classes derived from it say which.
+    """Plays one of the models, which subclasses name.
 
     Its draws depend only on the seed and the state, so a match that is resumed or split between hands plays the same.
     """
@@ -77,7 +76,7 @@ class KuhnBot(Bot):
         return choose_action(self.policy(view), uniform(draw(self._seed, view)))
 
     def policy(self, view: View) -> Mapping[Action, float]:
-        """The probabilities in the genes."""
+        """Return the probabilities of the model's genes."""
         self.require_game(view.game)
         variant = variant_of(view.game)
         assert variant is not None
@@ -103,10 +102,10 @@ class SafeBot(KuhnBot):
 
 
 class RationalBot(KuhnBot):
-    """Bets, raises and calls with the best card always, with the middle one half of the time.
+    """Bets, raises and calls with the best card always, and with the middle one half of the time.
 
-    Algorithm: bet, stay in, raise and call: always with the best card, with probability 1/2 each with the middle one,
-        never with the worst.
+    Algorithm: bet, stay in, raise and call always with the best card, with probability 1/2 each with the middle one,
+        and never with the worst.
     """
 
     model_name = "rational"
@@ -115,8 +114,9 @@ class RationalBot(KuhnBot):
 class BlufferBot(KuhnBot):
     """Bets and raises often with the weaker cards, too.
 
-    Algorithm: always with the best card; with the middle one bet, stay in and call with probability 0.7, raise with
-        0.5; with the worst bet with 0.5, answer a bet by a raise with 0.5 where raises are allowed, never call.
+    Algorithm: with the best card, always bet, raise and call. With the middle one, bet, stay in and call with
+        probability 0.7 and raise with 0.5. With the worst, bet with 0.5, never call, and raise a bet with 0.5 where
+        raises are allowed.
     """
 
     model_name = "bluffer"
@@ -132,7 +132,7 @@ class FolderBot(KuhnBot):
 
 
 class CallerBot(KuhnBot):
-    """Bets and calls whatever it holds.
+    """Bets and calls with every card.
 
     Algorithm: bet or call.
     """

@@ -1,8 +1,8 @@
-"""The evolution of strategies for Kuhn poker and three larger games: settings, and fitness by hands played or exact.
+"""Settings of the evolution of Kuhn strategies, and their fitness, sampled or exact.
 
-The defaults are those of the thesis. The chance of an end, given the cards, is the product of what both seats
-contribute, as in a sequence form. So payoffs and their chances are products of matrices for whole populations, and one
-drawn number decides a hand.
+The defaults are those of the thesis. Given the cards, the chance of an end of the betting is the product of a
+contribution of each seat, as in a sequence form. So the payoffs of whole populations are products of matrices, and a
+single random number decides a hand.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from bots.kuhn.games import CARDS, Genes, KuhnGame, Variant
 from bots.sdk.options import Interval, Wording, check_options
 
 _LISTED_FLOOR: Final = -1.0
-"""The listing of the thesis begins a tournament with a best fitness of this, which a participant has to exceed."""
+"""Initial best fitness of a tournament in the listing of the thesis, which a participant has to exceed."""
 
 
 OppositionKind: TypeAlias = Literal["model", "coevolution", "mixed", "hall-of-fame"]
@@ -47,12 +47,16 @@ OppositionKind: TypeAlias = Literal["model", "coevolution", "mixed", "hall-of-fa
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KuhnSettings:
-    """The settings of one run; the defaults are those of the thesis."""
+    """Settings of a run. The defaults are those of the thesis.
+
+    Raises:
+        EvolutionError: a value is out of range, or settings contradict each other.
+    """
 
     game: Annotated[Variant, "which game", Wording(group="Evolution")] = Variant.CLASSIC
     opposition: OppositionKind = "model"
     model: Genes = ()
-    """The strategy that a population, or with mixed opponents its first players, play against."""
+    """Strategy of the opponent; with mixed opponents, of the first players' additional opponent."""
     seat: Annotated[int, "seat of those who evolve against a model: 1 acts first", Interval(1, 2)] = 1
     population: Annotated[int, "individuals of a generation, on each side"] = 1010
     games: Annotated[int, "hands of an individual against a model", Interval(1)] = 1010
@@ -130,7 +134,7 @@ class KuhnSettings:
         return partial(against_rivals, self.rules, games is None)
 
     def first(self, side: int) -> Chromosomes:
-        """The first population of one side: 0 those who evolve, 1 their rivals."""
+        """Return the first population of a side: 0 for the individuals, 1 for their rivals."""
         random = np.random.default_rng([self.seed, side])
         if self.start == "uniform":
             return self.genome.spread(self.population, self.alleles, random)
@@ -182,14 +186,12 @@ def against_model(
     seeds: Seeds,
     opponents: Chromosomes | None = None,
 ) -> Evaluation:
-    """Play each strategy, in the seat 0 or 1, against a model in the other seat.
-
-    A hand's payoff is one of a few, so the numbers of hands with each payoff are multinomial: they are drawn in place
-    of the hands.
+    """Evaluate strategies in seat 0 or 1 against a model in the other seat.
 
     Args:
-        games: hands of each strategy; None takes exact values.
-        pays_model: the individuals are paid what the model wins, as in the listing of the thesis for the second seat.
+        games: number of hands of each strategy; None computes exact values.
+        pays_model: pay the winnings of the model to the individuals, as the listing of the thesis does in the second
+            seat.
     """
     payoffs, by_end = payoff_chances(game, seat, model)
     own = contributions(game, seat, chromosomes).reshape(len(by_end), -1)
@@ -200,6 +202,7 @@ def against_model(
         return Evaluation(chances @ payoffs)
     from bots.kuhn.kernel import sample_means
 
+    # A hand has one of a few payoffs. Draw the number of hands with each payoff, not the hands.
     means = np.empty(len(chromosomes))
     sample_means(chances, payoffs, games, seeds, _log_factorials(games), means)
     return Evaluation(means)
@@ -208,7 +211,7 @@ def against_model(
 def against_rivals(
     game: KuhnGame, is_exact: bool, chromosomes: Chromosomes, seeds: Seeds, opponents: Chromosomes | None
 ) -> Evaluation:
-    """Play one hand of each first player against every second player, or take the exact value."""
+    """Evaluate first players by a hand against every second player, or by the exact value."""
     own, other = _both(game, chromosomes, opponents)
     if is_exact:
         values = own.reshape(-1, len(chromosomes)).T @ _value_matrix(game, other)
@@ -230,20 +233,20 @@ def against_both(
     seeds: Seeds,
     opponents: Chromosomes | None,
 ) -> Evaluation:
-    """Play first players against every second player and against a model; second players against first ones only.
+    """Evaluate first players against all second players and a model, and second players against first players.
 
     Args:
-        model: a second player; half of a first player's fitness is what it wins from it.
-        games: hands of each first player against the model; None takes exact values of everything.
-        is_halving: as in the listing of the thesis: after every hand against a second player and one against the model
-            the sums of both players are halved, and the second is charged with the model's hand, too.
+        model: strategy of a second player, from which a first player wins half of its fitness.
+        games: number of hands of each first player against the model; None computes exact values.
+        is_halving: play as the listing of the thesis does. After every hand against a second player and a hand against
+            the model it halves the sums of both players. It also charges the second player with the model's hand.
     """
-    # Hands against the model are no part of those against rivals: their seeds are others.
+    # The hands against the model are independent of those against rivals, so they need other seeds.
     model_seeds = ~seeds
     if not is_halving:
-        of_rivals = against_rivals(game, games is None, chromosomes, seeds, opponents)
-        of_model = against_model(game, 0, model, games, False, chromosomes=chromosomes, seeds=model_seeds)
-        return Evaluation((of_rivals.fitness + of_model.fitness) / 2, totals=of_rivals.totals)
+        rivals = against_rivals(game, games is None, chromosomes, seeds, opponents)
+        models = against_model(game, 0, model, games, False, chromosomes=chromosomes, seeds=model_seeds)
+        return Evaluation((rivals.fitness + models.fitness) / 2, totals=rivals.totals)
     from bots.kuhn.kernel import play_halving
 
     own, other = _both(game, chromosomes, opponents)
@@ -257,23 +260,25 @@ def against_both(
 
 
 def _both(game: KuhnGame, chromosomes: Chromosomes, opponents: Chromosomes | None) -> tuple[Floats, Floats]:
+    """Return the contributions of first and second players."""
     if opponents is None:
         raise EvolutionError("second players are missing: there are no opponents")
     return contributions(game, 0, chromosomes), contributions(game, 1, opponents)
 
 
 @lru_cache(maxsize=4)
-def _log_factorials(most: int) -> Floats:
-    return np.concatenate([[0.0], np.cumsum(np.log(np.arange(1, most + 1)))])
+def _log_factorials(max_number: int) -> Floats:
+    logarithms = np.log(np.arange(1, max_number + 1))
+    return np.concatenate([[0.0], np.cumsum(logarithms)])
 
 
 DEALS: Final = tuple(permutations(range(len(CARDS)), 2))
-"""The cards of both seats, all equally likely."""
+"""Cards of both seats, all equally likely."""
 
 
 @lru_cache
 def payments(game: KuhnGame) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Chips that each end of `KuhnGame.lines` pays the first player, with the higher card and with the lower one."""
+    """Return the payoff in chips of each of `KuhnGame.lines` to a first player with the higher and the lower card."""
     lines = game.lines()
     high = np.array([line.chips for line in lines], np.int64)
     is_showdown = np.array([line.is_showdown for line in lines])
@@ -286,11 +291,15 @@ def _answers(game: KuhnGame, seat: int) -> tuple[tuple[tuple[int, bool], ...], .
 
 
 def contributions(game: KuhnGame, seat: int, chromosomes: Chromosomes) -> Floats:
-    """What strategies in the seat 0 or 1 contribute to the ends, shape (ends, cards, individuals)."""
+    """Return the contributions of strategies in seat 0 or 1 to the ends, shape (ends, cards, individuals).
+
+    A contribution is the product of the probabilities of the seat's answers on the path to the end.
+    """
     yes = chromosomes.reshape(len(chromosomes), -1).T.reshape(len(game.rows), len(CARDS), -1)
     no = 1 - yes
     answers = _answers(game, seat)
     products = np.empty((len(answers), len(CARDS), len(chromosomes)))
+    # Ends share the beginnings of their paths, so each product is computed once.
     by_path: dict[tuple[tuple[int, bool], ...], Floats] = {(): np.ones(products.shape[1:])}
     for end, path in enumerate(answers):
         for length in range(1, len(path) + 1):
@@ -307,9 +316,11 @@ def contributions(game: KuhnGame, seat: int, chromosomes: Chromosomes) -> Floats
 
 @lru_cache(maxsize=16)
 def payoff_chances(game: KuhnGame, seat: int, opponent: tuple[float, ...]) -> tuple[Floats, Floats]:
-    """Payoffs of the seat 0 or 1 against a strategy in the other seat, in chips, rising, and the chance of each.
+    """Return the payoffs of seat 0 or 1 against a strategy in the other seat, and the factors of their chances.
 
-    The chances are by what the seat contributes to the ends, shape (ends * cards, payoffs).
+    Returns:
+        The payoffs in chips, ascending, and a matrix of shape (ends * cards, payoffs). The contributions of the seat
+        times this matrix are the chances of the payoffs.
     """
     other = contributions(game, 1 - seat, np.array(opponent)[None])[:, :, 0]
     high, low = payments(game)
@@ -326,16 +337,17 @@ def payoff_chances(game: KuhnGame, seat: int, opponent: tuple[float, ...]) -> tu
     return payoffs.astype(float), chances.reshape(-1, len(payoffs))
 
 
-def _value_matrix(game: KuhnGame, others: Floats) -> Floats:
-    """What the first player wins on average, by what it contributes and by opponent, shape (ends * cards, players).
+def _value_matrix(game: KuhnGame, opponents: Floats) -> Floats:
+    """Return the matrix from the first player's contributions to its mean winnings, shape (ends * cards, players).
 
-    `others` is what second players contribute, shape (ends, cards, players).
+    Args:
+        opponents: contributions of the second players, shape (ends, cards, players).
     """
     high, low = payments(game)
-    values = np.zeros_like(others)
+    values = np.zeros_like(opponents)
     for own, other in DEALS:
         won = low
         if own > other:
             won = high
-        values[:, own] += won[:, None] * others[:, other] / len(DEALS)
-    return values.reshape(-1, others.shape[2])
+        values[:, own] += won[:, None] * opponents[:, other] / len(DEALS)
+    return values.reshape(-1, opponents.shape[2])

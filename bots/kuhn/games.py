@@ -1,21 +1,14 @@
 """Kuhn poker, and the same with three sizes of bets, with one raise, and with both.
 
-Two players, three cards J < Q < K, one chip each in the pot. Every decision is a question with the answers no and yes:
+Two players have one chip each in the pot and one of three cards J < Q < K. Each decision is a question with the answers
+no and yes, which has a row:
 
-    B     whether to bet; no is a check                      NF    whether not to fold to a bet
-    B>1   whether the bet is more than 1                     R     whether to raise it by as much again
-    B10   whether it is 10; no is 2                          C     whether to call: a bet, or a raise of one's own bet
+    B     bet? (no is a check)                               NF    stay in against a bet?
+    B>1   bet more than 1?                                   R     raise the bet by its own size?
+    B10   bet 10? (no is 2)                                  C     call a bet, or a raise of one's own bet?
 
-The game has a row for each question, and one more for each further size of the bet that it is about (``C1``, ``C2``,
-``C10``). A strategy answers each row with the probability of yes for each card: these are its genes, row by row. Both
-seats have the same rows, and each comes to every row at one point of its game at most.
-
-Models, the players that the thesis plays against. Shy checks and calls with a king; Safe bets its king as well;
-Rational plays a queen as often one way as the other; Bluffer bets and raises with weak cards, too. Folder and Caller
-are extremes that the thesis has in the classic game only: Folder never puts in a chip. Caller bets and calls whatever
-it holds; in the larger games, where they are ours, it bets the most and never raises.
-
-Equilibria of the classic game are those of Kuhn (1950), "A simplified two-person poker".
+In games with several sizes, rows about a bet end with its size, as in ``C10``. The genes of a strategy are the
+probabilities of yes by row and card. Both seats have the same rows, and a seat reaches each row at most once in a hand.
 """
 
 from __future__ import annotations
@@ -36,8 +29,9 @@ if TYPE_CHECKING:
 
 CARDS: Final = ("J", "Q", "K")
 Genes: TypeAlias = tuple[float, ...]
-"""A strategy: the probability of yes by row and card, row by row."""
+"""Probabilities of yes by row and card, row by row."""
 _Answers: TypeAlias = tuple[tuple[int, bool], ...]
+"""Rows of a player's decisions in order, each with its answer, True for yes."""
 _DEALT = 0
 _WON = 1
 _SIZES: Final = (1, 2, 10)
@@ -52,7 +46,7 @@ class Variant(enum.Enum):
 
     @property
     def has_sizes(self) -> bool:
-        """Bets are 1, 2 or 10; they are 1 otherwise."""
+        """Bets are 1, 2 or 10, otherwise always 1."""
         return self in (Variant.BREADTH, Variant.BOTH)
 
     @property
@@ -62,12 +56,12 @@ class Variant(enum.Enum):
 
 
 class BettingLine(NamedTuple):
-    """One way through the betting.
+    """Complete betting of a hand.
 
     Attributes:
-        name: the betting as in a match state, such as ``cr10rf``; a size follows a bet where there are several.
-        answers: what each seat answered on the way, as rows and whether yes, in its order.
-        chips: what player 0 wins, or with a showdown what the better card wins.
+        name: betting as in a match state, such as ``cr10rf``; a bet has its size if there are several sizes.
+        answers: answers of each seat.
+        chips: winnings of player 0, or in a showdown of the player with the higher card.
     """
 
     name: str
@@ -81,11 +75,11 @@ class KuhnGame:
     """One of the four games.
 
     Attributes:
-        tens_as_twos: with sizes and without a raise, the second player answers a bet of 10, like a bet of 2, by the
-            row C2. There is no such rule, but the printed results of that game require it.
+        tens_as_twos: the second player answers a bet of 10 by the row C2, like a bet of 2. The thesis does not state
+            this, but its results for the game with sizes and without a raise require it.
 
     Raises:
-        EvolutionError: `tens_as_twos` in another game.
+        EvolutionError: `tens_as_twos` is set in another game.
     """
 
     variant: Variant = Variant.CLASSIC
@@ -100,7 +94,7 @@ class KuhnGame:
 
     @property
     def rows(self) -> tuple[str, ...]:
-        """The questions by number."""
+        """Names of the rows."""
         rows = ["B"]
         sizes = [""]
         if self.variant.has_sizes:
@@ -116,7 +110,7 @@ class KuhnGame:
 
     @property
     def questions(self) -> tuple[str, ...]:
-        """The questions in words, by number."""
+        """Questions of the rows in words."""
         return tuple(self._question(row) for row in self.rows)
 
     def _question(self, row: str) -> str:
@@ -136,11 +130,15 @@ class KuhnGame:
 
     @property
     def gene_names(self) -> tuple[str, ...]:
-        """Row and card of each gene, such as ``B J``."""
+        """Names of the genes by row and card, such as ``B J``."""
         return tuple([f"{row} {card}" for row, card in itertools.product(self.rows, CARDS)])
 
     def require_genes(self, genes: Sequence[float]) -> Genes:
-        """Return the genes; raise an `EvolutionError` for a wrong number, or for one that is not a probability."""
+        """Return the genes as floats.
+
+        Raises:
+            EvolutionError: the number of genes is wrong, or a gene is not a probability.
+        """
         names = self.gene_names
         if len(genes) != len(names):
             raise EvolutionError(
@@ -153,15 +151,16 @@ class KuhnGame:
         return tuple(map(float, genes))
 
     def lines(self) -> tuple[BettingLine, ...]:
+        """Return all bettings of a hand, in the order of the tree's leaves."""
         from bots.solving.sequence_form import ChanceNode, DecisionNode, Leaf
 
-        found: list[BettingLine] = []
+        lines: list[BettingLine] = []
         rows = self.rows
 
         def walk(node: Node, answers: tuple[_Answers, _Answers]) -> None:
             match node:
                 case Leaf(name, matrix, chips):
-                    found.append(BettingLine(name, answers, int(chips), matrix == _WON))
+                    lines.append(BettingLine(name, answers, int(chips), matrix == _WON))
                 case DecisionNode(name, player, _, children):
                     for answer, child in enumerate(children):
                         answer_path = (*answers[player], (rows.index(name), bool(answer)))
@@ -173,16 +172,20 @@ class KuhnGame:
                     raise AssertionError("no cards are dealt after the first")
 
         walk(self.tree(), ((), ()))
-        return tuple(found)
+        return tuple(lines)
 
     def tree(self) -> Node:
+        """Return the betting tree, whose decision nodes have the names of their rows."""
         from bots.solving.sequence_form import DecisionNode, Leaf
 
         def question(row: str, player: int, no: Node, yes: Node) -> DecisionNode:
             return DecisionNode(row, player, _ANSWERS, (no, yes))
 
         def folded(name: str, player: int, chips: int) -> Leaf:
-            return Leaf(name, _DEALT, chips if player else -chips)
+            # Leaf payoffs are those of player 0.
+            if player == 0:
+                chips = -chips
+            return Leaf(name, _DEALT, chips)
 
         def showdown(name: str, chips: int) -> Leaf:
             return Leaf(name, _WON, chips)
@@ -195,7 +198,7 @@ class KuhnGame:
             return question("B", player, check, larger)
 
         def answered(player: int, before: str, size: int, about: str) -> Node:
-            """A player that may answer a bet; `about` ends the names of its rows."""
+            """Return the node of a player who faces a bet; `about` is the end of the row names."""
             if self.tens_as_twos and player == 1 and size == 10:
                 about = "2"
             fold = folded(before + "f", player, 1)
@@ -214,9 +217,11 @@ class KuhnGame:
         from bots.solving.sequence_form import PublicGame
 
         cards = np.arange(len(CARDS))
-        ahead = np.sign(cards[:, None] - cards)
+        winner = np.sign(cards[:, None] - cards)
         chance = 1 / (len(CARDS) * (len(CARDS) - 1))
-        return PublicGame(self.tree(), (CARDS, CARDS), np.stack([abs(ahead) * chance, ahead * chance]))
+        # By the cards of both players: the chance of a deal, 0 on the diagonal, and the same with the winner's sign.
+        matrices = np.stack([abs(winner) * chance, winner * chance])
+        return PublicGame(self.tree(), (CARDS, CARDS), matrices)
 
 
 @cache
@@ -226,6 +231,8 @@ def sequence_form_of(game: KuhnGame) -> SequenceForm:
     return sequence_form(game.public_game())
 
 
+# The players that the thesis plays against. It has Folder and Caller in the classic game only; in the larger games they
+# are ours. There Caller bets the maximum and never raises.
 MODEL_NAMES: Final = ("shy", "safe", "rational", "bluffer", "folder", "caller")
 _KING: Final = (0.0, 0.0, 1.0)
 _NEVER: Final = (0.0, 0.0, 0.0)
@@ -287,6 +294,7 @@ def _row(name: str, row: str, variant: Variant) -> Genes:
 
 @cache
 def models(variant: Variant) -> Mapping[str, Genes]:
+    """Return the strategies of all models by name."""
     rows = KuhnGame(variant).rows
     strategies = {}
     for name in MODEL_NAMES:
@@ -298,7 +306,11 @@ def models(variant: Variant) -> Mapping[str, Genes]:
 
 
 def model(name: str, variant: Variant) -> Genes:
-    """Return one of the models, or raise an `EvolutionError` that names them."""
+    """Return the strategy of a model.
+
+    Raises:
+        EvolutionError: there is no model of this name.
+    """
     if name not in MODEL_NAMES:
         raise EvolutionError(f"there is no model {quoted(name)}; there are: {', '.join(MODEL_NAMES)}")
     return models(variant)[name]
@@ -317,21 +329,21 @@ def _conjectured_bluffer() -> Genes:
 
 
 CONJECTURED_BLUFFER: Final = _conjectured_bluffer()
-"""Opponent against which the thesis's counter-strategies in the game with sizes and a raise seem to have evolved: no
-answer to the printed Bluffer looks like them."""
-_VALUE: Final = -1 / 18
-"""Mean winnings of the first player, in chips."""
-MOST_BLUFFS: Final = 1 / 3
-"""Highest probability with which the first player bets its worst card."""
-_SECOND: Final[Genes] = (1 / 3, 0.0, 1.0, 0.0, 1 / 3, 1.0)
+"""Opponent of the thesis's counter-strategies in the game with sizes and a raise, as they suggest it. No best response
+to the printed Bluffer resembles them."""
+MAX_BLUFF: Final = 1 / 3
+"""Maximum probability in an equilibrium with which the first player bets its worst card."""
+_SECOND_PLAYER: Final[Genes] = (1 / 3, 0.0, 1.0, 0.0, 1 / 3, 1.0)
 
 
 def kuhn_equilibrium(bluff: float) -> tuple[Genes, Genes]:
-    """The strategies of both players.
+    """Return the strategies of both players in an equilibrium of the classic game.
 
-    The first player bets its worst card with the chance `bluff`, the best three times as often, and calls with the
-    middle one more often by 1/3. The second player has one strategy.
+    They are those of Kuhn (1950), "A simplified two-person poker". The first player bets its worst card with
+    probability `bluff` and its best card three times as often, and calls with the middle one with `bluff` + 1/3. The
+    second player has a single strategy.
     """
-    if not 0 <= bluff <= MOST_BLUFFS:
+    if not 0 <= bluff <= MAX_BLUFF:
         raise ValueError(f"bluff must be 0 to 1/3, not {quoted(f'{bluff:g}')}: no equilibrium bluffs that often")
-    return (bluff, 0.0, min(1.0, 3 * bluff), 0.0, min(1.0, bluff + 1 / 3), 1.0), _SECOND
+    first_player = (bluff, 0.0, min(1.0, 3 * bluff), 0.0, min(1.0, bluff + 1 / 3), 1.0)
+    return first_player, _SECOND_PLAYER

@@ -1,9 +1,8 @@
-"""Compiled: hands of two populations, every individual against every other, and samples of hands against one opponent.
+"""Compiled loops that play hands of two populations, and that sample hands against a single opponent.
 
-A hand is a deal of two of three cards and one of the game's ends. The chance of an end is what the first player with
-its card contributes to it times what the second does (`bots.kuhn.fitness`), so that one number drawn
-decides a whole hand: a sixth of the interval for each deal, and within it the ends in order. The loops have no
-branches, so that the compiler makes eight hands at a time of them. Nothing is validated.
+A hand is a deal of two of three cards and an end of the betting. The chance of an end is the product of both players'
+contributions (`bots.kuhn.fitness`). So a single random number decides a hand: each deal has a sixth of the interval,
+within which the ends follow in order. Arguments are not validated.
 """
 
 from __future__ import annotations
@@ -19,27 +18,28 @@ from engine.kernels.jit import njit
 from engine.splitmix import STEP
 
 ENDS_AT_ONCE: Final = 4
-"""Ends that a loop over the hands deals with; all ends of a game but the last are a multiple."""
+"""Number of ends in a pass over the hands. It divides the number of a game's ends without the last."""
 _STEP = np.uint64(STEP)
 _ONE = np.uint64(1)
 _LOW_BITS = np.uint64(11)
 _UNIT: Final = 2.0**-53
 _DEALS: Final = 6
 _ROUNDING: Final = 1e-12
-"""Chances sum to 1 but for this."""
+"""Maximum deviation of a sum of chances from 1."""
 
 
 @njit
-def _choose(is_one: bool, is_other: bool, one: float, other: float, rest: float) -> float:
-    if is_one:
-        return one
-    if is_other:
-        return other
-    return rest
+def _choose(is_first: bool, is_second: bool, first: float, second: float, third: float) -> float:
+    if is_first:
+        return first
+    if is_second:
+        return second
+    return third
 
 
 @njit
 def _draw_deals(seed: np.uint64, drawn: NDArray[np.float64]) -> None:
+    """Draw a number from 0 up to 6 for each hand; its whole part is the deal."""
     for hand in range(len(drawn)):
         word = mixed(seed + (np.uint64(hand) + _ONE) * _STEP)
         drawn[hand] = np.float64(word >> _LOW_BITS) * (_UNIT * _DEALS)
@@ -49,6 +49,7 @@ def _draw_deals(seed: np.uint64, drawn: NDArray[np.float64]) -> None:
 def _begin(
     drawn: NDArray[np.float64], high: int, low: int, so_far: NDArray[np.float64], won: NDArray[np.int64]
 ) -> None:
+    """Give each hand the payoff of the first end."""
     for hand in range(len(drawn)):
         x = drawn[hand]
         won[hand] = high if (x >= 4) | ((x >= 2) & (x < 3)) else low
@@ -65,16 +66,16 @@ def _pass_ends(
     so_far: NDArray[np.float64],
     won: NDArray[np.int64],
 ) -> None:
-    """Pass four ends: hands whose number lies behind an end get what the next one pays.
+    """Pass four ends: a hand whose number lies behind an end gets the payoff of the next end.
 
     Args:
-        drawn: see `_draw_deals`.
-        own: what the first player contributes to the ends, shape (4, 3 cards).
-        other: what each second player does, shape (4, 3 cards, hands).
-        high: what the end after each pays the first player when it has the higher card.
-        low: the same for the lower card.
-        so_far: the chances of all ends before.
-        won: what the first player has won.
+        drawn: numbers of the hands, see `_draw_deals`.
+        own: contributions of the first player to the ends, shape (4, 3 cards).
+        other: contributions of the second players, shape (4, 3 cards, hands).
+        high: payoff of the end after each to a first player with the higher card.
+        low: payoff of the end after each to a first player with the lower card.
+        so_far: sum of the chances of the ends before, by hand.
+        won: payoff of the first player so far, by hand.
     """
     a0, a1, a2 = own[0, 0], own[0, 1], own[0, 2]
     b0, b1, b2 = own[1, 0], own[1, 1], own[1, 2]
@@ -88,6 +89,7 @@ def _pass_ends(
     low_b = low[1]
     low_c = low[2]
     low_d = low[3]
+    # Sums the chances of the ends of each hand. Without branches in the loop, the compiler does eight hands at once.
     for hand in range(len(drawn)):
         x = drawn[hand]
         # The deals in order: JQ, JK, QJ, QK, KJ, KQ.
@@ -99,7 +101,7 @@ def _pass_ends(
         point = x - math.floor(x)
         end = so_far[hand]
         paid = won[hand]
-        # Everything is loaded before it is chosen from: a load under a condition keeps the loop from being unrolled.
+        # Load all three contributions before the choice: a conditional load prevents vectorisation.
         p, q, r = other[0, 0, hand], other[0, 1, hand], other[0, 2, hand]
         end += _choose(jack, queen, a0, a1, a2) * _choose(their_jack, their_queen, p, q, r)
         pays = high_a if is_high else low_a
@@ -131,11 +133,12 @@ def _play(
     so_far: NDArray[np.float64],
     won: NDArray[np.int64],
 ) -> None:
+    """Play a hand of a first player against every second player, and write its payoffs to `won`."""
     _draw_deals(seed, drawn)
     _begin(drawn, high[0], low[0], so_far, won)
     for end in range(0, len(high) - 1, ENDS_AT_ONCE):
-        till = end + ENDS_AT_ONCE
-        _pass_ends(drawn, own[end:till], other[end:till], high[end + 1 :], low[end + 1 :], so_far, won)
+        stop = end + ENDS_AT_ONCE
+        _pass_ends(drawn, own[end:stop], other[end:stop], high[end + 1 :], low[end + 1 :], so_far, won)
 
 
 @njit
@@ -148,16 +151,16 @@ def play_population(
     won: NDArray[np.int64],
     lost: NDArray[np.int64],
 ) -> None:
-    """Play one hand of every first player against every second one; both get what it gives.
+    """Play a hand of every first player against every second player.
 
     Args:
-        own: what each first player contributes to each end but the last, shape (ends, 3 cards, players).
-        other: what each second player does, shape (ends, 3 cards, players).
-        high: what each end pays the first player when it has the higher card, including the last one.
-        low: the same for the lower card.
-        seeds: of each first player's hands.
-        won: by first player, added to.
-        lost: by second player: what the first ones won, added to.
+        own: contributions of the first players to the ends without the last, shape (ends, 3 cards, players).
+        other: contributions of the second players, shape (ends, 3 cards, players).
+        high: payoff of each end to a first player with the higher card, including the last end.
+        low: payoff of each end to a first player with the lower card.
+        seeds: seeds of the hands of each first player.
+        won: winnings of each first player, which are added to it.
+        lost: losses of each second player, which are added to it.
     """
     hands = other.shape[2]
     drawn = np.empty(hands)
@@ -166,6 +169,7 @@ def play_population(
     for player in range(own.shape[2]):
         _play(seeds[player], own[:, :, player], other, high, low, drawn, so_far, paid)
         total = 0
+        # Sums the winnings of the first player, and adds the loss of each second player.
         for hand in range(hands):
             total += paid[hand]
             lost[hand] += paid[hand]
@@ -184,14 +188,14 @@ def play_halving(
     won: NDArray[np.float64],
     lost: NDArray[np.float64],
 ) -> None:
-    """What the listing of the thesis does for its mixed approach: halve both sums after every pair of hands.
+    """Play as the listing of the thesis does for its mixed approach, which halves both sums after every two hands.
 
-    Arguments as for `play_population`, and:
+    The arguments of `play_population` have the same meaning here.
 
     Args:
-        model: what the fixed second player contributes, as often as there are second players; of the shape of `other`.
-        model_seeds: of each first player's hands against the fixed one.
-        lost: by second player, which is charged with the hands of the fixed one, too.
+        model: contributions of the fixed second player, repeated to the shape of `other`.
+        model_seeds: seeds of the hands of each first player against the fixed one.
+        lost: losses of each second player, which include those of the fixed one.
     """
     hands = other.shape[2]
     drawn = np.empty(hands)
@@ -201,6 +205,7 @@ def play_halving(
     for player in range(own.shape[2]):
         _play(seeds[player], own[:, :, player], other, high, low, drawn, so_far, paid)
         _play(model_seeds[player], own[:, :, player], model, high, low, drawn, so_far, from_model)
+        # Adds the payoffs of a hand against a second player and of a hand against the model, and halves the sums.
         for hand in range(hands):
             both = paid[hand] + from_model[hand]
             won[player] = (won[player] + both) / 2
@@ -209,11 +214,12 @@ def play_halving(
 
 @njit
 def binomial(trials: int, chance: float, point: float, log_factorials: NDArray[np.float64]) -> int:
-    """How many of some trials succeed, by inversion that starts at the likeliest number.
+    """Return the number of successful trials, by inversion that starts at the most probable number.
 
     Args:
-        point: drawn from 0 up to 1; each number of successes owns an interval as long as it is likely.
-        log_factorials: of 0, 1, ... trials.
+        chance: probability of a success.
+        point: random number from 0 up to 1.
+        log_factorials: logarithms of the factorials of 0, 1, ... trials.
     """
     if trials == 0 or chance <= 0.0:
         return 0
@@ -232,6 +238,7 @@ def binomial(trials: int, chance: float, point: float, log_factorials: NDArray[n
     up = mode
     down = mode
     point -= above
+    # Subtracts the probabilities of the numbers around the most probable one, nearest first, until the point is passed.
     while point >= 0.0 and (up < trials or down > 0):
         if up < trials:
             above *= (trials - up) / (up + 1) * odds
@@ -257,28 +264,32 @@ def sample_means(
     log_factorials: NDArray[np.float64],
     means: NDArray[np.float64],
 ) -> None:
-    """Draw how often each payoff comes up in some games, and the mean payoff; games are independent of each other.
+    """Draw the number of hands with each payoff, and write the mean payoff of each player.
 
     Args:
-        chances: of each payoff, shape (players, payoffs).
-        log_factorials: of 0, 1, ... games.
+        chances: probability of each payoff, shape (players, payoffs).
+        payoffs: payoffs in chips.
+        games: number of independent hands of each player.
+        log_factorials: logarithms of the factorials of 0, 1, ... games.
+        means: result, by player.
     """
     for player in range(len(chances)):
         counter = seeds[player]
-        left = games
+        remaining = games
         rest = 1.0
         total = 0.0
+        # Sums the payoffs. Their numbers are multinomial: each is binomial among the remaining hands and chances.
         for number in range(len(payoffs)):
-            if left == 0:
+            if remaining == 0:
                 break
             chance = chances[player, number]
             if rest - chance < _ROUNDING:
-                count = left
+                count = remaining
             else:
                 counter += _STEP
                 point = np.float64(mixed(counter) >> _LOW_BITS) * _UNIT
-                count = binomial(left, min(chance / rest, 1.0), point, log_factorials)
+                count = binomial(remaining, min(chance / rest, 1.0), point, log_factorials)
             total += count * payoffs[number]
-            left -= count
+            remaining -= count
             rest -= chance
         means[player] = total / games

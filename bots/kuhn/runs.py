@@ -1,9 +1,7 @@
-"""Runs of the evolution: one in memory, or several in a folder, and what each found.
+"""Runs of the evolution of Kuhn strategies, and exact values of their results.
 
-A folder holds ``seed-1.checkpoint`` and so on. An existing run is resumed, never begun again:
-with the same settings the end is the same to the bit, whatever happened in between.
-
-What strategies are worth is computed exactly, in chips per hand: no hand is played for any of it.
+A folder has a file ``seed-1.checkpoint`` and so on. An existing run is resumed, and a resumed run ends exactly like an
+uninterrupted one. Values of strategies are computed exactly, in chips per hand.
 """
 
 from __future__ import annotations
@@ -50,13 +48,13 @@ from logs.document import CODE, TEXT, Axis, Chart, Column, Document, Fact, Part,
 
 
 class BestAnswer(NamedTuple):
-    """The best that a seat can do against a strategy.
+    """Best response of a seat to a strategy.
 
     Attributes:
-        value: what it wins on average, in chips per hand.
-        genes: 0 or 1 each, 0 where both are as good.
-        gaps: for each gene, what yes wins more than no, in chips times the probability that the cards and the opponent
-            lead there, with the best play after it; None where they never do.
+        value: mean winnings, in chips per hand.
+        genes: 0 or 1 each; 0 if both are equally good.
+        gaps: for each gene, the gain of yes over no with the best play after it, in chips times the probability that
+            cards and opponent lead there; None if they never do.
     """
 
     value: float
@@ -64,7 +62,7 @@ class BestAnswer(NamedTuple):
     gaps: tuple[float | None, ...]
 
     def symbols(self) -> str:
-        """A symbol for each gene: 0, 1, ``~`` where both are as good, ``.`` where the opponent never lets it decide."""
+        """Return a symbol for each gene: 0, 1, ``~`` if both are equally good, ``.`` if play never gets there."""
         return "".join(map(_symbol, self.gaps))
 
 
@@ -82,7 +80,11 @@ def _symbol(gap: float | None) -> str:
 
 
 def plan_of_genes(game: KuhnGame, seat: int, genes: Sequence[float]) -> Plan:
-    """A strategy as a plan of the seat 0 or 1; invalid genes are an `EvolutionError`."""
+    """Return the plan of seat 0 or 1 that has these genes.
+
+    Raises:
+        EvolutionError: the genes are invalid.
+    """
     yes = np.array(game.require_genes(genes)).reshape(-1, len(CARDS))
     rows = game.rows
 
@@ -94,50 +96,56 @@ def plan_of_genes(game: KuhnGame, seat: int, genes: Sequence[float]) -> Plan:
 
 
 def expected_value(game: KuhnGame, first: Sequence[float], second: Sequence[float]) -> float:
-    """What the first player wins on average."""
+    """Return the mean winnings of the first player, in chips per hand."""
     plans = plan_of_genes(game, 0, first), plan_of_genes(game, 1, second)
     return of_plans.expected_value(sequence_form_of(game), plans)
 
 
 def best_answer(game: KuhnGame, seat: int, opponent: Sequence[float]) -> BestAnswer:
-    """The best that the seat 0 or 1 can do against a strategy in the other seat."""
+    """Return the best response of seat 0 or 1 to a strategy in the other seat."""
     form = sequence_form_of(game)
     other = plan_of_genes(game, 1 - seat, opponent)
     values = of_plans.sequence_values(form, seat, other)
-    met = np.zeros_like(values)
+    # Weight of each sequence with each card: the opponent's probability of leading there, summed over its cards.
+    reached = np.zeros_like(values)
+    has_different_cards = 1 - np.eye(len(CARDS))
     for end in form.terminal_nodes:
-        met[end.sequences[seat]] += other[end.sequences[1 - seat]] @ (1 - np.eye(len(CARDS)))
+        reached[end.sequences[seat]] += other[end.sequences[1 - seat]] @ has_different_cards
     rows = game.rows
     genes = np.zeros((len(rows), len(CARDS)))
     gaps: list[list[float | None]] = [[None] * len(CARDS) for _ in rows]
+    # From the last decisions to the first: the value of a sequence includes the best play after it.
     for choice in reversed(form.choices[seat]):
         no, yes = values[choice.sequences]
         row = rows.index(choice.name)
         genes[row] = yes > no
-        met_here = met[choice.sequences].sum(axis=0)
+        reached_choice = reached[choice.sequences].sum(axis=0)
         for card, gap in enumerate((yes - no).tolist()):
-            if met_here[card]:
+            if reached_choice[card]:
                 gaps[row][card] = gap
         values[choice.parent] += np.maximum(no, yes)
-        met[choice.parent] += met_here
+        reached[choice.parent] += reached_choice
     all_gaps = tuple(itertools.chain.from_iterable(gaps))
     return BestAnswer(float(values[0].sum()), tuple(genes.ravel().tolist()), all_gaps)
 
 
 @dataclass(frozen=True, slots=True)
 class KuhnResult:
-    """The results of one run.
+    """Results of a run. Fields about rivals are empty without rivals.
 
     Attributes:
-        best: by generation, the first population first: the highest fitness.
-        mean: by generation, of all individuals; `rivals_mean` of all rivals, empty without any.
-        record: the highest fitness of all generations but the first population, the thesis's "best".
-        record_genes: of the individual that had it; empty with rivals, where fitness is about the rivals of the day.
-        record_value: what it wins on average from the model, exactly; None with rivals.
-        genes: the means over the last population; `rival_genes` over its rivals, empty without any.
-        fittest: of the last population; `fittest_rival` of its rivals, empty without any.
-        average: the means of `genes` over the later half of all generations, `rival_average` those of `rival_genes`;
-            empty without rivals.
+        best: highest fitness by generation, from the first population on.
+        mean: mean fitness by generation.
+        rivals_mean: mean fitness of the rivals by generation.
+        record: highest fitness of all generations after the first population, the "best" of the thesis.
+        record_genes: genes of the individual with the record; empty with rivals, which differ by generation.
+        record_value: exact mean winnings of these genes from the model; None with rivals.
+        genes: mean genes of the last population.
+        rival_genes: mean genes of its rivals.
+        fittest: genes of the fittest individual of the last population.
+        fittest_rival: genes of its fittest rival.
+        average: mean of `genes` over the later half of all generations; empty without rivals.
+        rival_average: mean of `rival_genes` over the later half of all generations.
     """
 
     seed: int
@@ -156,17 +164,18 @@ class KuhnResult:
 
 
 _Trace: TypeAlias = dict[str, list[Any]]
-"""The mean genes of both sides by generation, and the fittest rival of the last; empty without rivals."""
+"""Mean genes of both sides by generation, and the fittest rival of the last one; empty without rivals."""
 
 
 def _generations(
     settings: KuhnSettings, evolution: Evolution, generations: int, trace: _Trace
 ) -> Iterator[tuple[float, Words]]:
-    """Breed so many generations, and add to the trace."""
+    """Breed generations, add each to the trace, and yield the progress."""
     bred = evolution.generations(StopRule(generations=generations))
     while True:
         rivals = evolution.opponents
-        # The trace has every generation of the state. The first one waits for compiled code: there is nothing to lose.
+        # Keep the trace in step with the state of the evolution. The first generation can be interrupted, because it
+        # compiles the kernels and there is no state to lose yet.
         with uninterrupted() if trace["genes"] else nullcontext():
             generation = next(bred, None)
             if generation is None:
@@ -174,7 +183,7 @@ def _generations(
             state = evolution.state
             trace["genes"].append(state.population[:, :, 0].mean(axis=0).tolist())
             if rivals is not None and state.evaluation.totals is not None:
-                # Those in a hall of fame come after as many rivals as there are individuals.
+                # The hall of fame follows the population of the rivals.
                 own = rivals[: len(state.population), :, 0]
                 trace["rival_genes"].append(own.mean(axis=0).tolist())
                 trace["fittest_rival"] = own[int(np.argmax(state.evaluation.totals[: len(own)]))].tolist()
@@ -197,10 +206,10 @@ def _result(settings: KuhnSettings, evolution: Evolution, trace: _Trace) -> Kuhn
         rival_average = _mean(trace["rival_genes"][half:])
     else:
         record = -1
-        for at, number in enumerate(state.champion_generations):
-            # The first population has no record, unless there is no other.
+        for index, number in enumerate(state.champion_generations):
+            # The first population counts only if there is no other.
             if number or len(history) == 1:
-                record = at
+                record = index
         record_genes = _genes(state.champions[record])
         record_value = _value_against(settings, record_genes)
     bests = [generation.best for generation in history]
@@ -236,21 +245,26 @@ def _mean(rows: Sequence[Sequence[float]]) -> Genes:
     return tuple(np.mean(rows, axis=0).tolist())
 
 
-_MOST_CHARACTERS: Final = 100_000
+_MAX_CHARACTERS: Final = 100_000
 
 
 def read_genes(path: Path, game: KuhnGame) -> Genes:
-    """The strategy in a file; a `BotFileError` if it is not one for the game."""
+    """Read a strategy from a file.
+
+    Raises:
+        BotFileError: the file is unreadable or has no strategy for the game.
+    """
     try:
         with path.open(encoding="utf-8") as file:
-            text = file.read(_MOST_CHARACTERS)
+            text = file.read(_MAX_CHARACTERS)
     except UnicodeDecodeError as error:
         raise BotFileError(str(path), "it is not a text") from error
     except OSError as error:
         raise BotFileError(str(path), f"it cannot be read: {error.strerror or error}") from error
     genes = []
     for number, line in enumerate(text.splitlines(), 1):
-        for word in line.partition("#")[0].replace(",", " ").split():
+        numbers, _, _ = line.partition("#")
+        for word in numbers.replace(",", " ").split():
             try:
                 genes.append(float(word))
             except ValueError:
@@ -264,33 +278,34 @@ def read_genes(path: Path, game: KuhnGame) -> Genes:
 
 
 def format_genes(genes: Genes, game: KuhnGame) -> str:
-    """A strategy as such a file has it."""
+    """Format a strategy as the text of a file for `read_genes`."""
     cards = len(CARDS)
-    lines = [f"# {'  '.join(CARDS)}"]
-    for at, row in enumerate(game.rows):
-        of_row = genes[cards * at : cards * (at + 1)]
-        numbers = " ".join([f"{gene:.6g}" for gene in of_row])
+    heading = "  ".join(CARDS)
+    lines = [f"# {heading}"]
+    for index, row in enumerate(game.rows):
+        row_genes = genes[cards * index : cards * (index + 1)]
+        numbers = " ".join([f"{gene:.6g}" for gene in row_genes])
         lines.append(f"{numbers}  # {row}")
     return "\n".join(lines) + "\n"
 
 
-def strategy_parts(game: KuhnGame, found: Solution) -> list[Part]:
-    """The probability of yes by question and card, for each player."""
+def strategy_parts(game: KuhnGame, solution: Solution) -> list[Part]:
+    """Return tables of the probability of yes by question and card, for each player."""
     parts: list[Part] = []
-    for seat, strategy in zip(SEATS, found.strategies, strict=False):
+    for seat, strategy in zip(SEATS, solution.strategies, strict=False):
         rows: list[tuple[Value, ...]] = []
         for row, question in zip(game.rows, game.questions, strict=True):
             if row not in strategy:
                 continue
             chances = []
             for card in CARDS:
-                of_card = strategy[row].get(card) or {}
-                chances.append(of_card.get("yes"))
+                answers = strategy[row].get(card) or {}
+                chances.append(answers.get("yes"))
             rows.append((f"{row}  {question}", *chances))
         columns = (Column("probability of yes", TEXT), *(Column(card, ".4f") for card in CARDS))
         parts.append(Table.of(f"The {seat} player", columns, rows))
     if game.variant is Variant.CLASSIC:
-        bluffs = (found.strategies[0]["B"]["J"] or {})["yes"]
+        bluffs = (solution.strategies[0]["B"]["J"] or {})["yes"]
         parts.append(
             "The equilibria are a family (Kuhn 1950): the first player bets J with any probability a from 0 to 1/3, K "
             "with 3a, never Q, and calls with Q with probability a + 1/3; the second player has one strategy. "
@@ -301,12 +316,12 @@ def strategy_parts(game: KuhnGame, found: Solution) -> list[Part]:
 
 @lru_cache(maxsize=8)
 def game_value(game: KuhnGame) -> float:
-    """What the first player wins on average in an equilibrium."""
+    """Return the mean winnings of the first player in an equilibrium."""
     return LinearProgram(sequence_form_of(game)).solve().value
 
 
 def exploitability_of(game: KuhnGame, seat: int, genes: Genes) -> float:
-    """What the best answer wins from a strategy in the seat 0 or 1 more than in an equilibrium."""
+    """Return the winnings of the best response to a strategy in seat 0 or 1, less those in an equilibrium."""
     opponent_value = -game_value(game)
     if seat == 1:
         opponent_value = game_value(game)
@@ -314,7 +329,11 @@ def exploitability_of(game: KuhnGame, seat: int, genes: Genes) -> float:
 
 
 def evolve(folder: Path, settings: KuhnSettings, generations: int, show: ShowProgress = show_nothing) -> KuhnResult:
-    """One run, with checkpoints."""
+    """Run the evolution in a folder, or resume it.
+
+    Raises:
+        BotFileError: the folder has a longer run, a run with other settings, or a damaged file.
+    """
     name = f"seed-{settings.seed}"
     about = settings_data(settings)
     path = folder / f"{name}.checkpoint"
@@ -322,9 +341,9 @@ def evolve(folder: Path, settings: KuhnSettings, generations: int, show: ShowPro
     trace: _Trace = {"genes": [], "rival_genes": [], "fittest_rival": []}
     with locked_run(folder, name):
         if path.exists():
-            state, found = load_checkpoint(path)
-            require_same_settings(path, about, found.get("settings", {}))
-            trace = found["trace"]
+            state, notes = load_checkpoint(path)
+            require_same_settings(path, about, notes.get("settings", {}))
+            trace = notes["trace"]
             bred = state.history[-1].number
             if bred > generations:
                 problem = f"it has {bred} generations, more than the {generations} asked for: take another folder"
@@ -347,23 +366,22 @@ def evolve_seeds(
     workers: Workers | None = None,
     show: ShowProgress = show_nothing,
 ) -> list[KuhnResult]:
-    """Runs with consecutive seeds, from that of the settings on; finished ones are not repeated."""
+    """Run the evolution with consecutive seeds, from that of the settings on. Finished runs are not repeated."""
     runs = [replace(settings, seed=settings.seed + number) for number in range(repeat)]
-    if workers is None:
-        in_turn = []
-        for number, run in enumerate(runs):
-            in_turn.append(evolve(folder, run, generations, show_within(show, number, repeat)))
-        return in_turn
     results = {}
-    for number, result in workers.each(evolve, [folder] * repeat, runs, [generations] * repeat):
-        results[number] = result
-        show(len(results) / repeat)
+    if workers is None:
+        for number, run in enumerate(runs):
+            results[number] = evolve(folder, run, generations, show_within(show, number, repeat))
+    else:
+        for number, result in workers.each(evolve, [folder] * repeat, runs, [generations] * repeat):
+            results[number] = result
+            show(len(results) / repeat)
     return [results[number] for number in range(repeat)]
 
 
 def _standing(settings: KuhnSettings, evolution: Evolution, generation: Generation) -> str:
-    """A generation and its fittest individual, whose winnings from those it met are computed exactly."""
-    genes = tuple(evolution.champion.ravel().tolist())
+    """Format a generation and the exact winnings of its fittest individual from its opponents."""
+    genes = _genes(evolution.champion)
     state = evolution.state
     game = settings.rules
     seat = settings.seat - 1
@@ -371,8 +389,9 @@ def _standing(settings: KuhnSettings, evolution: Evolution, generation: Generati
         possible = best_answer(game, seat, settings.model).value
         exact = f"{_value_against(settings, genes):+.4f} of {possible:+.4f}"
     else:
-        met = against_rivals(game, True, evolution.champion[None], np.zeros(1, np.uint64), state.opponents)
-        exact = f"{float(met.fitness[0]):+.4f}"
+        no_seeds = np.zeros(1, np.uint64)
+        evaluation = against_rivals(game, True, evolution.champion[None], no_seeds, state.opponents)
+        exact = f"{float(evaluation.fitness[0]):+.4f}"
     return (
         f"seed {settings.seed}, generation {generation.number}, mean {generation.mean:+.4f}, best "
         f"{generation.best:+.4f}, exactly {exact}, exploitable by {exploitability_of(game, seat, genes):.4f}"
@@ -384,7 +403,7 @@ _NEVER_SHOWN: Final = ("seed", "model")
 
 
 def evolution_document(settings: KuhnSettings, results: Sequence[KuhnResult], folder: Path) -> Document:
-    """The results of runs in a folder: winnings and exact values by seed, mean genes, and the fitness over time."""
+    """Build a document with winnings and exact values by seed, mean genes, and the fitness by generation."""
     data = settings_data(settings)
     facts = []
     for field in fields(settings):
@@ -397,8 +416,8 @@ def evolution_document(settings: KuhnSettings, results: Sequence[KuhnResult], fo
         Section("Fitness by generation", (_fitness_chart(settings, results),)),
     )
     sentences = (_in_words(settings, results), f"The populations and the fittest genes are in {folder}.")
-    found = {"settings": data, "results": results}
-    return Document("Strategies evolved", sentences, tuple(facts), sections, data=found)
+    document_data = {"settings": data, "results": results}
+    return Document("Strategies evolved", sentences, tuple(facts), sections, data=document_data)
 
 
 def _results_table(settings: KuhnSettings, results: Sequence[KuhnResult]) -> Table:
@@ -415,10 +434,13 @@ def _results_table(settings: KuhnSettings, results: Sequence[KuhnResult]) -> Tab
             Column("average exploitable by", "+.4f"),
         ]
     figures = [_row(settings, result) for result in results]
-    rows: list[tuple[Value, ...]] = [(str(result.seed), *row) for result, row in zip(results, figures, strict=True)]
+    rows: list[tuple[Value, ...]] = []
+    for result, row in zip(results, figures, strict=True):
+        rows.append((str(result.seed), *row))
     if len(results) > 1:
         by_column = list(zip(*figures, strict=True))
-        rows += [("mean", *map(statistics.fmean, by_column)), ("spread", *map(statistics.stdev, by_column))]
+        rows.append(("mean", *map(statistics.fmean, by_column)))
+        rows.append(("spread", *map(statistics.stdev, by_column)))
     return Table.of("", ("seed", Column("mean", "+.4f", rank=1), *columns), rows)
 
 
@@ -433,7 +455,7 @@ def _row(settings: KuhnSettings, result: KuhnResult) -> tuple[float, ...]:
 
 
 def _genes_table(settings: KuhnSettings, results: Sequence[KuhnResult]) -> Table:
-    """The genes on average over the runs, next to those of the best answer."""
+    """Return a table of the mean genes of the runs, next to those of the best response."""
     sides = {"first": [result.average or result.genes for result in results]}
     if results[0].rival_average:
         sides["second"] = [result.rival_average for result in results]
@@ -446,9 +468,9 @@ def _genes_table(settings: KuhnSettings, results: Sequence[KuhnResult]) -> Table
         if len(sides) > 1:
             player = side
         mean = [statistics.fmean(column) for column in zip(*genes, strict=True)]
-        for at, row in enumerate(settings.rules.rows):
-            of_row = slice(len(CARDS) * at, len(CARDS) * (at + 1))
-            rows.append((player, row, *mean[of_row], " ".join(symbols[of_row])))
+        for index, row in enumerate(settings.rules.rows):
+            columns_of_row = slice(len(CARDS) * index, len(CARDS) * (index + 1))
+            rows.append((player, row, *mean[columns_of_row], " ".join(symbols[columns_of_row])))
     columns = [Column("player"), Column("genes", CODE), *(Column(card, ".2f") for card in CARDS)]
     return Table.of("", (*columns, Column("best answer", CODE)), rows).without_empty()
 
@@ -484,7 +506,7 @@ def _fitness_chart(settings: KuhnSettings, results: Sequence[KuhnResult]) -> Cha
 
 
 def _mean_series(name: str, curves: Sequence[Sequence[float]]) -> Series:
-    """The mean of some curves over the generations, with their standard deviation."""
+    """Return the mean of curves over the generations, with their standard deviation as half-width."""
     heights = np.array(curves)
     half: tuple[float, ...] = ()
     if len(heights) > 1:
