@@ -24,22 +24,6 @@ def hands_of(cards, count, seed):
     return np.array(hands, np.uint8)
 
 
-def run_in_python(hands):
-    """Rank by the kernel that rank_hands would choose, uncompiled."""
-    cards = hands.shape[1]
-    ranks = np.zeros(len(hands), np.uint16)
-    if cards == 7:
-        evaluation.rank_seven.py_func(hands, ranks)
-    elif cards == 5:
-        evaluation.rank_five.py_func(hands, ranks)
-    elif cards < 7:
-        tables = OFFSETS[cards - 1], VALUES[cards - 1], ROW_BITS[cards - 1]
-        evaluation.rank_few.py_func(hands, *tables, ranks)
-    else:
-        evaluation.rank_many.py_func(hands, ranks)
-    return ranks
-
-
 @pytest.mark.parametrize("cards", range(1, 11))
 @pytest.mark.parametrize("count", [200, pytest.param(3000, marks=pytest.mark.slow)])
 def test_ranks_are_those_of_rank_hand(cards, count):
@@ -51,19 +35,7 @@ def test_ranks_are_those_of_rank_hand(cards, count):
         assert rank_sevens(hands).tolist() == ranks.tolist()
 
 
-@pytest.mark.parametrize("cards", range(1, 11))
-def test_kernels_do_the_same_in_python(cards, monkeypatch):
-    for helper in ("_best_five_key", "_highest"):
-        monkeypatch.setattr(evaluation, helper, getattr(evaluation, helper).py_func)
-    hands = hands_of(cards, 200, seed=cards)
-    assert run_in_python(hands).tolist() == [rank_hand(hand) for hand in hands.tolist()]
-
-
-@pytest.mark.parametrize("is_compiled", [True, False])
-def test_one_hand_by_its_keys(is_compiled, monkeypatch):
-    if not is_compiled:
-        for helper in ("flush_rank", "five_rank", "plain_seven_rank", "seven_rank"):
-            monkeypatch.setattr(evaluation, helper, getattr(evaluation, helper).py_func)
+def test_one_hand_by_its_keys():
     for hand in hands_of(7, 300, seed=2):
         key, cards = START + KEYS[hand].sum(), np.bitwise_or.reduce(BITS[hand])
         assert evaluation.seven_rank(key, cards) == rank_hand(hand.tolist())

@@ -11,7 +11,7 @@ import pytest
 from engine import equity as module
 from engine import parse_cards, rank_hand
 from engine.cards import STARTING_HANDS, holdings_of, starting_hand
-from engine.equity import ANY_HOLDING, Chances, chances, exact_equity, preflop_equity, sampled_equity
+from engine.equity import ANY_HOLDING, chances, exact_equity, preflop_equity, sampled_equity
 from engine.errors import CardError
 from engine.matchups import equities
 from tests.engine.test_equity import naive_words, unseen_of
@@ -197,14 +197,6 @@ def test_dead_cards_and_trials_that_cannot_be():
         chances([one("AhKd"), ANY_HOLDING], dead=unseen_of(*parse_cards("AhKd"))[:44])
     with pytest.raises(CardError, match=r"^at least one showdown must be drawn, not 0$"):
         chances([one("AhKd"), ANY_HOLDING], trials=0)
-
-
-def test_chances_are_values():
-    found = chances([one("AhKd"), one("QsQc")], parse_cards("2h7dTc4s3s"))
-    again = chances([one("AhKd"), one("QsQc")], parse_cards("2h7dTc4s3s"))
-    assert found == again
-    assert isinstance(found, Chances)
-    assert len({found, again}) == 1
 
 
 def test_the_holdings_of_a_class():

@@ -83,15 +83,6 @@ def test_copies_are_independent(game: Game, seed: int) -> None:
 
 
 @given(games(), SEEDS)
-def test_the_same_actions_give_the_same_hand(game: Game, seed: int) -> None:
-    one, two = play_out(game, seed), play_out(game, seed)
-    assert one.betting.rounds == two.betting.rounds
-    assert one.values() == two.values()
-    assert one.finished
-    assert one.acting_position == -1
-
-
-@given(games(), SEEDS)
 def test_the_board_follows_the_rounds(game: Game, seed: int) -> None:
     hand = Hand(game, deal_hand(game, seed, 0))
     for _, action in random_play(game, seed):

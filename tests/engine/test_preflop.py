@@ -11,7 +11,7 @@ import pytest
 
 from engine import equity as equities
 from engine import parse_cards
-from engine.cards import STARTING_HANDS, cards_of, starting_hand
+from engine.cards import STARTING_HANDS, cards_of
 from engine.equity import Equity, compile_kernels, equity_of_counts, preflop_equity
 from engine.errors import TableError
 from engine.kernels.showdowns import count_against_one
@@ -35,19 +35,6 @@ def entry(text, opponents=1):
 def hands_in_class(number):
     row, column = divmod(number, 13)
     return 6 if row == column else 4 if row > column else 12
-
-
-def test_classes():
-    members = [0] * CLASSES
-    for hole in itertools.combinations(range(52), 2):
-        assert starting_hand(hole) == starting_hand(hole[::-1])
-        members[starting_hand(hole)] += 1
-    assert members == [hands_in_class(number) for number in range(CLASSES)]
-    assert starting_hand(parse_cards("2c2d")) == 0
-    assert starting_hand(parse_cards("AsAh")) == 168
-    assert starting_hand(parse_cards("AsKs")) == 13 * 12 + 11
-    assert starting_hand(parse_cards("AsKh")) == 13 * 11 + 12
-    assert all(starting_hand(cards_of(number)) == number for number in range(CLASSES))
 
 
 def test_the_file_is_the_one_it_claims_to_be():

@@ -78,12 +78,6 @@ def test_every_betting_sequence(game: Game, decisions: int, ends: int) -> None:
     assert sum(finished for finished, *_ in found.values()) == ends
 
 
-def test_the_sequences_of_kuhn_poker() -> None:
-    states = list(all_states(shipped("kuhn.limit.2p")))
-    assert {action_texts(state) for state in states if not state.finished} == {"", "c", "r", "cr"}
-    assert {action_texts(state) for state in states if state.finished} == {"cc", "rf", "rc", "crf", "crc"}
-
-
 def test_the_counts_of_limit_holdem_by_arithmetic() -> None:
     """A round ends by a call in 7 ways before the flop (3 raises) and 9 after it (4 raises), by a fold in 7 and 8."""
     states = list(all_states(shipped("holdem.limit.2p.reverse_blinds")))

@@ -46,8 +46,7 @@ def states(name: str, hands: int = 20) -> list[BettingState]:
     return [state for seed in range(hands) for state, _ in random_play(game, seed)]
 
 
-@pytest.mark.parametrize("seed", ["0", "1", "random"])
-def test_values_are_themselves_in_another_process(seed: str) -> None:
+def test_values_are_equal_in_another_process() -> None:
     game_values = [find_game(name)[1] for name in shipped_games()]
     values: list[object] = [*game_values, *states("limit"), *states("nolimit6")]
     values += [deal_hand(game, 7, 3) for game in game_values] + [CALL, raise_to(300)]
@@ -57,7 +56,7 @@ def test_values_are_themselves_in_another_process(seed: str) -> None:
         [sys.executable, "-c", UNPICKLE],
         input=pickle.dumps(values),
         cwd=ROOT,
-        env={**os.environ, "PYTHONHASHSEED": seed},
+        env={**os.environ, "PYTHONHASHSEED": "random"},
         capture_output=True,
         check=True,
     )
@@ -87,22 +86,6 @@ def test_bettings_of_other_games_are_other_bettings(game: Game, seed: int) -> No
     assert same_actions.rounds == state.rounds
     assert same_actions != state
     assert state != state.rounds
-
-
-@pytest.mark.parametrize("most", [0, 1, 7])
-def test_no_result_depends_on_what_is_remembered(most: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    before = states("limit3")
-    monkeypatch.setattr(engine.betting, "MAX_REMEMBERED", most)
-    for state in before:
-        walk = betting_start.__wrapped__(state.game)
-        for actions in state.rounds:
-            for _, action in actions:
-                walk = walk.after(action)
-        assert walk == state
-        assert hash(walk) == hash(state)
-        assert pickle.loads(pickle.dumps(state)) == state
-    betting_start.cache_clear()
-    assert states("limit3") == before
 
 
 def test_nothing_is_remembered_where_nothing_may_be(monkeypatch: pytest.MonkeyPatch) -> None:

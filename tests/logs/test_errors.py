@@ -49,15 +49,6 @@ def test_the_error_of_strict_reading_carries_the_problem() -> None:
     assert str(DamagedLogError(LogProblem("x", 1, None, "bad", ProblemKind.NOTED))) == "x, line 1: bad"
 
 
-def test_the_tree() -> None:
-    assert issubclass(DamagedLogError, LogError)
-    assert issubclass(LogError, LogsError)
-    assert issubclass(UnsupportedGameError, LogsError)
-    assert issubclass(LogError, ValueError)
-    assert str(LogError("x.log", "no log")) == "x.log: no log"
-    assert str(UnsupportedGameError("PHH", "PHH has no such game")) == "PHH has no such game"
-
-
 PROBLEM = LogProblem("x.log", 7, 12, "bad", ProblemKind.SKIPPED)
 
 

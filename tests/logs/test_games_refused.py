@@ -17,14 +17,15 @@ FORMATS = [(format_pokerstars, "PokerStars hand history"), (format_ohh, "Open Ha
 
 
 @pytest.mark.parametrize("name", TOYS)
-@pytest.mark.parametrize(("format_hand", "format_name"), FORMATS)
+@pytest.mark.parametrize(("format_hand", "format_name"), [*FORMATS, (format_phh, "PHH")])
 def test_other_games_are_refused_in_one_sentence(
     format_hand: Callable[[HandRecord], str], format_name: str, name: str
 ) -> None:
     with pytest.raises(UnsupportedGameError) as caught:
         format_hand(random_hands(name, 1)[0])
     cards = caught.value.problem.split("a deck of ")[1].split(" ")[0]
-    assert str(caught.value) == (f"{format_name} cannot hold a game with a deck of {cards} cards; an ACPC log can")
+    assert str(caught.value) == f"{format_name} cannot hold a game with a deck of {cards} cards; an ACPC log can"
+    assert caught.value.format_name == format_name
 
 
 @pytest.mark.parametrize(

@@ -49,7 +49,7 @@ def test_numbers_have_twelve_digits(base: int, number: int) -> None:
 
 def test_numbers_of_a_match_are_all_different() -> None:
     base = 599_999_000_000
-    assert len({exported_number(base, number) for number in range(2_000_000)}) == 2_000_000
+    assert len({exported_number(base, number) for number in range(200_000)}) == 200_000
 
 
 def test_bases_of_matches_are_spread_over_all_thousands() -> None:

@@ -231,7 +231,7 @@ def assert_counts(hand: HandRecord, **options: Any) -> None:
 @pytest.mark.sampled
 @pytest.mark.parametrize("name", HOLDEM)
 def test_random_hands_of_every_shipped_game(name: str) -> None:
-    for hand in random_hands(name, 150, seed=2, with_notes=True):
+    for hand in random_hands(name, 50, seed=2, with_notes=True):
         assert_counts(hand)
 
 
@@ -249,7 +249,8 @@ def test_recorded_matches(name: str) -> None:
         assert_counts(hand)
 
 
-@pytest.mark.parametrize("name", ["sidepots.nolimit.3p.s0", "sidepots.nolimit.3p.s42", "sidepots.nolimit.3p.wild"])
+@pytest.mark.sampled
+@pytest.mark.parametrize("name", ["sidepots.nolimit.3p.wild", "sidepots.nolimit.3p.s0", "sidepots.nolimit.3p.s42"])
 def test_side_pots(name: str) -> None:
     pots = 0
     for hand in recorded_hands(name):

@@ -38,16 +38,6 @@ def test_a_line_needs_its_end() -> None:
     assert reader.buffered_bytes == 4
 
 
-def test_what_is_left_at_the_end_is_a_line() -> None:
-    reader = LineReader()
-    reader.feed(b"one\ntwo")
-    reader.feed_eof()
-    assert not reader.at_eof
-    assert lines_of(reader) == [b"one\n", b"two"]
-    assert reader.at_eof
-    assert reader.pop() is None
-
-
 def test_an_empty_stream_has_no_lines() -> None:
     reader = LineReader()
     assert reader.pop() is None
@@ -62,14 +52,6 @@ def test_the_longest_line_is_that_of_the_reference() -> None:
     reader = LineReader()
     reader.feed(b"x" * 4094 + b"\n" + b"y" * 4095 + b"\n")
     assert [len(line) for line in lines_of(reader)] == [4095, 4095, 1]
-
-
-def test_a_line_too_long_is_cut_and_its_rest_is_the_next_line() -> None:
-    reader = LineReader()
-    reader.feed(b"#" + b"x" * 5998 + b"\n")
-    first, second = lines_of(reader)
-    assert first == b"#" + b"x" * 4094
-    assert second == b"x" * 1904 + b"\n"
 
 
 def test_a_cut_needs_no_line_end_to_come() -> None:

@@ -295,11 +295,6 @@ def test_a_transcript_cut_off_anywhere(tmp_path: Path, size: int) -> None:
     assert {problem.kind for problem in heard} <= {ProblemKind.NOTED, ProblemKind.UNCHECKED}
 
 
-def test_a_log_of_2012_has_no_companions(tmp_path: Path) -> None:
-    (tmp_path / "x.log").write_text(sample.log_of_2012("2p.limit.h1000.r0"))
-    assert sum(1 for _ in read_log(tmp_path / "x.log", strict=True, times=True)) == 1000
-
-
 @pytest.mark.parametrize("name", ["limit3", "nolimit3"])
 def test_blocks_of_any_size_and_foreign_lines_change_no_times(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

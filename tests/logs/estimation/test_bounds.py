@@ -73,7 +73,7 @@ def test_random_hands_stay_within(name: str) -> None:
     game = find_game(name)[1]
     chance = random.Random(2)
     lowest, highest = score_bounds(game)
-    for deal in islice(deals(game, 4), 300):
+    for deal in islice(deals(game, 4), 100):
         players = [chance.choice([calling, careless, raising, largest_raising]) for _ in range(game.num_players)]
         for value in play(game, players, deal, chance):
             assert -largest_loss(game) <= value <= largest_value(game) + ROUNDING_CHIPS

@@ -145,7 +145,7 @@ def held_at_stop(name: str, units: int, runs: int) -> float:
 
 @pytest.mark.parametrize("name", ["normal", "rare loss"])
 def test_the_interval_still_holds_when_its_width_stops_the_match(name: str) -> None:
-    assert held_at_stop(name, 1100, 60) >= 0.95 - chance_error(0.95, 60, 3.0)
+    assert held_at_stop(name, 1100, 30) >= 0.95 - chance_error(0.95, 30, 3.0)
 
 
 @pytest.mark.slow

@@ -74,7 +74,7 @@ def test_the_error_rates_hold_under_looking_all_the_time(name: str) -> None:
 
 def test_looking_at_an_ordinary_interval_all_the_time_would_fail_the_same_trial() -> None:
     """What the trial above would say of the usual mistake: to stop as soon as an ordinary interval leaves out LOW."""
-    of, runs = population("normal"), 200
+    of, runs = population("normal"), 100
     wrong = 0
     for seed in range(runs):
         running = RunningMean()
@@ -112,8 +112,8 @@ def test_a_lopsided_match_stops_early() -> None:
     delta = edge_of(of, 2000)
     for multiple, share in ((5, 0.2), (20, 0.04)):
         for mean, verdict in ((multiple * delta, Verdict.BETTER), ((1 - multiple) * delta, Verdict.NOT_BETTER)):
-            ends, units = verdicts(of, mean, delta, 60, 2000)
-            assert ends[verdict] >= 58
+            ends, units = verdicts(of, mean, delta, 30, 2000)
+            assert ends[verdict] >= 29
             assert units < share * 2000
 
 

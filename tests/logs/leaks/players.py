@@ -55,6 +55,11 @@ def folds_rivers(view: View, action: Action) -> Action:
     return view.fold() if view.round == 3 and view.to_call and view.can_fold else action
 
 
+def folds_to_bets(view: View, action: Action) -> Action:
+    """Fold every bet after the flop is dealt."""
+    return view.fold() if view.round and view.to_call and view.can_fold else action
+
+
 def never_raises_draws(view: View, action: Action) -> Action:
     """Check and call draws."""
     return CALL if is_draw(view) and action.kind is ActionKind.RAISE else action

@@ -13,7 +13,7 @@ from engine.holdem import position_names
 from logs.leaks import BY_POSITION, Leaks, LeaksRefused, leaks_of
 from logs.leaks.divergences import DIMENSIONS, divergence_of
 from tests.logs.hands import random_hands
-from tests.logs.leaks.players import Change, Changed, deals_of, folds_rivers, never_raises_draws, played
+from tests.logs.leaks.players import Change, Changed, deals_of, folds_rivers, folds_to_bets, never_raises_draws, played
 
 
 def leaks_between(hands: int, seed: int, change: Change | None = None) -> Leaks:
@@ -126,10 +126,9 @@ def test_many_players_who_are_alike_have_no_leaks(players: int, deals: int) -> N
     assert shown <= 11
 
 
-def test_folding_to_every_bet_on_the_river_is_found_first() -> None:
-    found = leaks_between(2200, 1, folds_rivers)
-    leak = found.leaks[0]
-    assert leak.name.startswith("river, facing a bet")
+def test_folding_to_every_bet_is_the_first_leak() -> None:
+    leak = leaks_between(1000, 2, folds_to_bets).leaks[0]
+    assert leak.name.startswith("flop, facing a bet")
     assert leak.choices[0][0] == "fold"
 
 

@@ -62,7 +62,7 @@ def test_a_draw_comes_in_by_the_next_card_in_at_least_two_ways() -> None:
     """The slow twin: all next cards are dealt."""
     chance = random.Random(5)
     seen = 0
-    for _ in range(600):
+    for _ in range(250):
         cards = chance.sample(range(52), chance.choice((5, 6)))
         hole, board = cards[:2], cards[2:]
         kind = hand_class(hole, board)
@@ -77,7 +77,7 @@ def test_a_draw_comes_in_by_the_next_card_in_at_least_two_ways() -> None:
                 ways[now].add(card >> 2)
         seen += kind == "draw"
         assert (kind == "draw") is (len(ways[Category.STRAIGHT]) >= 2 or bool(ways[Category.FLUSH])), (hole, board)
-    assert seen > 30
+    assert seen > 12
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,6 @@ import pytest
 
 from logs import HandRecord
 from logs.acpc_log.reader import read_log
-from logs.errors import UnsupportedGameError
 from logs.formats.card_room_games import shown_stacks
 from logs.formats.export_format import ExportOptions
 from logs.phh import format_phh, format_phhs, read_phh
@@ -79,13 +78,6 @@ def test_the_recorded_matches(name: str) -> None:
 @pytest.mark.parametrize("name", recorded_cases("holdem"))
 def test_many_hands_of_the_recorded_matches(name: str) -> None:
     assert_replayed(list(recorded_hands(name))[-200:])
-
-
-@pytest.mark.parametrize("name", recorded_cases("kuhn", "leduc"))
-def test_the_recorded_matches_of_other_games_are_refused(name: str) -> None:
-    for hand in recorded_hands(name):
-        with pytest.raises(UnsupportedGameError):
-            format_phh(hand)
 
 
 @pytest.mark.slow

@@ -475,11 +475,6 @@ def test_a_file_without_a_hand_is_no_phh(tmp_path: Path, content: bytes) -> None
         list(read_phh(path))
 
 
-def test_a_file_that_is_not_there(tmp_path: Path) -> None:
-    with pytest.raises(FileNotFoundError):
-        list(read_phh(tmp_path / "x.phh"))
-
-
 def test_what_a_chip_is_worth_must_make_sense() -> None:
     for value in (0, -1, "nan", 1e-9):
         with pytest.raises(ValueError, match="the value of a chip"):
@@ -498,7 +493,7 @@ def test_a_hand_longer_than_any_is_cut_off() -> None:
 # ---- accidents
 
 
-@pytest.mark.parametrize("every", [5, pytest.param(1, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("every", [13, pytest.param(1, marks=pytest.mark.slow)])
 def test_a_file_cut_off_anywhere(tmp_path: Path, every: int) -> None:
     path = tmp_path / "x.phhs"
     written = random_hands("nolimit", 3, with_notes=True)
@@ -523,7 +518,7 @@ def test_a_file_cut_off_anywhere(tmp_path: Path, every: int) -> None:
     assert kinds[ProblemKind.UNFINISHED] > kinds[ProblemKind.SKIPPED] > 0
 
 
-@pytest.mark.parametrize("every", [7, pytest.param(1, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("every", [21, pytest.param(1, marks=pytest.mark.slow)])
 def test_any_byte_changed_is_never_a_traceback(tmp_path: Path, every: int) -> None:
     path = tmp_path / "x.phhs"
     text = "".join(format_phhs(random_hands("nolimit3", 2, seed=4, with_notes=True))).encode()

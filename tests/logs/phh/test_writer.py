@@ -18,7 +18,7 @@ from logs.phh import format_phh, format_phhs
 from logs.phh.writer import NO_CAP
 from protocol import find_game
 from tests.logs.acpc_log.test_writer import record
-from tests.logs.hands import HOLDEM, T0, TOYS, random_hands
+from tests.logs.hands import HOLDEM, T0, random_hands
 
 LINE = "r300c/cr900c/cc/r2700f"
 
@@ -187,23 +187,6 @@ def test_every_text_is_toml(name: str) -> None:
         table = tomllib.loads(format_phh(hand))
         assert table["players"] == [hand.name_at(Position(p)) for p in range(hand.game.num_players)]
         assert set(hand.game.max_raises) == {NO_CAP} or table["_max_raises"] == list(hand.game.max_raises)
-
-
-@pytest.mark.parametrize(
-    ("name", "what"),
-    [
-        ("kuhn", "a deck of 3 cards"),
-        ("kuhn3", "a deck of 4 cards"),
-        ("leduc", "a deck of 6 cards"),
-        ("leduc-nolimit", "a deck of 6 cards"),
-    ],
-)
-def test_other_games_are_refused_in_one_sentence(name: str, what: str) -> None:
-    assert name in TOYS
-    with pytest.raises(UnsupportedGameError) as caught:
-        format_phh(random_hands(name, 1)[0])
-    assert str(caught.value) == f"PHH cannot hold a game with {what}; an ACPC log can"
-    assert caught.value.format_name == "PHH"
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ from logs.tracker.hand_counts import Sum
 from protocol import find_game
 from tests.logs.hands import NAMES, log_lines, random_hands
 
-MATCHES = {"limit": 300, "nolimit": 120, "limit3": 120, "nolimit6": 40, "limit10": 30}
+MATCHES = {"limit": 150, "nolimit": 100, "limit3": 100, "nolimit6": 30, "limit10": 20}
 
 
 def write(folder: Path, matches: list[list[HandRecord]], game: str) -> list[Path]:
