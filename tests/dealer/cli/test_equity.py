@@ -31,7 +31,7 @@ board 2h 7d Tc
     "words",
     ["AhKd 2h7dTc --players 2", "AhKd 2h7dTc", "2h7dTc AhKd ??", "AhKd random --board 2h7dTc", "AhKd --board 2h7dTc"],
 )
-def test_one_player_against_any_other(arena_here: Arena, words: str) -> None:
+def test_one_player_meets_any_other(arena_here: Arena, words: str) -> None:
     ran = arena_here("equity", *words.split())
     assert (ran.code, ran.out, ran.err) == (0, FLOP, "")
 
@@ -39,7 +39,7 @@ def test_one_player_against_any_other(arena_here: Arena, words: str) -> None:
 GUIDE = (ROOT / "docs" / "equities.md").read_text("utf-8")
 
 
-def test_the_guide_prints_what_the_command_prints(arena_here: Arena) -> None:
+def test_guide_has_the_output_of_the_command(arena_here: Arena) -> None:
     blocks = re.findall(r"```text\n(.*?)```", GUIDE, re.DOTALL)
     for players, block in zip(("2", "3"), blocks, strict=True):
         assert arena_here("equity", "AhKd", "2h7dTc", "--players", players).out == block
@@ -118,7 +118,7 @@ REFUSED = [
 
 
 @pytest.mark.parametrize(("words", "sentence"), REFUSED)
-def test_what_cannot_be_is_one_sentence(arena_here: Arena, words: str, sentence: str) -> None:
+def test_refusal_is_one_sentence(arena_here: Arena, words: str, sentence: str) -> None:
     ran = arena_here("equity", *words.split())
     assert ran.code == 2
     assert ran.sentence == sentence
@@ -145,7 +145,7 @@ def test_a_damaged_table_is_one_sentence(
         counts.cache_clear()
 
 
-def test_ctrl_c_ends_it(arena_here: Arena, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ctrl_c_ends_the_command(arena_here: Arena, monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupted(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 

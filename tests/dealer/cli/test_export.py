@@ -27,8 +27,8 @@ def _texts(folder: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
-def test_a_run_leaves_what_trackers_read(arena: Arena, tmp_path: Path) -> None:
-    assert arena(*PLAY, "--out", "run").code == 0
+def test_run_leaves_histories_for_trackers(arena_here: Arena, tmp_path: Path) -> None:
+    assert arena_here(*PLAY, "--out", "run").code == 0
     files = sorted(path.name for path in (tmp_path / "run" / "pokerstars").iterdir())
     assert [name.partition(" ")[2] for name in files] == [
         "match.a 3 - $50-$100.txt",
@@ -38,8 +38,8 @@ def test_a_run_leaves_what_trackers_read(arena: Arena, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("words", [("play", "kuhn", "random", "calling"), (*PLAY[:4], "--export", "none")])
-def test_a_run_without_hand_histories(arena: Arena, tmp_path: Path, words: tuple[str, ...]) -> None:
-    assert arena(*words, "-n", "20", "--in-process", "--out", "run").code == 0
+def test_run_without_hand_histories_has_no_folder(arena_here: Arena, tmp_path: Path, words: tuple[str, ...]) -> None:
+    assert arena_here(*words, "-n", "20", "--in-process", "--out", "run").code == 0
     assert [path for path in (tmp_path / "run").iterdir() if path.is_dir()] == []
 
 

@@ -98,7 +98,6 @@ def test_own_bot_is_named_after_its_class(arena_here: Arena, tmp_path: Path) -> 
 @pytest.mark.parametrize(
     ("bot", "problem"),
     [
-        ("mine.py:Mine", "Mine in mine.py is not a bot: derive it from bots.Bot"),
         ("mine.py:Whale", "mine.py has no class 'Whale'; its classes: Mine"),
         ("no.py:Mine", "there is no file no.py"),
         ("nothing:Mine", "there is no module 'nothing'"),
@@ -115,6 +114,13 @@ def test_own_bot_that_cannot_be_created_leaves_no_run(
         assert ran.code == 2
         assert ran.sentence.startswith(f"{bot!r}: {problem}")
         assert not (tmp_path / "runs").exists()
+
+
+def test_class_that_is_no_bot_is_refused(arena_here: Arena, tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text("class Mine:\n    pass\n")
+    ran = arena_here("play", "kuhn", "mine.py:Mine", "calling", "-n", "5", "--in-process")
+    assert ran.code == 2
+    assert "Mine in mine.py is not a bot: derive it from bots.Bot" in ran.sentence
 
 
 def test_default_game_is_limit_holdem(arena_here: Arena) -> None:

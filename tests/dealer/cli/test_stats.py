@@ -19,16 +19,16 @@ from logs.hand_source import find
 from logs.tracker.statistics import Statistics
 from tests.dealer.cli.conftest import Arena
 
-PLAY = ("play", "limit", "random", "raising", "-n", "150", "--seed", "3", "--in-process", "--quiet")
+PLAY = ("play", "limit", "random", "raising", "-n", "60", "--seed", "3", "--in-process", "--quiet")
 
 
 @pytest.fixture
 def run(finished_runs: Callable[..., Path], tmp_path: Path) -> Path:
-    """A finished run of 300 hands."""
+    """A finished run of 120 hands."""
     return shutil.copytree(finished_runs(*PLAY), tmp_path / "run")
 
 
-def test_the_tables(arena_here: Arena, run: Path) -> None:
+def test_full_tables_extend_the_short_ones(arena_here: Arena, run: Path) -> None:
     ran = arena_here("stats", "run", "--full")
     assert ran.code == 0
     for words in ("VPIP", "W$WSF", "By position", "By street", "Most profitable starting hands", "Hands at the end"):
@@ -40,16 +40,16 @@ def test_the_tables(arena_here: Arena, run: Path) -> None:
     assert "By street" not in screen.out
 
 
-def test_the_number_of_workers_changes_no_figure(arena_here: Arena, run: Path) -> None:
+def test_number_of_workers_changes_no_figure(arena_here: Arena, run: Path) -> None:
     assert arena_here("stats", str(run), "--workers", "2", "--json").out == arena_here("stats", str(run), "--json").out
     assert arena_here("stats", str(run), "--workers", "0").code == 2
 
 
-def test_the_sums_are_those_of_the_result(arena_here: Arena, run: Path) -> None:
+def test_sums_equal_those_of_the_result(arena_here: Arena, run: Path) -> None:
     statistics = Statistics.model_validate_json(arena_here("stats", "run", "--json", "--times").out)
     result = json.loads((run / "result.json").read_text("utf-8"))
     of_result = {player["name"]: player for player in result["players"]}
-    assert statistics.hands == result["hands_played"] == 300
+    assert statistics.hands == result["hands_played"] == 120
     for bot in statistics.bots:
         assert bot.net_chips == of_result[bot.name]["chips"]
         assert bot.mbb_per_game.mean == pytest.approx(of_result[bot.name]["won"]["raw"]["mean"])
@@ -65,16 +65,16 @@ def test_rows_for_a_spreadsheet(arena_here: Arena, run: Path) -> None:
     assert sum(float(row["net_chips"]) for row in rows if row["position"] == "all") == 0
 
 
-def test_a_game_that_is_not_holdem(arena: Arena, arena_here: Arena) -> None:
-    assert arena("play", "kuhn", "random", "calling", "-n", "60", "--in-process", "--out", "small").code == 0
+def test_game_other_than_holdem_has_no_preflop_statistics(arena_here: Arena) -> None:
+    assert arena_here("play", "kuhn", "random", "calling", "-n", "60", "--in-process", "--out", "small").code == 0
     ran = arena_here("stats", "small")
     assert ran.code == 0
     assert "W$SD" in ran.out
     assert "VPIP" not in ran.out
 
 
-def test_few_hands_have_no_interval_and_no_style(arena: Arena, arena_here: Arena) -> None:
-    assert arena("play", "limit", "random", "calling", "-n", "3", "--in-process", "--out", "few").code == 0
+def test_few_hands_have_no_interval_and_no_style(arena_here: Arena) -> None:
+    assert arena_here("play", "limit", "random", "calling", "-n", "3", "--in-process", "--out", "few").code == 0
     ran = arena_here("stats", "few")
     assert ran.code == 0
     assert "too few deals" in ran.err
@@ -88,7 +88,7 @@ def test_json_and_csv_at_once_are_refused(arena_here: Arena, run: Path) -> None:
 
 
 @pytest.mark.parametrize("command", ["stats", "report"])
-def test_what_cannot_be_read(arena_here: Arena, tmp_path: Path, command: str) -> None:
+def test_unreadable_files_are_refused(arena_here: Arena, tmp_path: Path, command: str) -> None:
     assert arena_here(command, "nothing").sentence == "nothing: there is no such file or folder"
     (tmp_path / "empty").mkdir()
     assert arena_here(command, "empty").sentence == (
@@ -101,7 +101,7 @@ def test_what_cannot_be_read(arena_here: Arena, tmp_path: Path, command: str) ->
     assert "Traceback" not in ran.err
 
 
-def test_a_damaged_log_read_strictly(arena_here: Arena, run: Path) -> None:
+def test_damaged_log_is_refused_when_strict(arena_here: Arena, run: Path) -> None:
     log = run / "match.a.log"
     log.write_text(log.read_text("utf-8").replace("STATE:7:", "STATE:7;"), "utf-8")
     assert arena_here("stats", "run").code == 0
@@ -113,7 +113,7 @@ def test_a_damaged_log_read_strictly(arena_here: Arena, run: Path) -> None:
 # ---- report
 
 
-def test_a_report(arena_here: Arena, run: Path, tmp_path: Path) -> None:
+def test_report_has_results_and_winnings(arena_here: Arena, run: Path, tmp_path: Path) -> None:
     ran = arena_here("report", "run", "-o", "pages/report.html")
     assert ran.code == 0
     assert Path(ran.out.partition(":")[0]) == Path("pages/report.html")
@@ -124,7 +124,7 @@ def test_a_report(arena_here: Arena, run: Path, tmp_path: Path) -> None:
         assert words in page
 
 
-def test_a_report_is_not_written_over(arena_here: Arena, run: Path, tmp_path: Path) -> None:
+def test_report_is_overwritten_only_by_force(arena_here: Arena, run: Path, tmp_path: Path) -> None:
     (run / "report.html").write_text("mine")
     assert arena_here("report", "run").sentence == (
         "run/report.html exists already; overwrite it with --force, or choose another name with --out"
@@ -136,23 +136,23 @@ def test_a_report_is_not_written_over(arena_here: Arena, run: Path, tmp_path: Pa
     assert "report.html" not in arena_here("stats", "run", "--strict").err, "the page is not taken for hands"
 
 
-def test_a_report_of_a_log_alone(arena_here: Arena, run: Path, tmp_path: Path) -> None:
+def test_report_of_a_log_has_no_result(arena_here: Arena, run: Path, tmp_path: Path) -> None:
     assert arena_here("report", "run/match.b.log").code == 0
     page = (tmp_path / "report.html").read_text("utf-8")
     assert "Faults and thinking times" not in page
     assert "Winnings" in page
 
 
-def test_a_report_of_a_tournament(arena: Arena, arena_here: Arena, tmp_path: Path) -> None:
+def test_report_of_a_tournament_has_a_chart_per_player(arena_here: Arena, tmp_path: Path) -> None:
     cup = ("tournament", "kuhn", "random", "calling", "raising", "-n", "40", "--in-process", "--out", "cup")
-    assert arena(*cup).code == 0
+    assert arena_here(*cup).code == 0
     assert arena_here("report", "cup").code == 0
     page = (tmp_path / "cup" / "report.html").read_text("utf-8")
     assert page.count("<figure") == 4, "of all, and of each"
     assert "against" in page
 
 
-def test_a_result_that_is_not_understood_is_left_out(arena_here: Arena, run: Path) -> None:
+def test_result_of_a_later_version_is_left_out(arena_here: Arena, run: Path) -> None:
     (run / "result.json").write_text('{"schema_version": 99}')
     ran = arena_here("report", "run")
     assert ran.code == 0
@@ -162,8 +162,8 @@ def test_a_result_that_is_not_understood_is_left_out(arena_here: Arena, run: Pat
 def test_on_a_terminal_reading_shows_its_progress(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("dealer.cli.shell.progress._QUIET_S", -1.0)
     monkeypatch.setattr("logs.tracker.many_files._may_be_clean", lambda source: False)
-    monkeypatch.setattr("logs.tracker.columns._BATCH_HANDS", 100)
+    monkeypatch.setattr("logs.tracker.columns._BATCH_HANDS", 50)
     terminal, shown = Terminal(), io.StringIO()
     terminal.err = Console(file=shown, force_terminal=True, width=60)
-    assert read_counts(terminal, [run], find).hands == 300
-    assert "reading hands: 0 s so far, 100 hands" in shown.getvalue()
+    assert read_counts(terminal, [run], find).hands == 120
+    assert "reading hands: 0 s so far, 50 hands" in shown.getvalue()

@@ -17,8 +17,8 @@ from tests.dealer.cli.conftest import Arena, window
 BOTS = ("calling", "raising", "Rnd=random")
 
 
-def test_everybody_meets_everybody_and_it_is_told(arena: Arena, tmp_path: Path) -> None:
-    ran = arena("tournament", "kuhn", "leduc", *BOTS, "-n", "120", "--seed", "3", "--in-process", "--out", "t")
+def test_every_pair_meets_in_every_game(arena_here: Arena, tmp_path: Path) -> None:
+    ran = arena_here("tournament", "kuhn", "leduc", *BOTS, "-n", "120", "--seed", "3", "--in-process", "--out", "t")
     assert (ran.code, ran.err) == (0, "")
     for words in (
         "\nkuhn\n",
@@ -51,7 +51,7 @@ def test_everybody_meets_everybody_and_it_is_told(arena: Arena, tmp_path: Path) 
         assert of_contest.duplicates == 120
 
 
-def test_without_a_game_limit_holdem_is_played_and_a_game_alone_has_no_bots(arena_here: Arena) -> None:
+def test_default_game_is_limit_holdem(arena_here: Arena) -> None:
     ran = arena_here("tournament", "calling", "random", "-n", "2", "--in-process", "--json")
     assert [contest["game"] for contest in json.loads(ran.out)["contests"]] == ["holdem.limit.2p.reverse_blinds"]
     assert "a tournament of kuhn needs at least 2 bots, 0 given" in arena_here("tournament", "kuhn").sentence
@@ -61,17 +61,17 @@ def test_without_a_game_limit_holdem_is_played_and_a_game_alone_has_no_bots(aren
     assert "a play has one game" in arena_here("play", "kuhn", "leduc").sentence
 
 
-def test_a_tournament_over_tcp_and_in_process_is_the_same(arena: Arena, tmp_path: Path) -> None:
+def test_tournament_over_tcp_equals_one_in_process(arena_here: Arena, tmp_path: Path) -> None:
     common = ("tournament", "kuhn", "calling", "random", "-n", "30", "--seed", "3", "-q")
-    arena(*common, "--out", "one", "--workers", "2")
-    arena(*common, "--out", "two", "--in-process")
+    arena_here(*common, "--out", "one", "--workers", "2")
+    arena_here(*common, "--out", "two", "--in-process")
     logs = sorted(path.relative_to(tmp_path / "one") for path in (tmp_path / "one").rglob("*.log"))
     assert len(logs) == 2
     for log in logs:
         assert (tmp_path / "one" / log).read_bytes() == (tmp_path / "two" / log).read_bytes()
 
 
-def test_at_tables_of_three_everybody_has_every_seat(arena_here: Arena) -> None:
+def test_every_player_has_every_seat_of_three(arena_here: Arena) -> None:
     ran = arena_here("tournament", "kuhn3", *BOTS, "folding", "-n", "20", "--seed", "3", "--in-process", "--json")
     result = TournamentResult.model_validate_json(ran.out)
     assert [len(contest.players) for contest in result.contests] == [3] * 4
@@ -79,10 +79,10 @@ def test_at_tables_of_three_everybody_has_every_seat(arena_here: Arena) -> None:
         assert sorted(match.seats.index(contest.players[0].name) for match in contest.matches) == [0, 1, 2]
 
 
-def test_a_bot_that_cannot_start_costs_its_own_contests_only(arena: Arena, tmp_path: Path) -> None:
+def test_bot_that_cannot_start_fails_its_own_contests_only(arena_here: Arena, tmp_path: Path) -> None:
     bad = tmp_path / "bad.py"
     bad.write_text("raise SystemExit(3)\n")
-    ran = arena("tournament", "kuhn", "calling", "random", "Bad=python3 bad.py", "-n", "20", "--json")
+    ran = arena_here("tournament", "kuhn", "calling", "random", "Bad=python3 bad.py", "-n", "20", "--json")
     assert ran.code == 1
     result = TournamentResult.model_validate_json(ran.out)
     assert [contest.outcome for contest in result.contests] == ["finished", "failed", "failed"]
@@ -92,7 +92,7 @@ def test_a_bot_that_cannot_start_costs_its_own_contests_only(arena: Arena, tmp_p
     assert result.standings[0].unfinished == ["Bad"]
 
 
-def test_the_file_a_run_leaves_repeats_it(arena_here: Arena, tmp_path: Path) -> None:
+def test_run_is_repeated_from_its_configuration(arena_here: Arena, tmp_path: Path) -> None:
     bots = ("calling", "random?fold=0.2,call=0.5,raise=0.3")
     first = arena_here("play", "kuhn", *bots, "-n", "50", "-q", "--in-process", "--out", "one")
     again = arena_here("play", "--config", "one/run.toml", "-q", "--out", "two")
@@ -104,7 +104,7 @@ def test_the_file_a_run_leaves_repeats_it(arena_here: Arena, tmp_path: Path) -> 
     assert json.loads(shorter.out)["deals_asked"] == 20
 
 
-def test_a_tournament_from_a_file(arena_here: Arena, tmp_path: Path) -> None:
+def test_tournament_from_a_file(arena_here: Arena, tmp_path: Path) -> None:
     (tmp_path / "cup.toml").write_text(
         'games = ["kuhn"]\nbots = ["calling", "raising", "random"]\ndeals = 20\n'
         'format = "gauntlet"\nin_process = true\n'
@@ -113,7 +113,7 @@ def test_a_tournament_from_a_file(arena_here: Arena, tmp_path: Path) -> None:
     assert (result.format, len(result.contests)) == ("gauntlet", 2)
 
 
-def test_files_that_do_not_fit_are_told(arena_here: Arena, tmp_path: Path) -> None:
+def test_configuration_of_another_command_is_refused(arena_here: Arena, tmp_path: Path) -> None:
     (tmp_path / "cup.toml").write_text('command = "tournament"\nbots = ["calling", "random"]\n')
     assert (
         arena_here("play", "--config", "cup.toml").sentence
@@ -121,6 +121,7 @@ def test_files_that_do_not_fit_are_told(arena_here: Arena, tmp_path: Path) -> No
     )
     (tmp_path / "bad.toml").write_text("deals = 0\n")
     assert arena_here("play", "--config", "bad.toml").sentence.startswith("bad.toml: deals: must be at least")
+    assert arena_here("resume", "nothing").sentence == "nothing holds no run: there is no run.toml in it"
     assert arena_here("play", "--config", "none.toml").sentence.startswith("cannot read none.toml")
     (tmp_path / "far.toml").write_text('directory = "/nowhere/at/all"\n')
     assert arena_here("play", "--config", "far.toml").sentence.startswith(
@@ -128,19 +129,7 @@ def test_files_that_do_not_fit_are_told(arena_here: Arena, tmp_path: Path) -> No
     )
 
 
-def test_a_finished_run_resumed_says_the_same_again(arena_here: Arena, tmp_path: Path) -> None:
-    arena_here("play", "kuhn", "calling", "random", "-n", "20", "--seed", "1", "-q", "--in-process", "--out", "one")
-    log = (tmp_path / "one" / "match.a.log").read_bytes()
-    before = json.loads((tmp_path / "one" / "result.json").read_text())
-    again = json.loads(arena_here("resume", "one", "--json").out)
-    assert (tmp_path / "one" / "match.a.log").read_bytes() == log
-    for result in (before, again):
-        for key in ("seconds", "hands_per_second", "dealer"):
-            del result[key]
-    assert again == before
-
-
-def test_the_crosstable_for_programs(arena_here: Arena, tmp_path: Path) -> None:
+def test_crosstable_in_every_format(arena_here: Arena, tmp_path: Path) -> None:
     arena_here("tournament", "kuhn", "leduc", *BOTS, "-n", "120", "--seed", "1", "-q", "--in-process", "--out", "t")
     assert arena_here("crosstable", "t").out.count("| mean |") == 2
     assert arena_here("crosstable", "t/result.json", "-f", "latex").out.count("begin{tabular}") == 4
@@ -162,11 +151,7 @@ def test_the_crosstable_for_programs(arena_here: Arena, tmp_path: Path) -> None:
     assert arena_here("crosstable", "p").code == 2
 
 
-def test_what_holds_no_run_is_told(arena_here: Arena, tmp_path: Path) -> None:
-    assert arena_here("resume", "nothing").sentence == "nothing holds no run: there is no run.toml in it"
-
-
-def test_the_gate_has_an_exit_code_for_each_verdict(arena_here: Arena, tmp_path: Path) -> None:
+def test_gate_has_an_exit_code_for_each_verdict(arena_here: Arena, tmp_path: Path) -> None:
     arena_here("play", "kuhn", "raising", "folding", "-n", "200", "--seed", "1", "-q", "--in-process", "--out", "run")
     passed = arena_here("gate", "run", "--min-mbb", "-20", "--junit", "gate.xml")
     assert (passed.code, passed.out.startswith("passed: raising over folding:")) == (0, True)
@@ -187,12 +172,12 @@ def test_the_gate_has_an_exit_code_for_each_verdict(arena_here: Arena, tmp_path:
 
 
 @pytest.mark.parametrize("bound", ["nan", "inf", "-inf"])
-def test_a_bound_that_is_no_rate_is_refused(arena_here: Arena, tmp_path: Path, bound: str) -> None:
+def test_infinite_bound_is_refused(arena_here: Arena, tmp_path: Path, bound: str) -> None:
     ran = arena_here("gate", "run", "--min-mbb", bound)
     assert (ran.code, ran.sentence) == (2, f"--min-mbb must be a finite number of mbb/g, not {bound}")
 
 
-def test_the_gate_keeps_its_exit_codes_for_verdicts(
+def test_gate_without_a_verdict_exits_with_2(
     arena_here: Arena, finished_runs: Callable[..., Path], tmp_path: Path
 ) -> None:
     run = finished_runs("play", "kuhn", "raising", "folding", "-n", "20", "--seed", "1", "-q", "--in-process")
@@ -212,9 +197,7 @@ def test_the_gate_keeps_its_exit_codes_for_verdicts(
     )
 
 
-def test_a_report_for_the_build_server_that_cannot_be_written_is_told_before_the_match(
-    arena_here: Arena, tmp_path: Path
-) -> None:
+def test_unwritable_junit_file_is_refused_before_the_match(arena_here: Arena, tmp_path: Path) -> None:
     for command in (("play", "kuhn"), ("tournament", "kuhn", "calling", "random")):
         ran = arena_here(*command, "--in-process", "-n", "4000000", "--junit", "no/such/folder.xml")
         assert (ran.code, ran.sentence) == (2, "cannot write no/such/folder.xml: No such file or directory")
@@ -222,7 +205,7 @@ def test_a_report_for_the_build_server_that_cannot_be_written_is_told_before_the
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_result_that_cannot_be_written_is_told_and_a_failure(arena_here: Arena, tmp_path: Path) -> None:
+def test_unwritable_result_is_an_error(arena_here: Arena, tmp_path: Path) -> None:
     def write(path: Path, text: str) -> None:
         if path.name == "result.json":
             raise OSError(28, "No space left on device")
@@ -235,7 +218,7 @@ def test_a_result_that_cannot_be_written_is_told_and_a_failure(arena_here: Arena
     assert ran.err == "cannot write run/result.json: No space left on device\n"
 
 
-def test_a_gate_without_a_result_is_told(arena_here: Arena, tmp_path: Path) -> None:
+def test_gate_without_a_result_is_refused(arena_here: Arena, tmp_path: Path) -> None:
     (tmp_path / "run").mkdir()
     assert "this is not the folder of a run" in arena_here("gate", "run", "--min-mbb", "0").sentence
     (tmp_path / "run" / "run.toml").touch()
@@ -249,7 +232,7 @@ def test_a_gate_without_a_result_is_told(arena_here: Arena, tmp_path: Path) -> N
     )
 
 
-def test_a_tournament_file_may_begin_with_a_byte_order_mark_but_ends_in_toml(arena_here: Arena, tmp_path: Path) -> None:
+def test_tournament_file_may_have_a_byte_order_mark(arena_here: Arena, tmp_path: Path) -> None:
     text = 'command = "tournament"\nbots = ["calling", "random"]\ngames = ["kuhn"]\n'
     for name in ("cup.toml", "cup"):
         (tmp_path / name).write_text(text, "utf-8-sig")
