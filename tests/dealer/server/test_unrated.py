@@ -120,7 +120,7 @@ async def ask_by_every_way(house: House, tokens: dict[str, str]) -> None:
     """Ann asks for contests of her bot with her other one, and with bob's; the text port's own never count."""
     assert house.started.page is not None
     talk = await house.log_in("ann", tokens["ann"])
-    talk.say("RUNMATCHES kuhn 1 text 0 a a2\n")
+    talk.send("RUNMATCHES kuhn 1 text 0 a a2\n")
     async with httpx2.AsyncClient(base_url=house.started.page, timeout=PATIENCE_S) as browser:
         page = (await browser.get("/login")).text
         key = page.partition('name="form_key" value="')[2].partition('"')[0]
