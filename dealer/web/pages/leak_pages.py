@@ -19,7 +19,6 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
 from dealer.errors import WebError
-from dealer.reports.leak_report import leaks_document
 from dealer.watching import WatchedContest
 from dealer.web.pages.shown_runs import Library, ShownRun, run_path
 from dealer.web.pages.views import contest_path, find_contest, hand_path, practice_facts, practice_path, read_run
@@ -81,6 +80,9 @@ def routes(site: Site, library: Library) -> list[BaseRoute]:
                 limit = f"a page compares at most {MAX_HANDS:,}"
                 raise LeaksRefused(f"there are {hand_count:,} hands, and {limit}; use arena leaks instead")
             leaks = await compute_leaks(tuple(sorted(keys)), hand_count, player)
+            # Loads numpy, which a server does without until its first page of leaks.
+            from dealer.reports.leak_report import leaks_document
+
             document = leaks_document(leaks, linked=link_hand)
         except LeaksRefused as error:
             sentence = f"{capitalized(str(error), [player])}."
