@@ -51,7 +51,8 @@ def games_of(folder: Path, bot: str) -> set[str]:
     return {str(game) for (game,) in rows(folder / "arena-server", query, f'"{bot}"')}
 
 
-def test_a_bot_that_names_no_game_plays_challenges_and_the_ladder(pages: ModuleType, tmp_path: Path) -> None:
+@pytest.mark.slow
+def test_bot_without_games_plays_challenges_and_the_ladder(pages: ModuleType, tmp_path: Path) -> None:
     """The configuration of the course with fewer bots, none of which has to be compiled, and shorter runs."""
     config = pages.configuration(pages.COURSE).replace("width = 20", "deals = 100").replace(', "mfs", "lp-mc"', "")
     with room_of(pages, tmp_path) as room:

@@ -55,8 +55,8 @@ def widths(service: Service) -> list[float]:
 
 
 async def test_every_pair_is_played_until_its_interval_is_narrow() -> None:
-    async with serving(settings(60)) as (service, ann):
-        await until(service, lambda: len(widths(service)) == 3 and max(widths(service)) <= 60)
+    async with serving(settings(110)) as (service, ann):
+        await until(service, lambda: len(widths(service)) == 3 and max(widths(service)) <= 110)
         # It rests: nothing is wider than asked for.
         await until_idle(service)
         runs = records.runs(service.store, limit=1000)
