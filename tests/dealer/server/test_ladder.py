@@ -29,7 +29,7 @@ BOTS = '"calling=calling", "random=random", "raising=raising"'
 LADDER = """
 [ladder]
 width = {width}
-deals = 200
+deals = 100
 games = ["two"]
 share = 0.01
 [[games]]
@@ -55,15 +55,15 @@ def widths(service: Service) -> list[float]:
 
 
 async def test_every_pair_is_played_until_its_interval_is_narrow() -> None:
-    async with serving(settings(110)) as (service, ann):
-        await until(service, lambda: len(widths(service)) == 3 and max(widths(service)) <= 110)
+    async with serving(settings(80)) as (service, ann):
+        await until(service, lambda: len(widths(service)) == 3 and max(widths(service)) <= 80)
         # It rests: nothing is wider than asked for.
         await until_idle(service)
         runs = records.runs(service.store, limit=1000)
-        assert {(run.user, run.state, run.duplicates) for run in runs} == {("ladder", RunState.FINISHED, 200)}
+        assert {(run.user, run.state, run.duplicates) for run in runs} == {("ladder", RunState.FINISHED, 100)}
         assert len(runs) == sum(pair.runs for pair in counted_scores.pairs(service.store, service.settings.games[0]))
         played = [pair.duplicates for pair in counted_scores.pairs(service.store, service.settings.games[0])]
-        assert min(played) == 200 < max(played)
+        assert min(played) == 100 < max(played)
         assert len({job.kind for job in records.jobs(service.store)} - {JobKind.LADDER}) == 0
         # A bot that comes and may climb is played, too; one that may not is left alone.
         await service.presence.enter(ann, offer("shy", games=("two",)), Host())
