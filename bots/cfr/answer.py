@@ -1,13 +1,12 @@
-"""An answer to a strategy of hold'em that is learnt with finer buckets, and what it wins: a lower bound.
+"""Learn an answer to a strategy of hold'em, whose winnings are a lower bound of the strategy's exploitability.
 
-The strategy is fixed, and both seats of an opponent learn against it by external sampling (`bots.cfr.sampling`). An
-answer in the strategy's own buckets bounds nothing: it cannot tell apart the hands that the strategy plays alike. So
-it has at least twice as many on each street. It begins as the strategy itself, in the bucket of the strategy that has
-most of its hands, plays the action with the largest sum of regrets, and is judged on other deals than those it learnt
-from (`bots.cfr.expectation`). Neither side solves rivers.
+The strategy is fixed, and both seats of an opponent learn against it by external sampling (`bots.cfr.sampling`). The
+answer begins as the strategy, but with at least twice its buckets per round, because in the strategy's own buckets it
+could not exploit how the strategy groups hands. It plays the action with the largest regret, and is evaluated on other
+deals than those it learnt from (`bots.cfr.expectation`). Neither side solves rivers.
 
-A folder holds ``answer.checkpoint`` (settings, progress, regrets) and ``answer.buckets``, those of all hands. After as
-many deals, a resumed learning has come to the same answer.
+The folder holds ``answer.checkpoint`` (settings, progress, regrets) and ``answer.buckets`` (buckets of all hands). A
+resumed learning reaches the same answer after the same number of deals.
 """
 
 from __future__ import annotations
@@ -50,16 +49,22 @@ _KIND: Final = FileKind("an answer that acpc-arena has begun to learn", 1, "take
 _CHECKPOINT: Final = "answer.checkpoint"
 _BUCKETS: Final = "answer.buckets"
 _FIRST_MARK_S: Final = 60.0
-"""Processor time after which the answer is judged for the first time; then after twice as much each."""
-_BEGINNING: Final = 10
-"""Big blinds of regret, times its probability, with which each action begins; a hand in some limit pot wins as much."""
+"""Processor time of the first evaluation of an answer, which doubles from one evaluation to the next."""
+_INITIAL_REGRET: Final = 10
+"""Initial regret of an action of probability 1, in big blinds, about the size of a limit pot."""
 _ROWS: Final = 4096
-"""Boards whose buckets are counted at once."""
+"""Number of boards whose buckets are counted at once, which bounds the memory."""
 _LINEAR: Final = Discounts(1.0, 1.0, 1.0)
 
 
 class AnswerSettings(NamedTuple):
-    """What decides an answer: the strategy, the buckets of flop, turn and river, how it is judged, and the seed."""
+    """Settings of an answer. Answers with equal settings are equal after the same number of deals.
+
+    Attributes:
+        buckets: number of buckets on flop, turn and river.
+        boards: number of boards of an evaluation.
+        seed: decides the deals.
+    """
 
     game: str
     bot: str
@@ -70,14 +75,24 @@ class AnswerSettings(NamedTuple):
 
     @property
     def data(self) -> dict[str, Any]:
-        """As JSON has them; the strategy by its checksum."""
+        """Settings as JSON, with a checksum of the strategy."""
         checksum = zlib.crc32(self.strategy.probabilities.tobytes())
-        settings = {"strategy": f"{checksum:08x}", "buckets": self.buckets, "boards": self.boards, "seed": self.seed}
-        return {"game": self.game, **settings, "buckets": list(self.buckets)}
+        return {
+            "game": self.game,
+            "strategy": f"{checksum:08x}",
+            "buckets": list(self.buckets),
+            "boards": self.boards,
+            "seed": self.seed,
+        }
 
 
 class Mark(NamedTuple):
-    """What an answer won after so much learning, in mbb/g; the half-width is of the 95 % interval over boards."""
+    """Evaluation of an answer during its learning.
+
+    Attributes:
+        mean: winnings in mbb/g.
+        half_width: half the 95 % interval over boards.
+    """
 
     cpu_seconds: float
     deals: int
@@ -88,28 +103,38 @@ class Mark(NamedTuple):
 def answer_settings(
     game: str, bot: str, strategy: StrategyFile, buckets: tuple[int, int, int] | None, boards: int, seed: int
 ) -> AnswerSettings:
-    """Twice the buckets of the strategy by default; a `SolvingError` where there are fewer, or too many."""
+    """Check the settings of an answer, by default with twice the buckets of the strategy.
+
+    Raises:
+        SolvingError: the strategy is not for hold'em for two, or the numbers of buckets are out of range.
+    """
     if strategy.cards is None or strategy.game.num_players != 2:
         raise SolvingError("an answer with finer buckets is for strategies of hold'em for two")
-    least = [2 * count for count in strategy.buckets[1:]]
-    found = buckets or (least[0], least[1], least[2])
-    if any(count < at_least for count, at_least in zip(found, least, strict=True)):
-        shown = "/".join(map(str, least))
+    flop, turn, river = (2 * count for count in strategy.buckets[1:])
+    minimum = (flop, turn, river)
+    counts = buckets or minimum
+    if any(count < bound for count, bound in zip(counts, minimum, strict=True)):
+        shown = "/".join(map(str, minimum))
         raise SolvingError(
             f"an answer needs at least twice the buckets of the strategy, {shown}: with fewer it bounds nothing"
         )
-    if max(found) > MAX_BUCKETS:
-        raise SolvingError(f"an answer can have {MAX_BUCKETS:,} buckets on a street, and {max(found):,} are needed")
-    return AnswerSettings(game, bot, strategy, found, boards, seed)
+    if max(counts) > MAX_BUCKETS:
+        raise SolvingError(f"an answer can have {MAX_BUCKETS:,} buckets on a street, and {max(counts):,} are needed")
+    return AnswerSettings(game, bot, strategy, counts, boards, seed)
 
 
 class Answer:
-    """The regrets of both seats of an opponent of a fixed strategy, and their iterations.
+    """Regrets of both seats of an opponent of a fixed strategy.
+
+    Args:
+        strategy: the fixed strategy.
+        buckets: numbers of buckets of the answer by round.
+        draws: draw the same deals with the buckets of the answer and with those of the strategy.
+        deals: number of deals of an iteration.
 
     Attributes:
-        iteration: how many have been done.
-        deals: of an iteration.
-        regrets: by `bots.cfr.expectation.allocate_values`.
+        iteration: number of iterations done.
+        regrets: regrets in the layout of `bots.cfr.sampling.SampledTree`, shape (size,).
     """
 
     def __init__(
@@ -122,7 +147,6 @@ class Answer:
         seed: int,
         deals: int = DEALS,
     ) -> None:
-        """`draws` draw the same deals with the buckets of the answer and with those of the strategy."""
         self.tree = tree
         self.buckets = buckets
         self.iteration = 0
@@ -134,37 +158,44 @@ class Answer:
         self.regrets[:] = 0
 
     def begin(self, buckets: Sequence[NDArray[np.integer[Any]]], counts: Sequence[int]) -> None:
-        """Begin as the strategy, which has so many buckets, in one of them for each bucket of the answer, by round."""
-        theirs = by_node(self.tree, self._strategy.arrays, counts, self._strategy.chances)
-        ours = by_node(self.tree, self._own, self.buckets, self.regrets)
-        for (node, regrets), (_, chances) in zip(ours, theirs, strict=True):
-            regrets[:] = _BEGINNING * self.tree.game.big_blind * chances[buckets[self.tree.rounds[node]]]
+        """Begin as the strategy: regrets in proportion to its probabilities.
+
+        Args:
+            buckets: bucket of the strategy for each bucket of the answer, by round.
+            counts: numbers of buckets of the strategy by round.
+        """
+        strategy_chances = by_node(self.tree, self._strategy.arrays, counts, self._strategy.chances)
+        own_regrets = by_node(self.tree, self._own, self.buckets, self.regrets)
+        for (node, regrets), (_, chances) in zip(own_regrets, strategy_chances, strict=True):
+            regrets[:] = _INITIAL_REGRET * self.tree.game.big_blind * chances[buckets[self.tree.rounds[node]]]
 
     def iterate(self, pool: Executor | None = None) -> None:
+        """Walk a block of deals for each seat, with the threads of `pool` if there is one."""
         first = self.iteration * self.deals
-        ours, theirs = (self._walks.draw(first, draw, pool) for draw in self._draws)
+        own_deals, strategy_deals = (self._walks.draw(first, draw, pool) for draw in self._draws)
         for player in range(2):
+            # The player has the buckets and the layout of the answer, its opponent those of the strategy.
             is_own = np.arange(2)[:, None] == player
-            dealt = ours._replace(buckets=np.where(is_own, ours.buckets, theirs.buckets))
+            dealt = own_deals._replace(buckets=np.where(is_own, own_deals.buckets, strategy_deals.buckets))
             arrays = self._own._replace(bases=np.where(is_own, self._own.bases, self._strategy.arrays.bases))
             self._walks.explore(dealt, player, arrays, self.regrets, self._strategy.chances, pool)
-            for found in self._walks.outputs:
-                add_regrets(found.places, found.regrets, found.counts[0], 0, len(self.regrets), self.regrets)
+            for output in self._walks.outputs:
+                add_regrets(output.places, output.regrets, output.counts[0], 0, len(self.regrets), self.regrets)
         self.iteration += 1
-        epoch, left = divmod(self.iteration, EPOCH)
-        if not left:
+        epoch, remainder = divmod(self.iteration, EPOCH)
+        if not remainder:
             self.regrets *= np.float32(_LINEAR.factors(epoch + 1)[0])
 
     def played(self) -> PlayedTree:
-        """In each information set the action with the largest regret so far; a call where none is known."""
-        found = PlayedTree(self._own, np.zeros_like(self.regrets))
-        regrets = by_node(self.tree, self._own, self.buckets, self.regrets)
-        chances = by_node(self.tree, self._own, self.buckets, found.chances)
-        for (node, of_node), (_, played) in zip(regrets, chances, strict=True):
+        """Return the pure strategy of largest regrets, with a call in information sets without regrets."""
+        tree = PlayedTree(self._own, np.zeros_like(self.regrets))
+        all_regrets = by_node(self.tree, self._own, self.buckets, self.regrets)
+        all_chances = by_node(self.tree, self._own, self.buckets, tree.chances)
+        for (node, regrets), (_, chances) in zip(all_regrets, all_chances, strict=True):
             call = [action.kind for action in self.tree.actions[node]].index(ActionKind.CALL)
-            best = np.where(of_node.any(axis=1), of_node.argmax(axis=1), call)
-            played[np.arange(len(best)), best] = 1
-        return found
+            best = np.where(regrets.any(axis=1), regrets.argmax(axis=1), call)
+            chances[np.arange(len(best)), best] = 1
+        return tree
 
 
 def learn_answer(
@@ -175,78 +206,95 @@ def learn_answer(
     threads: int = 1,
     show: ShowProgress = show_nothing,
 ) -> Learning:
-    """Learn for so much processor time, or resume what the folder holds.
+    """Learn an answer until the processor time is used, or resume the learning of a folder.
+
+    Args:
+        cpu_seconds: processor time of the whole learning.
+        folder: None to keep nothing.
 
     Raises:
         BotFileError: the folder holds an answer of other settings, is in use, or cannot be written.
     """
-    held = nullcontext() if folder is None else locked_run(folder, "answer")
-    with held, ThreadPoolExecutor(threads) if threads > 1 else nullcontext() as pool:
-        path = None if folder is None else folder / _CHECKPOINT
-        begun = None
-        if path is not None and path.exists():
-            begun = read_artifact(path, _KIND)
-        if path is not None and begun is not None:
-            with begun.parsing():
-                require_same_settings(path, settings.data, begun.header["settings"])
-        kept = None if folder is None else folder / _BUCKETS
-        words = "the finer buckets"
-        hands, tables = load_hands(kept, settings.buckets, threads, lambda part: show(None, f"{words}: {part:.0%}"))
+    lock = nullcontext() if folder is None else locked_run(folder, "answer")
+    checkpoint_path = None if folder is None else folder / _CHECKPOINT
+    buckets_path = None if folder is None else folder / _BUCKETS
+
+    def show_own(part: float) -> None:
+        show(None, f"the finer buckets: {part:.0%}")
+
+    def show_strategy(part: float) -> None:
+        show(None, f"the buckets of {settings.bot}: {part:.0%}")
+
+    with lock, ThreadPoolExecutor(threads) if threads > 1 else nullcontext() as pool:
+        checkpoint = None
+        if checkpoint_path is not None and checkpoint_path.exists():
+            checkpoint = read_artifact(checkpoint_path, _KIND)
+            with checkpoint.parsing():
+                require_same_settings(checkpoint_path, settings.data, checkpoint.header["settings"])
+        hands, tables = load_hands(buckets_path, settings.buckets, threads, show_own)
         tree = load_tree(settings.strategy)
         strategy = load_player(settings.strategy, tree)
-        theirs = tabulate_hands(
-            strategy.cards, threads, lambda part: show(None, f"the buckets of {settings.bot}: {part:.0%}")
-        )
-        draws = partial(draw_deals, tables), partial(draw_deals, theirs)
+        strategy_tables = tabulate_hands(strategy.cards, threads, show_strategy)
+        draws = partial(draw_deals, tables), partial(draw_deals, strategy_tables)
         answer = Answer(tree, strategy.played, hands.buckets, draws, seed=settings.seed)
-        learning = Learning(settings, answer, (hands, strategy), path)
-        if begun is None:
+        learning = Learning(settings, answer, (hands, strategy), checkpoint_path)
+        if checkpoint is None:
             counts = list(zip(hands.buckets, settings.strategy.buckets, strict=True))
-            shared = [np.arange(counts[0][0]), *shared_buckets(tables, theirs, counts[1:])]
+            # Starting hands are the buckets of the first round on both sides.
+            shared = [np.arange(counts[0][0]), *shared_buckets(tables, strategy_tables, counts[1:])]
             answer.begin(shared, settings.strategy.buckets)
         else:
-            with begun.parsing():
-                learning.resume(begun.header, begun.arrays())
+            with checkpoint.parsing():
+                learning.resume(checkpoint.header, checkpoint.arrays())
         run_steps(learning.steps(cpu_seconds, pool), learning.save, show, save_every_s=60.0)
     return learning
 
 
 def shared_buckets(
-    finer: CardTables, others: CardTables, counts: Sequence[tuple[int, int]]
+    finer: CardTables, coarser: CardTables, counts: Sequence[tuple[int, int]]
 ) -> list[NDArray[np.integer[Any]]]:
-    """Of each finer bucket on flop, turn and river, the other bucket that has most of its hands.
+    """Return the coarser bucket that has most hands of each finer bucket, for flop, turn and river.
 
     Args:
-        counts: of both kinds of buckets, by round.
+        counts: number of finer and of coarser buckets by round.
     """
-    found = []
-    tables = zip((finer.flops, finer.turns, finer.rivers), (others.flops, others.turns, others.rivers), strict=True)
-    for (ours, theirs), (count, their_count) in zip(tables, counts, strict=True):
-        both = np.zeros(count * their_count, np.int64)
-        for start in range(0, len(ours), _ROWS):
-            ours_here, theirs_here = (table[start : start + _ROWS].ravel() for table in (ours, theirs))
-            is_hand = (ours_here != NO_BUCKET) & (theirs_here != NO_BUCKET)
-            pairs = ours_here[is_hand].astype(np.int64) * their_count + theirs_here[is_hand]
-            both += np.bincount(pairs, minlength=len(both))
-        found.append(both.reshape(count, their_count).argmax(axis=1))
-    return found
+    finer_tables = (finer.flops, finer.turns, finer.rivers)
+    coarser_tables = (coarser.flops, coarser.turns, coarser.rivers)
+    shared = []
+    for fine_table, coarse_table, (fine_count, coarse_count) in zip(finer_tables, coarser_tables, counts, strict=True):
+        # Hands by pair of buckets.
+        hands = np.zeros(fine_count * coarse_count, np.int64)
+        for start in range(0, len(fine_table), _ROWS):
+            fine = fine_table[start : start + _ROWS].ravel()
+            coarse = coarse_table[start : start + _ROWS].ravel()
+            is_hand = (fine != NO_BUCKET) & (coarse != NO_BUCKET)
+            pairs = fine[is_hand].astype(np.int64) * coarse_count + coarse[is_hand]
+            hands += np.bincount(pairs, minlength=len(hands))
+        shared.append(hands.reshape(fine_count, coarse_count).argmax(axis=1))
+    return shared
 
 
 class Learning:
-    """The learning of an answer.
+    """Learning of an answer and its evaluations.
+
+    Args:
+        sides: buckets of the answer, and the strategy.
+        path: checkpoint, None to keep none.
 
     Attributes:
-        cards: the buckets of the answer.
-        marks: what it won on the way.
+        cards: buckets of the answer.
+        marks: evaluations so far.
     """
 
     def __init__(
         self, settings: AnswerSettings, answer: Answer, sides: tuple[ClusteredHands, Player], path: Path | None
     ) -> None:
         self.answer = answer
+        self.settings = settings
+        self.cards, self._strategy = sides
         self.marks = list[Mark]()
         self.cpu_seconds = 0.0
-        self.settings, self.cards, self._strategy, self._path = settings, *sides, path
+        self._path = path
 
     def resume(self, header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
         self.answer.iteration = header["iteration"]
@@ -257,12 +305,18 @@ class Learning:
     def save(self) -> None:
         if self._path is None:
             return
-        of_arrays, contents = as_arrays({"regrets": self.answer.regrets})
-        header = {"iteration": self.answer.iteration, "cpu_seconds": self.cpu_seconds, "marks": self.marks}
-        write_artifact(self._path, _KIND, {**of_arrays, **header, "settings": self.settings.data}, contents)
+        layout, contents = as_arrays({"regrets": self.answer.regrets})
+        header = {
+            **layout,
+            "iteration": self.answer.iteration,
+            "cpu_seconds": self.cpu_seconds,
+            "marks": self.marks,
+            "settings": self.settings.data,
+        }
+        write_artifact(self._path, _KIND, header, contents)
 
     def write(self, path: Path) -> None:
-        """Write the answer as a strategy that `cfr` plays."""
+        """Write the answer as a strategy file, which the bot ``cfr`` can play."""
         tree = self.answer.tree
         buckets = self.cards.buckets
         chances = as_strategy(tree, buckets, self.answer.played().chances)
@@ -270,29 +324,32 @@ class Learning:
         write_strategy(path, tree, buckets, self.cards, chances, record)
 
     def steps(self, cpu_seconds: float, pool: Executor | None) -> Iterator[tuple[float, Words]]:
+        """Iterate until the processor time is used; yield the part that is done and a function that describes it."""
         while self.cpu_seconds < cpu_seconds:
             before = time.process_time()
-            # The first waits for compiled code, and there is nothing to lose before it.
+            # The first iteration compiles the kernels and may be interrupted: there is no progress to lose.
             with uninterrupted() if self.answer.iteration else nullcontext():
                 self.answer.iterate(pool)
                 self.cpu_seconds += time.process_time() - before
-            yield self.cpu_seconds / cpu_seconds, self._in_words
+            yield self.cpu_seconds / cpu_seconds, self._format_progress
             if self.cpu_seconds >= _FIRST_MARK_S * 2 ** len(self.marks) and self.cpu_seconds < cpu_seconds:
-                self._judge(pool)
-        self._judge(pool)
-        yield 1.0, self._in_words
+                self._evaluate(pool)
+        self._evaluate(pool)
+        yield 1.0, self._format_progress
 
-    def _judge(self, pool: Executor | None) -> None:
-        """Count what the answer wins, unless that has been done here."""
+    def _evaluate(self, pool: Executor | None) -> None:
+        """Add a mark, unless the last one is from the same iteration."""
         settings = self.settings
         deals = self.answer.iteration * self.answer.deals
         if self.marks and self.marks[-1].deals == deals:
             return
-        both = Player(self.answer.played(), self.cards), self._strategy
-        won = estimate_winnings(*both, self.answer.tree, settings.boards, seed=settings.seed, pool=pool)
+        player = Player(self.answer.played(), self.cards)
+        won = estimate_winnings(
+            player, self._strategy, self.answer.tree, settings.boards, seed=settings.seed, pool=pool
+        )
         self.marks.append(Mark(self.cpu_seconds, deals, won.mean, won.half_width()))
 
-    def _in_words(self) -> str:
+    def _format_progress(self) -> str:
         deals = self.answer.iteration * self.answer.deals
         so_far = f"{count_of(deals, 'deal')} ({deals / self.cpu_seconds:,.0f} per second of processor time)"
         if not self.marks:
@@ -303,7 +360,7 @@ class Learning:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MarkData:
-    """A `Mark`, as JSON has it."""
+    """A `Mark` in JSON."""
 
     cpu_seconds: float
     deals: int
@@ -313,12 +370,13 @@ class MarkData:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnswerData:
-    """An answer that was learnt, as ``arena exploit bound --finer --json`` prints it.
+    """Output of ``arena exploit bound --finer --json``.
 
     Attributes:
-        strategy: checksum of the strategy that it answers.
-        buckets: on flop, turn and river.
-        boards: on which it is judged.
+        strategy: checksum of the strategy.
+        buckets: number of buckets on flop, turn and river.
+        boards: number of boards of an evaluation.
+        mbb_per_game: winnings of the answer against the strategy.
         half_width_95: half the 95 % interval of `mbb_per_game`, over boards.
     """
 

@@ -1,28 +1,12 @@
-"""Rivers and turns, solved while they are played: with every holding of both players, at the pot that is on the table.
+"""Solve rivers and turns during play, with every holding of both players and the real pot.
 
-Counterfactual regret minimisation runs over the holdings of both players, in kernels that validate nothing. The players
-take turns, and what was learned early is discounted (Brown & Sandholm 2019, with the powers 1.5, 0 and 2): before
-iteration t, regrets above 0 are multiplied by (t-1)^1.5 / ((t-1)^1.5 + 1) and those below by 1/2, and an iteration
-counts in the average as the square of its number. Vectors are over the holdings that the board leaves, in the order of
-their ranks.
+The ranges at the start follow from the strategy (`bots.cfr.lookup.find_ranges`). The remaining game has ten to sixty
+nodes on a river and is solved without buckets (Ganzfried & Sandholm 2015, "Endgame solving in large
+imperfect-information games"). A turn has fewer bets, and each iteration walks all of its 48 rivers. Raises outside the
+tree start a new solution (Brown & Sandholm 2017, "Safe and nested subgame solving for imperfect-information games").
 
-A strategy knows hands by buckets, and pots as they are in its tree. When the last card is dealt, what is left is a
-small game, which can be solved without either: its betting has some ten to sixty nodes, and each player brings what it
-would have come with by the strategy (`bots.cfr.lookup.ranges`). The solution is an equilibrium of that game, up
-to what some hundred iterations leave (S. Ganzfried & T. Sandholm 2015, "Endgame solving in large imperfect-information
-games").
-
-A turn is such a game with few bets, and with all 48 rivers behind each of its ends: each iteration goes through all of
-them. Only the turn is played by its solution. The river that comes is solved with all its bets, and with what the
-solution of the turn leaves both players.
-
-A raise that the tree of an endgame does not have is not read as another: the endgame is solved once more from the
-decision at which it was made, with that raise, and with the ranges that the solution before gives there (N. Brown & T.
-Sandholm 2017, "Safe and nested subgame solving for imperfect-information games").
-
-What a player comes with itself is known. What its opponent comes with is a guess, for it need not play the strategy; so
-a good part of that range is spread over all holdings. Each player therefore has solutions of its own, which follow from
-the strategy, the betting and the board alone.
+The kernels run discounted counterfactual regret minimisation with alternating updates (Brown & Sandholm 2019) over
+vectors of holdings, sorted by rank on the board, and validate nothing.
 """
 
 from __future__ import annotations
@@ -46,27 +30,28 @@ from engine.ranges import are_free
 TURN: Final = 2
 RIVER: Final = 3
 _CARD_LANES: Final = 64
-"""Columns of sums by card: 52, and what makes them a multiple of what a processor adds at once."""
+"""Length of sums by card: 52, rounded up to a multiple of a SIMD register."""
 _Vector: TypeAlias = NDArray[Any]
-"""Floats over holdings."""
-_FULL: Final = 5
-"""Cards of a board to which none comes."""
+"""float32, the last axis over holdings."""
+_FULL_BOARD: Final = 5
 _DECISION = 0
 _FOLDED = 1
 
 
 class _Betting(NamedTuple):
-    """What is left of a betting in preorder, by node unless said otherwise; see also `BettingTree`.
+    """Betting of an endgame in preorder. Arrays have the shape (nodes,) unless stated otherwise.
 
     Attributes:
-        ends: after the last node below.
-        chips: what the loser of an end has put in, in the unit of the values.
-        counts: of actions.
-        rows: where the actions of a decision begin among all actions.
-        led_by: the number, among all actions, of the one that leads here.
-        leads_to: by action, the node that follows.
-        since: shape (2, nodes), by player: the last node so far to which an action of its opponent led, or 0; as many
-            as there are nodes where it has done nothing since the river's card.
+        kinds: see `BettingTree`, as for `players`, `rounds` and `parents`.
+        ends: number after the last descendant.
+        chips: chips that the loser of an end has put in.
+        counts: number of actions.
+        rows: index of the first action of a decision among all actions.
+        led_by: index, among all actions, of the action that leads to the node.
+        leads_to: node after each action, shape (actions,).
+        since: by player, the last node on the path to which an action of its opponent led, which holds the opponent's
+            reach; 0 if there is none. The number of nodes if the opponent has not acted since the river card. Shape
+            (2, nodes).
     """
 
     kinds: NDArray[np.int8]
@@ -83,20 +68,20 @@ class _Betting(NamedTuple):
 
 
 class _Holdings(NamedTuple):
-    """The holdings that a board leaves, weakest first; shape (boards, holdings).
+    """Holdings without a card of the board, weakest first, shape (boards, holdings).
 
-    The first board is that of the beginning. If that is a turn, all with one card more follow; holdings with this card
-    are the first of theirs, and never come.
+    Board 0 is that of the start. If that is a turn, the boards with each river card follow. Holdings with the river
+    card come first there, with reach 0.
 
     Attributes:
-        ones: a card of each.
-        others: the other card.
-        ties: after the last holding of the same rank.
-        places: of the holdings on the first board.
+        first_cards: first card of each holding.
+        second_cards: second card of each holding.
+        ties: index after the last holding of the same rank.
+        places: index of the holding on board 0.
     """
 
-    ones: NDArray[np.uint8]
-    others: NDArray[np.uint8]
+    first_cards: NDArray[np.uint8]
+    second_cards: NDArray[np.uint8]
     ties: NDArray[np.uint16]
     places: NDArray[np.int64]
 
@@ -105,10 +90,11 @@ class _Work(NamedTuple):
     """Scratch space of a walk.
 
     Attributes:
-        reach: shape (nodes + 1, holdings), how likely the opponent comes here; in the last row, with a river's card.
-        values: of the same shape, what holdings win from here on.
+        reach: opponent's probability of reaching the node, the last row that at a river card, shape (nodes + 1,
+            holdings).
+        values: counterfactual values of the player's holdings, the last row sums over river cards, likewise.
         sums: shape (holdings,).
-        by_card: shape (64,), sums by card.
+        by_card: sums by card, shape (64,).
     """
 
     reach: _Vector
@@ -118,13 +104,13 @@ class _Work(NamedTuple):
 
 
 class _Arrays(NamedTuple):
-    """What is walked over.
+    """State of the solver.
 
     Attributes:
-        weights: shape (2, holdings of the first board), how likely each player begins with each.
-        regrets: by board, action and holding; 0 at first.
-        strategy: of the same shape, probabilities; even at first.
-        averages: of the same shape, weighted sums of each player's own chances.
+        weights: probability of each holding at the start by player, shape (2, holdings), in the order of board 0.
+        regrets: shape (boards, actions, holdings), initially 0.
+        strategy: probabilities of the actions, likewise, initially equal.
+        averages: sums of the reach of each action by the player's own probabilities, weighted by iteration, likewise.
     """
 
     betting: _Betting
@@ -137,12 +123,12 @@ class _Arrays(NamedTuple):
 
 
 class _Task(NamedTuple):
-    """What a walk does at the decisions of its player.
+    """Purpose of a walk for a player.
 
     Attributes:
-        iteration: which of learning, from 1; else 0.
-        is_best: else, whether it takes the best action with each holding, in place of its own part of the strategy.
-        kept: the part of regrets above 0 that is kept.
+        iteration: number of the iteration of learning, from 1, or 0 to evaluate.
+        is_best: in an evaluation, whether the player plays the best action with each holding instead of the strategy.
+        kept: factor of regrets above 0, t^1.5 / (t^1.5 + 1) with t = iteration - 1.
     """
 
     player: int
@@ -153,6 +139,7 @@ class _Task(NamedTuple):
 
 @njit
 def _learn(arrays: _Arrays, iterations: int) -> None:
+    """Run iterations of discounted CFR with the powers 1.5 for gains, 0 for losses and 2 for the average."""
     for iteration in range(1, iterations + 1):
         power = (iteration - 1) ** 1.5
         for player in range(2):
@@ -161,25 +148,31 @@ def _learn(arrays: _Arrays, iterations: int) -> None:
 
 @njit
 def answer(arrays: _Arrays, player: int, is_best: bool) -> float:
-    """What a player wins where its opponent plays a strategy, summed over all pairs of holdings by their weights."""
+    """Return the chips that a player wins from its opponent's strategy, summed over pairs of holdings by weight.
+
+    Args:
+        is_best: whether the player plays a best response instead of its strategy.
+    """
     _walk(arrays, _Task(player, 0, is_best, np.float32(0)))
     total = 0.0
     weights = arrays.weights[player]
-    for at in range(len(weights)):
-        total += weights[at] * arrays.work.values[0, at]
+    # Sum over the holdings: weight times value at the first node.
+    for index in range(len(weights)):
+        total += weights[index] * arrays.work.values[0, index]
     return total
 
 
 @njit
 def _walk(arrays: _Arrays, task: _Task) -> None:
-    """Write what each holding of a player wins at each node."""
+    """Write the values of a player's holdings at each node."""
     betting = arrays.betting
-    of_hand = arrays.work.reach[0]
+    root_reach = arrays.work.reach[0]
     weights = arrays.weights[1 - task.player]
-    for at in range(len(weights)):
-        of_hand[at] = weights[at]
-    first = int(np.int64(0))  # numba compiles what is called with a literal 0 once more
-    _come_here(arrays, first, first, task)
+    for index in range(len(weights)):
+        root_reach[index] = weights[index]
+    first = int(np.int64(0))  # numba compiles a function again for a literal 0
+    _write_reach(arrays, first, first, task)
+    # In reverse preorder, all children come before their parent.
     for node in range(len(betting.kinds) - 1, -1, -1):
         if betting.rounds[node] == betting.rounds[0]:
             _leave(arrays, first, node, task)
@@ -189,36 +182,39 @@ def _walk(arrays: _Arrays, task: _Task) -> None:
 
 @njit
 def _deal(arrays: _Arrays, first: int, task: _Task) -> None:
-    """Write what each holding wins in the mean over the cards of the river, where its betting begins."""
+    """Write the values at the first node of a river, the means over the river cards."""
     betting = arrays.betting
     holdings = arrays.holdings
     work = arrays.work
     parent = betting.parents[first]
     extra = len(betting.kinds)
+    # Reach of the opponent at the end of the turn: at the node its own last action led to.
     before = work.reach[betting.since[task.player, parent] if betting.players[parent] == task.player else first]
     reach = work.reach[extra]
     values = work.values[first]
     sums = work.values[extra]
     sums[:] = np.float32(0)
-    for board in range(1, len(holdings.ones)):
+    # Sum the values over the river cards, each holding at its index on the turn.
+    for board in range(1, len(holdings.first_cards)):
         places = holdings.places[board]
+        # Holdings with the river card all have rank 0: they end at the first tie.
         blocked = np.int64(holdings.ties[board, 0])
-        for at in range(len(reach)):
-            reach[at] = before[places[at]] if at >= blocked else np.float32(0)
-        _come_here(arrays, board, first, task)
+        for index in range(len(reach)):
+            reach[index] = before[places[index]] if index >= blocked else np.float32(0)
+        _write_reach(arrays, board, first, task)
         for node in range(betting.ends[first] - 1, first - 1, -1):
             _leave(arrays, board, node, task)
-        for at in range(blocked, len(reach)):
-            sums[places[at]] += values[at]
-    # Two players hold four of the cards.
-    share = np.float32(1 / (len(holdings.ones) - 5))
-    for at in range(len(sums)):
-        values[at] = share * sums[at]
+        for index in range(blocked, len(reach)):
+            sums[places[index]] += values[index]
+    # Both players hold four of the 48 cards, so each pair of holdings sees 44: boards less 1 and 4.
+    share = np.float32(1 / (len(holdings.first_cards) - 5))
+    for index in range(len(sums)):
+        values[index] = share * sums[index]
 
 
 @njit
-def _come_here(arrays: _Arrays, board: int, first: int, task: _Task) -> None:
-    """Write how likely the opponent comes to each node of a round with each holding; in learning count it, too."""
+def _write_reach(arrays: _Arrays, board: int, first: int, task: _Task) -> None:
+    """Write the opponent's reach after each of its actions in a round; when learning, add it to the averages."""
     betting = arrays.betting
     work = arrays.work
     strategy = arrays.strategy[board]
@@ -230,19 +226,20 @@ def _come_here(arrays: _Arrays, board: int, first: int, task: _Task) -> None:
         if betting.players[parent] == task.player or betting.rounds[parent] != betting.rounds[first]:
             continue
         before = work.reach[betting.since[task.player, parent]]
-        here = work.reach[node]
+        reach = work.reach[node]
         played = strategy[row]
-        for at in range(len(here)):
-            here[at] = before[at] * played[at]
+        for index in range(len(reach)):
+            reach[index] = before[index] * played[index]
+        # An iteration counts in the average by the square of its number.
         if weight > 0:
-            of_action = averages[row]
-            for at in range(len(here)):
-                of_action[at] += weight * here[at]
+            average = averages[row]
+            for index in range(len(reach)):
+                average[index] += weight * reach[index]
 
 
 @njit
 def _leave(arrays: _Arrays, board: int, node: int, task: _Task) -> None:
-    """Write what each holding of a player wins from a node on."""
+    """Write the values of a player's holdings at a node from those of its children."""
     betting = arrays.betting
     work = arrays.work
     strategy = arrays.strategy[board]
@@ -253,20 +250,22 @@ def _leave(arrays: _Arrays, board: int, node: int, task: _Task) -> None:
     elif task.iteration:
         _regret(betting, work, arrays.regrets[board], strategy, node, task.kept)
     else:
+        # An evaluation: the mean of the actions' values by probability, or their maximum for a best response.
         values = work.values[node]
         for action in range(betting.counts[node]):
             row = betting.rows[node] + action
             below = work.values[betting.leads_to[row]]
             played = strategy[row]
-            for at in range(len(values)):
+            for index in range(len(values)):
                 if not task.is_best:
-                    values[at] = played[at] * below[at] + (values[at] if action else 0)
-                elif not action or below[at] > values[at]:
-                    values[at] = below[at]
+                    values[index] = played[index] * below[index] + (values[index] if action else 0)
+                elif not action or below[index] > values[index]:
+                    values[index] = below[index]
 
 
 @njit
 def _end(arrays: _Arrays, board: int, node: int, player: int) -> None:
+    """Write the values of a player's holdings at an end of the betting."""
     betting = arrays.betting
     holdings = arrays.holdings
     work = arrays.work
@@ -286,66 +285,83 @@ def _end(arrays: _Arrays, board: int, node: int, player: int) -> None:
 def _fold(
     holdings: _Holdings, board: int, reach: _Vector, by_card: _Vector, chips: np.float32, values: _Vector
 ) -> None:
-    """Write what each holding wins where a player has folded; chips below 0 are lost.
+    """Write the values at a fold: chips × the opponent's reach over holdings without a common card.
 
-    Sums by card take out what shares a card with a holding, so it costs two passes over the holdings and not one over
-    all pairs (Johanson et al. 2012, "Efficient Nash equilibrium approximation through Monte Carlo counterfactual regret
-    minimization", section 4).
+    Sums by card make it linear in the number of holdings, instead of quadratic (Johanson et al. 2012, "Efficient Nash
+    equilibrium approximation through Monte Carlo counterfactual regret minimization", section 4).
+
+    Args:
+        reach: of the opponent, shape (holdings,).
+        by_card: scratch space, shape (64,).
+        chips: won by the player, below 0 if it has folded.
+        values: output, shape (holdings,).
     """
-    ones = holdings.ones[board]
-    others = holdings.others[board]
+    first_cards = holdings.first_cards[board]
+    second_cards = holdings.second_cards[board]
     by_card[:] = np.float32(0)
     total = np.float32(0)
-    for at in range(len(reach)):
-        total += reach[at]
-        by_card[ones[at]] += reach[at]
-        by_card[others[at]] += reach[at]
-    for at in range(len(reach)):
-        values[at] = chips * (total - by_card[ones[at]] - by_card[others[at]] + reach[at])
+    # Sum the reach over all holdings, and over those with each card.
+    for index in range(len(reach)):
+        total += reach[index]
+        by_card[first_cards[index]] += reach[index]
+        by_card[second_cards[index]] += reach[index]
+    # The same holding is in both sums by card, so it is added again once.
+    for index in range(len(reach)):
+        values[index] = chips * (total - by_card[first_cards[index]] - by_card[second_cards[index]] + reach[index])
 
 
 @njit
 def _show_down(
     holdings: _Holdings, board: int, reach: _Vector, by_card: _Vector, chips: np.float32, values: _Vector
 ) -> None:
-    """Write what each holding wins at a showdown: with B what is weaker and U what is weaker or equal, B - (total - U).
+    """Write the values at a showdown: chips × (W - L) = chips × (W + W' - T), arguments as of `_fold`.
 
-    Additions by card take most of the time.
+    W is the opponent's reach over weaker holdings, W' over weaker or equal ones, L over stronger ones and T over all,
+    each without those that share a card with the player's holding. Additions by card take most of the time.
     """
-    ones = holdings.ones[board]
-    others = holdings.others[board]
+    first_cards = holdings.first_cards[board]
+    second_cards = holdings.second_cards[board]
     ties = holdings.ties[board]
     by_card[:] = np.float32(0)
     total = np.float32(0)
     start = np.int64(0)
+    # Group by group of equal ranks: read W, add the group to the sums, read W'.
     while start < len(reach):
         end = np.int64(ties[start])
-        for at in range(start, end):
-            values[at] = total - by_card[ones[at]] - by_card[others[at]]
-        for at in range(start, end):
-            total += reach[at]
-            by_card[ones[at]] += reach[at]
-            by_card[others[at]] += reach[at]
-        for at in range(start, end):
-            values[at] += total - by_card[ones[at]] - by_card[others[at]]
+        for index in range(start, end):
+            values[index] = total - by_card[first_cards[index]] - by_card[second_cards[index]]
+        for index in range(start, end):
+            total += reach[index]
+            by_card[first_cards[index]] += reach[index]
+            by_card[second_cards[index]] += reach[index]
+        for index in range(start, end):
+            values[index] += total - by_card[first_cards[index]] - by_card[second_cards[index]]
         start = end
-    for at in range(len(reach)):
-        values[at] = chips * (values[at] - (total - by_card[ones[at]] - by_card[others[at]]))
+    # Now the sums are over all holdings: subtract T.
+    for index in range(len(reach)):
+        values[index] = chips * (values[index] - (total - by_card[first_cards[index]] - by_card[second_cards[index]]))
 
 
 @njit
 def _add_up(betting: _Betting, work: _Work, node: int) -> None:
+    """Write the values at a decision of the opponent: the sum over its actions, whose reach is in their values."""
     values = work.values[node]
     values[:] = np.float32(0)
     for action in range(betting.counts[node]):
         below = work.values[betting.leads_to[betting.rows[node] + action]]
-        for at in range(len(values)):
-            values[at] += below[at]
+        for index in range(len(values)):
+            values[index] += below[index]
 
 
 @njit
 def _regret(betting: _Betting, work: _Work, regrets: _Vector, strategy: _Vector, node: int, kept: np.float32) -> None:
-    """Write what the holdings of a player win at its own decision, and change what it plays there."""
+    """Write the values at a decision of the player, and update its regrets and its strategy.
+
+    Args:
+        regrets: on the board, shape (actions, holdings).
+        strategy: likewise.
+        kept: factor of regrets above 0. Those below 0 are halved.
+    """
     values = work.values[node]
     sums = work.sums
     nothing = np.float32(0)
@@ -354,50 +370,53 @@ def _regret(betting: _Betting, work: _Work, regrets: _Vector, strategy: _Vector,
     last = betting.rows[node] + betting.counts[node]
     values[:] = nothing
     sums[:] = nothing
+    # Values: the sum over the actions by probability.
     for row in range(first, last):
         below = work.values[betting.leads_to[row]]
         played = strategy[row]
-        for at in range(len(values)):
-            values[at] += played[at] * below[at]
+        for index in range(len(values)):
+            values[index] += played[index] * below[index]
+    # Discounted regrets, and the sum over the actions of those above 0.
     for row in range(first, last):
         below = work.values[betting.leads_to[row]]
-        of_action = regrets[row]
-        for at in range(len(values)):
-            before = of_action[at]
-            regret = before * (kept if before > nothing else half) + below[at] - values[at]
-            of_action[at] = regret
-            sums[at] += regret if regret > nothing else nothing
+        action_regrets = regrets[row]
+        for index in range(len(values)):
+            before = action_regrets[index]
+            regret = before * (kept if before > nothing else half) + below[index] - values[index]
+            action_regrets[index] = regret
+            sums[index] += regret if regret > nothing else nothing
+    # Regret matching. A loop per action instead of per holding keeps all inner loops over adjacent memory.
     even = np.float32(1 / betting.counts[node])
     for row in range(first, last):
-        of_action = regrets[row]
+        action_regrets = regrets[row]
         played = strategy[row]
-        for at in range(len(values)):
-            regret = of_action[at] if of_action[at] > nothing else nothing
-            played[at] = regret / sums[at] if sums[at] > nothing else even
+        for index in range(len(values)):
+            regret = action_regrets[index] if action_regrets[index] > nothing else nothing
+            played[index] = regret / sums[index] if sums[index] > nothing else even
 
 
 _RIVER_SIZES: Final = "0.5,1,all:1,all:all"
-"""The raises of a no-limit river, as `bots.cfr.tree` reads them."""
+"""Raises of a no-limit river, in the format of `bots.cfr.tree`."""
 _TURN_SIZES: Final = "1/1/1,all:all/1"
-"""The same of a turn and of the rivers behind it."""
+"""Raises of a no-limit turn and of its rivers, likewise."""
 SPREAD: Final = 0.3
-"""Part of the opponent's range that is spread over all holdings: docs/cfr-tables.md compares other parts."""
+"""Part of the opponent's range that is spread over all holdings. docs/cfr-tables.md compares other values."""
 OWN_SPREAD: Final = 0.001
-"""The same of the player's own: it has to know what to play with every holding."""
-_SELDOM: Final = 1e-3
-"""What has a smaller probability is not done at all."""
-_KEPT: Final = 64
-"""Endgames that are remembered; a solved one has up to half a megabyte."""
+"""Likewise for the player's own range, so that the solution covers every holding."""
+_MIN_CHANCE: Final = 1e-3
+"""Smaller probabilities of the solution become 0."""
+_MAX_ENDGAMES: Final = 64
+"""Number of endgames in the cache. A solved one has up to half a megabyte."""
 
 
 class EndgameSolution(NamedTuple):
-    """How the first round of an endgame is played.
+    """Strategy of the first round of an endgame.
 
     Attributes:
-        chances: shape (actions of the tree, 1326), the probability of each by holding; even ones where a holding shares
+        chances: probability of each action by holding, shape (actions of the tree, 1326). Equal for holdings that share
             a card with the board, and in a later round.
-        values: what each position wins with it in chips per hand, counted from the beginning of the hand.
-        gains: what its best answer to the other's part wins more.
+        values: chips per hand that each position wins, counted from the beginning of the hand.
+        gains: chips per hand that a best response of each position wins in addition.
     """
 
     chances: NDArray[np.float32]
@@ -406,15 +425,15 @@ class EndgameSolution(NamedTuple):
 
     @property
     def gap(self) -> float:
-        """What an answer wins in the mean of both positions, in chips per hand: 0 in an equilibrium."""
+        """Exploitability in chips per hand, the mean over both positions; 0 in an equilibrium."""
         return sum(self.gains) / 2
 
 
 class Endgame:
-    """A river or a turn that begins at the decision `start`, solved when its solution is asked for.
+    """A river or a turn that begins at the decision `start`, solved at the first access to `solution`.
 
-    `weights`, shape (2, 1326), is how likely each position comes with each holding, up to a factor; 0 with a card of
-    the board.
+    Attributes:
+        weights: probability of each holding by position, up to a factor, shape (2, 1326); 0 with a card of the board.
     """
 
     def __init__(
@@ -433,25 +452,28 @@ class Endgame:
         self._betting = _betting(tree)
 
     def after(self, node: int, action: Action) -> int | None:
-        """The node that follows an action; None where the tree does not have it."""
-        if action not in self.tree.actions[node]:
+        """Return the node after an action, or None if the tree does not have it."""
+        actions = self.tree.actions[node]
+        if action not in actions:
             return None
-        return int(self.tree.children[node, self.tree.actions[node].index(action)])
+        return int(self.tree.children[node, actions.index(action)])
 
     def policy(self, node: int) -> dict[Action, Chances]:
+        """Return the probability of each action at a node by holding, shape (1326,) each."""
+        actions = self.tree.actions[node]
         first = self._betting.rows[node]
-        chances = self.solution.chances[first : first + len(self.tree.actions[node])].astype(np.float64)
-        return dict(zip(self.tree.actions[node], chances / chances.sum(axis=0), strict=True))
+        chances = self.solution.chances[first : first + len(actions)].astype(np.float64)
+        return dict(zip(actions, chances / chances.sum(axis=0), strict=True))
 
     def weights_at(self, node: int) -> NDArray[np.float64]:
-        """How likely each position comes to a node with each holding, shape (2, 1326), up to a factor."""
+        """Return the probability of each holding by position at a node, up to a factor, shape (2, 1326)."""
         if not node:
             return self.weights
         parent = int(self.tree.parents[node])
-        found = self.weights_at(parent).copy()
+        weights = self.weights_at(parent).copy()
         player = int(self.tree.players[parent])
-        found[player] = narrow_range(found[player], self.solution.chances[self._betting.led_by[node]])
-        return found
+        weights[player] = narrow_range(weights[player], self.solution.chances[self._betting.led_by[node]])
+        return weights
 
     @cached_property
     def solution(self) -> EndgameSolution:
@@ -459,7 +481,7 @@ class Endgame:
         weights = self.weights[:, numbers] / self.weights[:, numbers].sum(axis=1, keepdims=True)
         betting = self._betting
         arrays = _solved(betting, holdings, weights.astype(np.float32), self.iterations)
-        pairs = _pairs(holdings, arrays.weights)
+        pairs = _pair_weight(holdings, arrays.weights)
         own = [answer(arrays, player, False) / pairs for player in range(2)]
         best = [answer(arrays, player, True) / pairs for player in range(2)]
         chances = np.empty((len(betting.leads_to), HOLDING_COUNT), np.float32)
@@ -471,7 +493,15 @@ class Endgame:
 
 
 class Endgames:
-    """The rivers of a strategy, and the turns where there are iterations for them, as each player solves them."""
+    """Endgames of a strategy, each player's own.
+
+    A player knows its own range, while that of the opponent is an estimate and is spread (`SPREAD`). So the players
+    solve different endgames, each of which follows from strategy, betting and board alone.
+
+    Args:
+        rivers: iterations for a river.
+        turns: iterations for a turn; 0 to solve no turns.
+    """
 
     def __init__(self, strategy: StrategyFile, rivers: int, turns: int = 0) -> None:
         self._strategy = strategy
@@ -482,7 +512,7 @@ class Endgames:
             self._sizes = {}
         else:
             self._sizes = {key: read_sizes(text, game.num_rounds) for key, text in sizes.items()}
-        self._known: OrderedDict[tuple[BettingState, Action | None, tuple[Card, ...], Position], Endgame] = (
+        self._cache: OrderedDict[tuple[BettingState, Action | None, tuple[Card, ...], Position], Endgame] = (
             OrderedDict()
         )
 
@@ -490,23 +520,25 @@ class Endgames:
         return self._iterations.get(round_, 0) > 0
 
     def at(self, betting: BettingState, board: tuple[Card, ...]) -> tuple[Endgame, int]:
-        """The endgame in which the player in turn decides, and the node there."""
+        """Return the endgame in which the player in turn decides, and the node of this decision."""
         return self._after(betting.rounds[: betting.round + 1], board, betting.acting_position)
 
     def _after(
         self, rounds: Sequence[Sequence[tuple[Position, Action]]], board: tuple[Card, ...], player: Position
     ) -> tuple[Endgame, int]:
-        """The endgame of the last of some rounds as a player sees it, and the node after the actions of that round."""
+        """Return a player's endgame of the last of these rounds, and the node after the actions of that round."""
         state = betting_start(self._strategy.game)
         node = 0
         for actions in rounds[:-1]:
             for _, action in actions:
                 state = state.after(action)
-        endgame = self._endgame(state, None, board, player, partial(self._brought, rounds, state, board, player))
+        initial_weights = partial(self._initial_weights, rounds, state, board, player)
+        endgame = self._endgame(state, None, board, player, initial_weights)
         for _, action in rounds[-1]:
             following = endgame.after(node, action)
             if following is None:
-                endgame = self._endgame(state, action, board, player, partial(_here, endgame, node))
+                # A raise outside the tree: solve again from its decision, with the ranges of the solution so far.
+                endgame = self._endgame(state, action, board, player, partial(_spread_at, endgame, node))
                 following = endgame.after(0, action)
                 assert following is not None
             node = following
@@ -516,61 +548,69 @@ class Endgames:
     def _endgame(
         self,
         start: BettingState,
-        also: Action | None,
+        extra: Action | None,
         board: tuple[Card, ...],
         player: Position,
         weights: Callable[[], NDArray[np.float64]],
     ) -> Endgame:
-        """An endgame as a player sees it, that begins with a decision at which there is another raise."""
-        key = (start, also, board, player)
-        if key not in self._known:
+        """Return an endgame from the cache, or create it.
+
+        Args:
+            start: state of the first decision.
+            extra: a raise at this decision besides those of the sizes.
+            weights: computes the ranges of a new endgame.
+        """
+        key = (start, extra, board, player)
+        if key not in self._cache:
             sizes = self._sizes.get(start.round)
             raises = None
             if sizes is not None:
-                raises = partial(_with, sizes, start, also)
+                raises = partial(_sizes_with, sizes, start, extra)
             tree = betting_tree(start.game, raises, start)
-            self._known[key] = Endgame(start, board, weights(), tree, self._iterations[start.round])
-        self._known.move_to_end(key)
-        while len(self._known) > _KEPT:
-            self._known.popitem(last=False)
-        return self._known[key]
+            self._cache[key] = Endgame(start, board, weights(), tree, self._iterations[start.round])
+        self._cache.move_to_end(key)
+        while len(self._cache) > _MAX_ENDGAMES:
+            self._cache.popitem(last=False)
+        return self._cache[key]
 
-    def _brought(
+    def _initial_weights(
         self,
         rounds: Sequence[Sequence[tuple[Position, Action]]],
         start: BettingState,
         board: tuple[Card, ...],
         player: Position,
     ) -> NDArray[np.float64]:
+        """Return the ranges at the start of the last round, those of the solved turn before a river if there is one."""
         if self.solves(start.round - 1):
             turn, node = self._after(rounds[:-1], board[:-1], player)
-            found = turn.weights_at(node) * are_free(board)
+            weights = turn.weights_at(node) * are_free(board)
         else:
-            found = find_ranges(self._strategy, start, board, self._strategy.buckets_on)
+            weights = find_ranges(self._strategy, start, board, self._strategy.buckets_on)
         parts = [SPREAD, SPREAD]
         parts[player] = OWN_SPREAD
-        return _spread(found, board, parts)
+        return _spread(weights, board, parts)
 
 
-def _with(sizes: Sizes, start: BettingState, also: Action | None, state: BettingState) -> Sequence[Action]:
-    """Sizes, and one more raise in one state."""
-    found = {*sizes(state)}
-    if also is not None and state == start:
-        found.add(also)
-    return sorted(found)
+def _sizes_with(sizes: Sizes, start: BettingState, extra: Action | None, state: BettingState) -> Sequence[Action]:
+    """Return the sizes in a state, with the extra raise if it is the first one."""
+    raises = {*sizes(state)}
+    if extra is not None and state == start:
+        raises.add(extra)
+    return sorted(raises)
 
 
-def _here(endgame: Endgame, node: int) -> NDArray[np.float64]:
+def _spread_at(endgame: Endgame, node: int) -> NDArray[np.float64]:
+    # The opponent's range has been spread at the start of the endgame already.
     return _spread(endgame.weights_at(node), endgame.board, [OWN_SPREAD, OWN_SPREAD])
 
 
 def _spread(weights: NDArray[np.float64], board: tuple[Card, ...], parts: Sequence[float]) -> NDArray[np.float64]:
-    """Ranges that sum to 1, a part of each spread over all holdings that the board leaves."""
+    """Normalise ranges to a sum of 1 and spread a part of each over all holdings without a card of the board."""
     free = are_free(board)
     spread = np.array(parts)[:, None]
-    found: NDArray[np.float64] = (1 - spread) * weights / weights.sum(axis=1, keepdims=True)
-    found += spread * free / free.sum()
-    return found
+    ranges: NDArray[np.float64] = (1 - spread) * weights / weights.sum(axis=1, keepdims=True)
+    ranges += spread * free / free.sum()
+    return ranges
 
 
 def _betting(tree: BettingTree) -> _Betting:
@@ -604,26 +644,26 @@ def _betting(tree: BettingTree) -> _Betting:
 
 
 def _holdings(board: tuple[Card, ...]) -> tuple[NDArray[np.intp], _Holdings]:
-    """The numbers of the holdings that a board leaves, in the order of the first board of the others."""
+    """Return the numbers of the free holdings in the order of board 0, and the arrays of the kernels."""
     free = np.flatnonzero(are_free(board))
-    if len(board) == _FULL:
+    if len(board) == _FULL_BOARD:
         ranks = ranks_on(board)[None, free]
     else:
-        # Before the last card all are equal; after it, those that have it are of rank 0.
+        # On the turn no ranks are needed. On a river, holdings with the river card have rank 0.
         later = [ranks_on((*board, card))[free] for card in range(52) if card not in board]
         ranks = np.array([np.zeros(len(free), np.int64), *later])
     orders = np.argsort(ranks, kind="stable", axis=1)
     in_order = np.take_along_axis(ranks, orders, axis=1)
     ties = np.array([np.searchsorted(row, row, "right") for row in in_order], np.uint16)
-    ones, others = np.moveaxis(HOLDING_CARDS[free[orders]], -1, 0).copy()
-    return free[orders[0]], _Holdings(ones, others, ties, orders)
+    first_cards, second_cards = np.moveaxis(HOLDING_CARDS[free[orders]], -1, 0).copy()
+    return free[orders[0]], _Holdings(first_cards, second_cards, ties, orders)
 
 
 def _solved(betting: _Betting, holdings: _Holdings, weights: _Vector, iterations: int) -> _Arrays:
-    """What was learned; the strategy is the average."""
+    """Solve an endgame; the `strategy` of the result is the average strategy."""
     nodes = len(betting.kinds)
     actions = len(betting.leads_to)
-    boards, size = holdings.ones.shape
+    boards, size = holdings.first_cards.shape
 
     def zeros(*shape: int) -> _Vector:
         return np.zeros(shape, np.float32)
@@ -639,18 +679,18 @@ def _solved(betting: _Betting, holdings: _Holdings, weights: _Vector, iterations
     _learn(arrays, iterations)
     totals = np.repeat(np.add.reduceat(averages, firsts, axis=1), counts, axis=1)
     np.divide(averages, totals, out=strategy, where=totals > 0)
-    # What is done so seldom is left over from the first iterations, in which everything was.
-    strategy[strategy < _SELDOM] = 0
+    # Small probabilities are remainders of the first iterations, which play every action.
+    strategy[strategy < _MIN_CHANCE] = 0
     strategy /= np.repeat(np.add.reduceat(strategy, firsts, axis=1), counts, axis=1)
     return arrays
 
 
-def _pairs(holdings: _Holdings, weights: _Vector) -> float:
-    """The weight of all pairs of holdings without a common card."""
+def _pair_weight(holdings: _Holdings, weights: _Vector) -> float:
+    """Return the sum of the weights of all pairs of holdings without a common card."""
     first, second = weights.astype(np.float64)
     by_card = np.zeros((2, _CARD_LANES))
-    for cards in (holdings.ones[0], holdings.others[0]):
+    for cards in (holdings.first_cards[0], holdings.second_cards[0]):
         np.add.at(by_card[0], cards, first)
         np.add.at(by_card[1], cards, second)
-    # Two holdings with both cards in common have been taken out twice.
+    # Pairs of equal holdings have both cards in common and have been subtracted twice.
     return float(first.sum() * second.sum() - (by_card[0] * by_card[1]).sum() + (first * second).sum())

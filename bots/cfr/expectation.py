@@ -1,8 +1,8 @@
-"""What one strategy of hold'em wins from another: boards and pairs of holdings are drawn, all bettings are counted.
+"""Estimate the winnings of one strategy of hold'em against another.
 
-Each pair is played in both seats, and by either strategy with either holding, so what the cards are worth cancels.
-Pairs of one board share its luck: the error is that of the means of the boards. A pair costs the nodes that both
-strategies reach, some hundreds, of the tens of thousands that a tree has. No river is solved.
+Boards and pairs of holdings are drawn, and all betting is enumerated. Each pair is played in both seats and with either
+strategy holding either hand, so the luck of the cards cancels. Pairs on one board are correlated, so the interval is
+that of the means of boards. Rivers are not solved.
 """
 
 from __future__ import annotations
@@ -28,38 +28,38 @@ from logs.estimation import RunningMean
 from protocol.game_definition import short_name
 
 PAIRS: Final = 32
-"""Of holdings, on each board."""
+"""Pairs of holdings on each board."""
 _BLOCK: Final = 8
-"""Boards that a thread counts in one go."""
+"""Boards of one task of a thread."""
 _BOARD_CARDS: Final = (0, 3, 4, 5)
-_NEVER: Final = 1e-9
-"""What is less likely than this is not followed."""
+_MIN_REACH: Final = 1e-9
+"""Nodes that are reached with a smaller probability are skipped."""
 _DECISIONS: Final = np.uint32(2)
-"""In the first column of `SampledTree.nodes`: what is below is a decision, this an end."""
+"""In the first column of `SampledTree.nodes`, smaller numbers are positions at a decision; this one marks an end."""
 
 
 class PlayedTree(NamedTuple):
-    """The probabilities of a strategy by `SampledTree`."""
+    """Probabilities of a strategy in the layout of `SampledTree`."""
 
     arrays: SampledTree
     chances: Floats
 
 
 class Player(NamedTuple):
-    """What is played with which buckets."""
+    """Strategy with its buckets."""
 
     played: PlayedTree
     cards: ClusteredHands
 
 
 def allocate_values(tree: BettingTree, buckets: Sequence[int]) -> tuple[SampledTree, Floats]:
-    """A tree as of `PlayedTree`, and a number for each action of each information set, not set to anything."""
+    """Return the layout of a tree and an uninitialised array of its numbers."""
     arrays = sampled_tree(tree, tuple(buckets))
     return arrays, np.empty(arrays.size, np.float32)
 
 
 def load_player(strategy: StrategyFile, tree: BettingTree) -> Player:
-    """A strategy of hold'em with its own tree."""
+    """Convert a strategy file of hold'em to the layout of its own tree."""
     assert strategy.cards is not None
     arrays, chances = allocate_values(tree, strategy.buckets)
     for node, of_node in by_node(tree, arrays, strategy.buckets, chances):
@@ -68,9 +68,9 @@ def load_player(strategy: StrategyFile, tree: BettingTree) -> Player:
 
 
 def load_tree(strategy: StrategyFile) -> BettingTree:
-    """The betting that a strategy was trained for."""
+    """Return the betting tree that a strategy was trained for."""
     settings = strategy.record["settings"]
-    # Older records of limit games have no raises: theirs are those of the rules.
+    # Older records of limit games lack `raises`: their trees have all raises of the rules.
     return betting_tree(strategy.game, read_raises(strategy.game, settings["sizes"], settings.get("raises", "")))
 
 
@@ -83,12 +83,13 @@ def _expected(
     results: NDArray[np.int8],
     won: NDArray[np.float64],
 ) -> None:
-    """Add to what the first strategy wins on each board, in chips per hand.
+    """Add the winnings of the first strategy on each board, in chips per hand.
 
     Args:
-        ends: the number after the last node below each.
-        buckets: shape (boards, pairs, 2, 2, 4), by strategy, holding and round.
-        results: shape (boards, pairs), 1 where the first holding is the better one, -1 where the second is.
+        ends: number after the last descendant of each node, shape (nodes,).
+        buckets: by strategy, holding and round, shape (boards, pairs, 2, 2, 4).
+        results: 1 if the first holding wins, -1 if the second does, 0 for a tie, shape (boards, pairs).
+        won: output, shape (boards,).
     """
     nodes = first.arrays.nodes
     columns = np.uint64(COLUMNS)
@@ -96,6 +97,7 @@ def _expected(
     reach = np.empty(len(nodes), np.float32)
     starts = np.empty((2, buckets.shape[4]), np.uint64)
     for board in range(len(won)):
+        # Sum over pairs, seats and holdings of the first strategy, and over all ends by their probability.
         total = 0.0
         for pair in range(buckets.shape[1]):
             for seat in range(2):
@@ -103,28 +105,30 @@ def _expected(
                     for round_ in range(buckets.shape[4]):
                         own = first.arrays
                         other = second.arrays
-                        starts[seat, round_] = own.bases[seat, round_] + own.widths[seat, round_] * np.uint64(
-                            buckets[board, pair, 0, held, round_]
-                        )
-                        starts[1 - seat, round_] = other.bases[1 - seat, round_] + other.widths[
-                            1 - seat, round_
-                        ] * np.uint64(buckets[board, pair, 1, 1 - held, round_])
+                        own_bucket = np.uint64(buckets[board, pair, 0, held, round_])
+                        other_bucket = np.uint64(buckets[board, pair, 1, 1 - held, round_])
+                        own_width = own.widths[seat, round_]
+                        other_width = other.widths[1 - seat, round_]
+                        starts[seat, round_] = own.bases[seat, round_] + own_width * own_bucket
+                        starts[1 - seat, round_] = other.bases[1 - seat, round_] + other_width * other_bucket
+                    # Share of the pot by the mask of those who play for it, as `SampledTree.nodes` has it at an end.
                     sign = np.float32(results[board, pair] if held == 0 else -results[board, pair])
                     shares[1] = np.float32(1 - seat)
                     shares[2] = np.float32(seat)
                     shares[3] = (np.float32(1) + sign) / np.float32(2)
                     node = np.uint64(0)
                     reach[0] = 1
+                    # In preorder; the descendants of a node that is not reached are skipped.
                     while node < len(nodes):
                         likely = reach[node]
-                        if likely < _NEVER:
+                        if likely < _MIN_REACH:
                             node = np.uint64(ends[node])
                             continue
                         row = nodes[node]
-                        what = row[0]
-                        if what < _DECISIONS:
-                            place = starts[np.uint64(what), np.uint64(row[1])] + np.uint64(row[3])
-                            if what == seat:
+                        actor = row[0]
+                        if actor < _DECISIONS:
+                            place = starts[np.uint64(actor), np.uint64(row[1])] + np.uint64(row[3])
+                            if actor == seat:
                                 chances = first.chances
                             else:
                                 chances = second.chances
@@ -138,17 +142,18 @@ def _expected(
 
 
 def draw_pairs(seed: int, number: int) -> tuple[tuple[int, ...], NDArray[np.int64]]:
-    """A board and pairs of holdings, shape (pairs, 2, 2), that follow from the seed and the number of the board."""
+    """Draw a board and pairs of holdings, shape (pairs, 2, 2), from the seed and the number of the board."""
     chance = np.random.Generator(np.random.PCG64([seed, number]))
     deck = chance.permutation(52)
-    holes = chance.permuted(np.tile(deck[5:], (PAIRS, 1)), axis=1)[:, :4]
+    remaining = np.tile(deck[5:], (PAIRS, 1))
+    holes = chance.permuted(remaining, axis=1)[:, :4]
     return tuple(deck[:5].tolist()), holes.reshape(PAIRS, 2, 2)
 
 
-def _dealt(
+def _deal_block(
     cards: tuple[ClusteredHands, ClusteredHands], boards: range, seed: int
 ) -> tuple[NDArray[np.uint16], NDArray[np.int8]]:
-    """The buckets and results of pairs on some boards, as `_expected` takes them."""
+    """Return the `buckets` and `results` of `_expected` for boards with these numbers."""
     buckets = np.empty((len(boards), PAIRS, 2, 2, len(_BOARD_CARDS)), np.uint16)
     results = np.empty((len(boards), PAIRS), np.int8)
     for row, number in enumerate(boards):
@@ -165,34 +170,35 @@ def _dealt(
 def estimate_winnings(
     first: Player, second: Player, tree: BettingTree, boards: int, *, seed: int, pool: Executor | None = None
 ) -> RunningMean:
-    """The winnings of the first player from the second in mbb/g: the mean of both seatings, by board."""
+    """Estimate the winnings of the first player against the second in mbb/g, as a mean over boards and both seats."""
     ends = tree.ends.astype(np.uint32)
     cards = (first.cards, second.cards)
     won = np.zeros(boards)
 
-    def count(start: int) -> None:
+    def play_block(start: int) -> None:
         block = range(start, min(start + _BLOCK, boards))
-        _expected(first.played, second.played, ends, *_dealt(cards, block, seed), won[block.start : block.stop])
+        buckets, results = _deal_block(cards, block, seed)
+        _expected(first.played, second.played, ends, buckets, results, won[block.start : block.stop])
 
-    over: Callable[..., Any] = map if pool is None else pool.map
-    list(over(count, range(0, boards, _BLOCK)))
+    map_blocks: Callable[..., Any] = map if pool is None else pool.map
+    list(map_blocks(play_block, range(0, boards, _BLOCK)))
     return RunningMean((1000 / tree.game.big_blind * won).tolist())
 
 
 def compare_strategies(
     first: StrategyFile, second: StrategyFile, boards: int, *, seed: int = 1, pool: Executor | None = None
 ) -> RunningMean:
-    """`winnings` of the first strategy from the second.
+    """Estimate the winnings of the first strategy against the second in mbb/g, as `estimate_winnings`.
 
     Raises:
-        SolvingError: the strategies are not of the same tree of hold'em for two.
+        SolvingError: the strategies have different trees, or are not for hold'em for two.
     """
-    is_same = (
+    is_same_tree = (
         first.game == second.game
         and np.array_equal(first.nodes, second.nodes)
         and np.array_equal(first.totals, second.totals)
     )
-    if first.cards is None or second.cards is None or not is_same or first.game.num_players != 2:
+    if first.cards is None or second.cards is None or not is_same_tree or first.game.num_players != 2:
         raise SolvingError("only strategies of hold'em for two with the same bets can be compared")
     tree = load_tree(first)
     return estimate_winnings(load_player(first, tree), load_player(second, tree), tree, boards, seed=seed, pool=pool)
@@ -200,11 +206,12 @@ def compare_strategies(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ComparisonData:
-    """What a strategy wins from another, as ``arena exploit against --json`` prints it.
+    """Output of ``arena exploit against --json``.
 
     Attributes:
-        boards: that were drawn.
-        half_width_95: half the 95 % interval over boards; None with too few.
+        boards: number of boards drawn.
+        mbb_per_game: winnings of `bot` against `against`.
+        half_width_95: half the 95 % interval over boards, None with too few.
     """
 
     schema_version: int = 1
@@ -218,7 +225,7 @@ class ComparisonData:
 
 
 def comparison_document(game: str, bots: tuple[str, str], won: RunningMean, seed: int) -> Document:
-    """The winnings of the first bot's strategy from the second's, as of `compared`."""
+    """Describe the winnings that `compare_strategies` estimated."""
     bot, other = bots
     sentence = (
         f"{bot} wins {text_of(won.estimate, '+,.1f')} mbb/g from {other}, without solved rivers: {won.count:,} boards "

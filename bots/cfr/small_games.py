@@ -1,8 +1,7 @@
-"""Games of one hole card and at most one card on the board, such as Kuhn's and Leduc, learnt on their sequence form.
+"""Regret minimisation of games of one hole card and at most one board card, on their sequence form.
 
-Buckets are ranks, and on the board pairs of ranks, those of a board in ascending order of strength: suits make no
-difference. All cards are part of each iteration, so nothing is lost, and how far a strategy is from an equilibrium is
-exact.
+Such games are Kuhn and Leduc poker. Suits make no difference, so buckets are ranks, or pairs of ranks with a board
+card, ordered by strength on each board. Every iteration covers all cards, and exploitability is exact.
 """
 
 from __future__ import annotations
@@ -31,16 +30,22 @@ from engine import Card, Game, format_cards
 from engine.evaluator import rank_hand
 from protocol import format_action
 
-_MOST_CARDS: Final = 12
+_MAX_CARDS: Final = 12
 
 
 class RankBuckets:
-    """The buckets of a game; `counts` says how many each round has, and `boards` how many boards there are."""
+    """Buckets of a game by rank.
+
+    Attributes:
+        ranks: ranks of the deck, ascending.
+        boards: number of boards.
+        counts: number of buckets by round.
+    """
 
     def __init__(self, game: Game) -> None:
         if game.num_hole_cards != 1 or sum(game.num_board_cards) > 1:
             raise SolvingError("it is neither hold'em nor a game of one hole card and at most one card on the board")
-        if len(game.deck) > _MOST_CARDS:
+        if len(game.deck) > _MAX_CARDS:
             raise SolvingError(f"the game is too large: {len(game.deck)} cards")
         self.ranks = sorted({card >> 2 for card in game.deck})
         self.boards = 1
@@ -49,12 +54,12 @@ class RankBuckets:
         self.counts = tuple(len(self.ranks) ** (1 + cards) for cards in accumulate(game.num_board_cards))
 
     def order(self, board: Board) -> list[int]:
-        """The places among the ranks of what can be held with a board, the weakest first."""
+        """Return the indices of `ranks` in order of strength on a board, the weakest first."""
         if not board:
             return [*range(len(self.ranks))]
-        # Two suits are enough for every rank on every board.
+        # The hole card has suit 0 and the board card suit 1, so that they can form a pair.
         strengths = [rank_hand((4 * rank, board[0] & ~3 | 1)) for rank in self.ranks]
-        return sorted(range(len(self.ranks)), key=lambda at: strengths[at])
+        return sorted(range(len(self.ranks)), key=strengths.__getitem__)
 
     def bucket(self, card: Card, board: Board) -> int:
         place = self.order(board).index(self.ranks.index(card >> 2))
@@ -64,9 +69,13 @@ class RankBuckets:
 
 
 class _Ranks:
-    """The cards of a game by rank, as `betting_tree` asks for them: one on the board stands for all of its rank.
+    """Cards by rank, in the interface of `bots.solving.engine_games.betting_tree`.
 
-    Of each board, of which that without a card is the first, there are two matrices: for a fold and for a showdown.
+    A board card stands for all cards of its rank.
+
+    Attributes:
+        matrices: two per board, beginning with the empty one: the probability of each pair of ranks, for a fold, and
+            the same times the sign of the result, for a showdown. Shape (ranks, ranks).
     """
 
     def __init__(self, game: Game, buckets: RankBuckets) -> None:
@@ -101,10 +110,14 @@ class _Ranks:
 
 
 class SmallGame:
-    """A game of two players with the bets of a tree, and its sequence form; its decisions go by their betting."""
+    """Sequence form of a game of two players.
+
+    Args:
+        tree: betting of the game.
+        raises: sizes with which the tree was made.
+    """
 
     def __init__(self, tree: BettingTree, raises: Sizes | None) -> None:
-        """`raises` are those that the tree was made with."""
         self.buckets = RankBuckets(tree.game)
         self._tree = tree
         self._cards = _Ranks(tree.game, self.buckets)
@@ -113,40 +126,44 @@ class SmallGame:
         self.form: SequenceForm = sequence_form(PublicGame(root, (ranks, ranks), np.array(self._cards.matrices)))
 
     def decisions(self) -> Iterator[tuple[int, list[tuple[Choice, list[int]]]]]:
-        """By decision of the tree its player, and for each board the choice there and the classes in their order."""
+        """Yield the player of each decision of the tree, with the choice and the order of ranks on each board."""
         game = self._tree.game
         tree = self._tree
+        # Choices of the sequence form are named by betting and board: "{}" marks the place of the board card.
         choices = [{choice.name: choice for choice in of_player} for of_player in self.form.choices]
         dealt = ["{}" if cards else "" for cards in game.num_board_cards]
         names = [dealt[0]]
-        for node, (parent, at, round_) in enumerate(zip(tree.parents, tree.taken, tree.rounds, strict=True)):
-            if node:
-                after = ""
-                if round_ != tree.rounds[parent]:
-                    after = f"/{dealt[round_]}"
-                names.append(f"{names[parent]}{format_action(tree.actions[parent][at])}{after}")
+        for node in range(1, len(tree.parents)):
+            parent = tree.parents[node]
+            action = tree.actions[parent][tree.taken[node]]
+            suffix = ""
+            if tree.rounds[node] != tree.rounds[parent]:
+                suffix = f"/{dealt[tree.rounds[node]]}"
+            names.append(f"{names[parent]}{format_action(action)}{suffix}")
         for node in tree.decisions.tolist():
-            of_player = choices[tree.players[node]]
+            player_choices = choices[tree.players[node]]
+            boards: list[Board] = [()]
             if game.board_cards_by_round[tree.rounds[node]]:
                 boards = self._cards.full_boards
-            else:
-                boards = [()]
-            of_boards = [(of_player[names[node].format(format_cards(b))], self.buckets.order(b)) for b in boards]
-            yield int(tree.players[node]), of_boards
+            by_board = []
+            for board in boards:
+                name = names[node].format(format_cards(board))
+                by_board.append((player_choices[name], self.buckets.order(board)))
+            yield int(tree.players[node]), by_board
 
     def strategy(self, plans: Plans) -> NDArray[np.float64]:
-        """Plans as probabilities in the order of a strategy file: node, action, bucket."""
+        """Convert plans to probabilities in the layout of a strategy file: node, action, bucket."""
         parts = []
-        for player, of_boards in self.decisions():
+        for player, choices in self.decisions():
             by_board = []
-            for choice, order in of_boards:
+            for choice, order in choices:
                 by_board.append(in_proportion(plans[player][choice.sequences][:, order]))
             parts.append(np.hstack(by_board).ravel())
         return np.concatenate(parts)
 
 
 class Solver(RegretMatching):
-    """Regret minimisation in a small game, as `bots.cfr.sampling.SampledSolver` has it for hold'em."""
+    """Regret minimisation of a small game, the counterpart of `bots.cfr.sampling.SampledSolver`."""
 
     def __init__(self, game: SmallGame, discounts: Discounts) -> None:
         super().__init__(game.form, discounts.factors)
@@ -154,13 +171,17 @@ class Solver(RegretMatching):
         self.per_iteration = game.buckets.boards
 
     def average_strategy(self) -> NDArray[np.float64]:
-        """What converges: how often each action was taken over all iterations; even chances where that is 0."""
+        """Return the average strategy, which converges, in the layout of a strategy file."""
         return self.game.strategy(self.plans())
 
     def gains(self) -> list[float]:
-        """What each player wins by the best response to the other's average strategy, exactly, in chips per hand.
+        """Return the exact winnings of each player's best response to the average strategy, in chips per hand.
 
-        The mean of both is the exploitability: how much the strategy loses per hand over both seats.
+        Their mean is the exploitability of the average strategy over both seats.
         """
         plans = self.plans()
-        return [best_response(self.form, player, *others_of(plans, player)).value for player in range(2)]
+        values = []
+        for player in range(2):
+            response = best_response(self.form, player, *others_of(plans, player))
+            values.append(response.value)
+        return values

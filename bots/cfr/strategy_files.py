@@ -1,8 +1,8 @@
-"""Strategies as files (`bots.artifact`), which are mapped into memory.
+"""Strategy files of ``cfr``, in the format of `bots.artifact`, which are mapped into memory.
 
-The first line has the game, the buckets and a record of the training. Of the probabilities of an information set that
-of the last action is left out. In hold'em a probability is a byte, in 255ths; in small games, where the file is small
-anyway, a float of four bytes.
+The header has the game, the numbers of buckets and a record of the training. Probabilities are stored by node, action
+and bucket, without those of the last action of each node. In hold'em they are bytes, in 255ths, and in small games
+float32.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from bots.artifact import FileKind, as_arrays, read_artifact, write_artifact
 from bots.cfr.abstraction import ClusteredHands
 from bots.cfr.tree import BettingTree
 from bots.errors import BotFileError
-from engine import ActionKind, Game
+from engine import Action, ActionKind, Game
 from protocol import format_game_definition, parse_game_definition
 
 _KIND: Final = FileKind(
@@ -29,29 +29,29 @@ _KIND: Final = FileKind(
     "`arena train cfr` writes such files",
 )
 WHOLE: Final = 255
-"""Probability 1."""
+"""Byte that stands for probability 1."""
 
+# A node is a byte: bit 0 for a fold, bit 1 for a call, and the number of raises from bit 2.
 _FOLD = 1
 _CALL = 2
 _RAISE = 4
-"""What a byte of the betting tree is made of: whether there is a fold, whether a call, and how many raises."""
 
 _Bytes = NDArray[np.uint8]
 
 
 @dataclass(frozen=True, eq=False)
 class StrategyFile:
-    """A strategy.
+    """Strategy of a file.
 
     Attributes:
-        buckets: by round.
-        cards: the buckets of hold'em; None in other games.
-        record: of the training, as JSON has it.
-        nodes: what can be done at each node of the betting in preorder: 1 for a fold, 2 for a call, 4 for each raise; 0
-            at an end.
-        totals: of each node of a no-limit game, the hand total of the raise that leads there; 0 where none does. Empty
-            in limit games.
-        probabilities: see the head of this module.
+        buckets: number of buckets by round.
+        cards: buckets of hold'em, None in other games.
+        record: settings and progress of the training, as JSON.
+        nodes: actions of each node of the betting tree in preorder, shape (nodes,). A fold counts 1, a call 2 and each
+            raise 4; an end has 0.
+        rounds: round of each node, likewise.
+        totals: hand total of the raise that leads to each node, 0 for other nodes, likewise. Empty in limit games.
+        probabilities: probabilities of all nodes, see the head of the module.
     """
 
     path: str
@@ -66,36 +66,38 @@ class StrategyFile:
 
     @cached_property
     def counts(self) -> NDArray[np.int64]:
-        """How many actions each node has."""
+        """Number of actions of each node, shape (nodes,)."""
         return (self.nodes & _FOLD) + (self.nodes >> 1 & 1) + (self.nodes // _RAISE).astype(np.int64)
 
     @cached_property
     def offsets(self) -> NDArray[np.int64]:
-        """Where the probabilities of each node begin."""
+        """Index of the first probability of each node, and the total, shape (nodes + 1,)."""
         sizes = np.maximum(self.counts - 1, 0) * np.array(self.buckets)[self.rounds]
         return np.concatenate(([0], sizes.cumsum()))
 
     @cached_property
     def ends(self) -> NDArray[np.int64]:
-        """The number after the last node below each."""
-        # Children that are still to come, after each node; a node ends where there is one less than before it.
-        waiting = 1 + (self.counts - 1).cumsum()
-        numbers = np.arange(len(waiting))
-        in_order = np.sort(waiting * len(waiting) + numbers)
-        before = np.concatenate(([1], waiting[:-1]))
-        ends: NDArray[np.int64] = in_order[np.searchsorted(in_order, (before - 1) * len(waiting) + numbers)]
-        return ends % len(waiting) + 1
+        """Number after the last descendant of each node, shape (nodes,)."""
+        # The number of children still to come after each node. The descendants of a node end where this number first
+        # is one less than before the node. A search in the sorted pairs (children to come, node) finds that place.
+        pending = 1 + (self.counts - 1).cumsum()
+        size = len(pending)
+        numbers = np.arange(size)
+        pairs = np.sort(pending * size + numbers)
+        before = np.concatenate(([1], pending[:-1]))
+        ends: NDArray[np.int64] = pairs[np.searchsorted(pairs, (before - 1) * size + numbers)]
+        return ends % size + 1
 
     def children_of(self, node: int) -> list[int]:
-        found: list[int] = []
-        following = node + 1
+        children: list[int] = []
+        child = node + 1
         for _ in range(int(self.counts[node])):
-            found.append(following)
-            following = int(self.ends[following])
-        return found
+            children.append(child)
+            child = int(self.ends[child])
+        return children
 
     def chances(self, node: int) -> NDArray[np.float64]:
-        """The probabilities of a decision, shape (actions, buckets)."""
+        """Return the probabilities at a decision, shape (actions, buckets)."""
         buckets = self.buckets[self.rounds[node]]
         known = self.probabilities[self.offsets[node] : self.offsets[node + 1]].reshape(-1, buckets).astype(np.float64)
         chances: NDArray[np.float64] = np.vstack([known, np.maximum(self._whole - known.sum(axis=0), 0)])
@@ -103,11 +105,12 @@ class StrategyFile:
         return chances
 
     def buckets_on(self, board: Sequence[int]) -> NDArray[np.uint16]:
-        """The bucket of every holding of hold'em, shape (1326,); `NO_BUCKET` where it shares a card with the board."""
+        """Return the bucket of every holding, shape (1326,), `NO_BUCKET` if it shares a card with the board."""
         assert self.cards is not None
         return self.cards.on(tuple(board))
 
     def chances_of(self, node: int, bucket: int) -> list[float]:
+        """Return the probabilities of one bucket at a decision, without converting those of the others."""
         start = int(self.offsets[node])
         end = int(self.offsets[node + 1])
         known = self.probabilities[start + bucket : end : self.buckets[self.rounds[node]]].tolist()
@@ -120,13 +123,18 @@ class StrategyFile:
 
 
 def quantise(chances: NDArray[np.float64]) -> _Bytes:
-    """Probabilities, shape (actions, buckets), in 255ths that sum to 255: the largest remainders are rounded up."""
+    """Round probabilities, shape (actions, buckets), to 255ths that sum to 255 in each bucket.
+
+    Probabilities are rounded down, then those with the largest remainders are rounded up.
+    """
     exact = chances * WHOLE
     low = np.floor(exact)
     missing = WHOLE - low.sum(axis=0)
-    places = (low - exact).argsort(axis=0, kind="stable").argsort(axis=0, kind="stable")
-    found: _Bytes = (low + (places < missing)).astype(np.uint8)
-    return found
+    # argsort of an argsort: the rank of each action by its remainder, 0 for the largest.
+    order = (low - exact).argsort(axis=0, kind="stable")
+    remainder_ranks = order.argsort(axis=0, kind="stable")
+    rounded: _Bytes = (low + (remainder_ranks < missing)).astype(np.uint8)
+    return rounded
 
 
 def write_strategy(
@@ -137,33 +145,38 @@ def write_strategy(
     strategy: NDArray[np.float64],
     record: Mapping[str, Any],
 ) -> None:
-    """Write a file of probabilities by node, action and bucket; only hold'em has an abstraction."""
+    """Write a strategy file.
+
+    Args:
+        abstraction: buckets of hold'em, None for other games.
+        strategy: probabilities by node, action and bucket, flat.
+        record: settings and progress of the training.
+    """
     parts = []
     place = 0
     for node in tree.decisions.tolist():
-        count = len(tree.actions[node])
-        of_round = buckets[tree.rounds[node]]
-        of_node = strategy[place : place + count * of_round].reshape(count, of_round)
-        parts.append((of_node.astype("<f4") if abstraction is None else quantise(of_node))[:-1].ravel())
-        place += count * of_round
+        action_count = len(tree.actions[node])
+        bucket_count = buckets[tree.rounds[node]]
+        size = action_count * bucket_count
+        chances = strategy[place : place + size].reshape(action_count, bucket_count)
+        stored = chances.astype("<f4") if abstraction is None else quantise(chances)
+        parts.append(stored[:-1].ravel())
+        place += size
     arrays: dict[str, NDArray[Any]] = {
-        "nodes": np.array([_kinds(actions) for actions in tree.actions], np.uint8),
+        "nodes": np.array([_node_byte(actions) for actions in tree.actions], np.uint8),
         "rounds": tree.rounds.astype(np.uint8),
         "probabilities": np.concatenate(parts),
     }
     if not tree.game.is_limit:
-        arrays["totals"] = np.array(
-            [0]
-            + [
-                tree.actions[parent][at].hand_total for parent, at in zip(tree.parents[1:], tree.taken[1:], strict=True)
-            ],
-            "<i4",
-        )
+        totals = [0]
+        for parent, index in zip(tree.parents[1:], tree.taken[1:], strict=True):
+            totals.append(tree.actions[parent][index].hand_total)
+        arrays["totals"] = np.array(totals, "<i4")
     if abstraction is not None:
         arrays |= abstraction.arrays()
-    of_arrays, contents = as_arrays(arrays)
+    layout, contents = as_arrays(arrays)
     header = {
-        **of_arrays,
+        **layout,
         "game": format_game_definition(tree.game),
         "buckets": buckets,
         "training": dict(record),
@@ -171,21 +184,29 @@ def write_strategy(
     write_artifact(path, _KIND, header, contents)
 
 
-def _kinds(actions: tuple[Any, ...]) -> int:
+def _node_byte(actions: tuple[Action, ...]) -> int:
     kinds = [action.kind for action in actions]
-    return (
-        _FOLD * (ActionKind.FOLD in kinds) + _CALL * (ActionKind.CALL in kinds) + _RAISE * kinds.count(ActionKind.RAISE)
-    )
+    byte = _RAISE * kinds.count(ActionKind.RAISE)
+    if ActionKind.FOLD in kinds:
+        byte += _FOLD
+    if ActionKind.CALL in kinds:
+        byte += _CALL
+    return byte
 
 
 def read_strategy(path: str) -> StrategyFile:
-    """Map a file into memory; a `BotFileError` if it is not a strategy, of another version, or damaged."""
-    found = read_artifact(path, _KIND, is_mapped=True)
-    header = found.header
-    arrays = found.arrays()
-    with found.parsing():
+    """Map a strategy file into memory.
+
+    Raises:
+        BotFileError: the file is no strategy, has another version, or is damaged.
+    """
+    artifact = read_artifact(path, _KIND, is_mapped=True)
+    header = artifact.header
+    arrays = artifact.arrays()
+    with artifact.parsing():
         game = parse_game_definition(header["game"])
         buckets = tuple(header["buckets"])
+        # Files of an earlier abstraction, of the same version.
         if "turn_cuts" in arrays:
             raise BotFileError(path, "its buckets are by strength alone, which is no longer played; train it again")
         return StrategyFile(
