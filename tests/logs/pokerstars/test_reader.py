@@ -281,20 +281,6 @@ def test_hands_of_ggpoker() -> None:
     assert walk.values == (5.0, -5.0)
 
 
-@pytest.mark.parametrize(
-    ("line", "sentence"),
-    [
-        ("Cash Drop to Pot : total $2", "line 9: hand #HD2900000001: the house added money to the pot, which a game"),
-        ("Hero: Chooses to EV Cashout", "line 9: hand #HD2900000001: a player cashed out: what the pot paid is not"),
-    ],
-)
-def test_what_ggpoker_adds_to_a_pot_is_refused(line: str, sentence: str) -> None:
-    text = (GENUINE / "ggpoker.txt").read_text("utf-8").replace("*** HOLE", f"{line}\n*** HOLE", 1)
-    hands, (problem,) = read(text)
-    assert [hand.hand_number for hand in hands] == [2900000002]
-    assert problem.startswith(sentence)
-
-
 def test_a_hand_with_decimal_commas() -> None:
     (wanted,), _ = read(SIX_MAX)
     text = re.sub(r"\$([0-9])", r"€\1", SIX_MAX).replace("USD", "EUR").replace("1,250.10", "1 250,10")
@@ -493,18 +479,8 @@ BLINDS = "Old Tom (ret.): posts big blind $1\n"
 @pytest.mark.parametrize(
     ("old", "new", "sentence"),
     [
-        (BLINDS, BLINDS + "b0b: posts the ante $0.10\n", "line 10: b0b posts ante, which a game definition cannot"),
-        (BLINDS, BLINDS + "€lena$: posts straddle $2\n", "line 10: €lena$ posts straddle, which a game definition"),
         (BLINDS, BLINDS + "€lena$: straddle $2\n", "line 10: €lena$ posts straddle, which a game definition"),
-        (BLINDS, BLINDS + "b0b: posts small & big blinds $1.50\n", "line 10: b0b posts small & big blinds, which"),
-        (BLINDS, BLINDS + "b0b: posts small blind $0.50\n", "line 10: b0b posts a dead blind, which a game"),
-        (BLINDS, "", "line 1: the hand has no big blind"),
-        ("big blind $1\n", "big blind $0.80 and is all-in\n", "line 9: the big blind is less than that of the stakes"),
-        ("Hold'em No Limit", "Omaha Pot Limit", "line 1: the game is 'Omaha Pot Limit'; read are Hold'em No"),
-        ("Hold'em", "Tournament #5, $1+$0.10 USD Hold'em", "line 1: this is a hand of a tournament, and only cash"),
-        ("$1.00 USD", "$1.00 - $20 Cap - USD", "line 1: bets are capped at this table"),
         (" ($0.50/$1.00 USD)", "", "line 1: \"Hold'em No Limit - 2019/03/09 23:15:02 CET [2019/03/09 17:15...\" can"),
-        ("FLOP", "FIRST FLOP", "line 22: the board was dealt more than once"),
         ("TURN *** [2c 7d Kh]", "TURN *** [2c 7d Ks]", "line 25: the board of the turn does not continue"),
         ("Kh]", "Xx]", "line 22: 'Xx' is not a card"),
         ("Ah Qh", "Qs Qh", "a card is dealt twice"),
@@ -523,7 +499,6 @@ BLINDS = "Old Tom (ret.): posts big blind $1\n"
         ("b0b: mucks", "b0b: shows [Qs Qc]", "b0b had other hole cards before"),
         ("Seat 5: b0b", "Seat 4: b0b", "line 6: seat 4 or its player b0b is there twice"),
         ("b0b: calls $59 and is all-in\n", "", "line 23: the hand is not over after its last action"),
-        ("€lena$ collected $119 from main pot\n", "€lena$ cashed out the hand for $119\n", "a player cashed out"),
         ("b0b: calls $31\n", "b0b: folds\nb0b: calls $31\n", "line 22: b0b calls after the end of the betting"),
     ],
 )  # fmt: skip
@@ -567,9 +542,9 @@ SIX_PLUS = "6+ Hold'em No Limit (Button Blind $1.00 - Ante $0.10 USD)"
         ("tournaments", SIX_MAX.replace("Hold'em", "Tournament #5, $1+$0.10 USD Hold'em")),
     ],
 )  # fmt: skip
-def test_what_is_left_out_is_documented_in_the_words_that_are_printed(what: str, text: str) -> None:
-    hands, problems = read(text)
-    assert hands == [], what
+def test_reasons_to_leave_a_hand_out_are_documented(what: str, text: str) -> None:
+    hands, problems = read(text + HEADS_UP_LIMIT)
+    assert [hand.hand_number for hand in hands] == [27000000001], what
     (sentence,) = (problem.partition(": hand #")[2].partition(": ")[2] for problem in problems)
     shown = (
         sentence.replace("b0b", "NAME").replace("'Omaha Pot Limit'", "GAME").replace('"6+ Hold\'em No Limit"', "GAME")

@@ -27,22 +27,6 @@ def seated(game: Game, seats: tuple[int, ...], **options: str | None) -> TableTe
     )
 
 
-def test_heads_up_the_button_is_the_small_blind() -> None:
-    table = seated(find_game("nolimit")[1], (1, 0))
-    assert table.names == ("Bob", "Ann")
-    assert table.by_seat == (1, 0)
-    assert table.seat_texts == ("Seat 2: Bob (big blind) ", "Seat 1: Ann (button) (small blind) ")
-    assert table.head % ("7", "noon") == (
-        "Hand #7 at noon\n"
-        "Table 'T' 2-max Seat #1 is the button\n"
-        "Seat 1: Ann ($20000 in chips) \n"
-        "Seat 2: Bob ($20000 in chips) \n"
-        "Ann: posts small blind $50\n"
-        "Bob: posts big blind $100\n"
-        "*** HOLE CARDS ***\n"
-    )
-
-
 def test_seats_need_not_be_in_the_order_of_positions() -> None:
     table = seated(find_game("nolimit3")[1], (1, 2, 0), chip_value="0.01", currency=None)
     assert table.seat_texts == ("Seat 2: Bob (small blind) ", "Seat 3: Cat (big blind) ", "Seat 1: Ann (button) ")
@@ -69,14 +53,6 @@ def test_tables_are_of_genuine_sizes(players: int, size: int) -> None:
         first_players=(1 if two else 2 % players, 0, 0, 0),
     )
     assert f"Table 'T' {size}-max Seat #" in seated(game, tuple(range(players))).head
-
-
-def test_a_blind_may_put_a_player_all_in() -> None:
-    game = find_game("nolimit3")[1]._replace(stacks=(50, 100, 101))
-    assert seated(game, (0, 1, 2)).head.splitlines()[5:7] == [
-        "Ann: posts small blind $50 and is all-in",
-        "Bob: posts big blind $100 and is all-in",
-    ]
 
 
 def test_stacks_that_nobody_gave_are_deep_enough() -> None:

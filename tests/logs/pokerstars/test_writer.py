@@ -11,14 +11,16 @@ from typing import Any
 
 import pytest
 
-from engine import BettingType, Game
+from engine import BettingState, BettingType, Game
 from logs import HandRecord, Times
 from logs.acpc_log.reader import read_log
 from logs.errors import LogsError, UnsupportedGameError
 from logs.formats.export_format import ExportOptions
 from logs.formats.money import Rake
-from logs.pokerstars import PokerStarsWriter, format_pokerstars, format_pokerstars_file
+from logs.formats.settlement import street_actions
+from logs.pokerstars import PokerStarsWriter, format_pokerstars, format_pokerstars_file, plans
 from logs.pokerstars import writer as writer_module
+from logs.pokerstars.plans import Planner, TableText
 from protocol import find_game
 from tests.logs import hands as sample
 from tests.logs.pokerstars.checker import CheckedHand, check_file
@@ -186,8 +188,8 @@ def test_a_writer_writes_one_match() -> None:
             writer.format(other)
 
 
-def test_what_a_writer_remembers_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    hands = sample.random_hands("limit3", 200)
+def test_remembered_texts_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    hands = sample.random_hands("limit3", 100)
     whole = list(format_pokerstars_file(hands))
     monkeypatch.setattr(writer_module, "_MAX_PLANS", 3)
     monkeypatch.setattr(writer_module, "_MAX_TABLES", 2)
@@ -197,6 +199,17 @@ def test_what_a_writer_remembers_changes_nothing(monkeypatch: pytest.MonkeyPatch
         writer.format(hand)
         assert len(writer._plans) <= 3
         assert writer._table.cache_info().currsize <= 2
+    for max_streets in (3, 0):
+        monkeypatch.setattr(plans, "_MAX_STREETS", max_streets)
+        assert list(format_pokerstars_file(hands)) == whole
+    # Streets of limit games are made as those of no-limit games are.
+    monkeypatch.setattr(Planner, "_limit_streets", _streets_of_steps)
+    assert list(format_pokerstars_file(hands)) == whole
+
+
+def _streets_of_steps(planner: Planner, betting: BettingState, table: TableText) -> list[object]:
+    steps = street_actions(betting)
+    return [planner._street(r, [s for s in steps if s.round == r], table) for r in range(betting.round + 1)]
 
 
 def test_lines_end_as_asked() -> None:
@@ -411,9 +424,22 @@ def test_a_raise_that_lowers_the_bet_is_refused() -> None:
         format_pokerstars(hand)
 
 
-def test_a_last_player_with_chips_is_not_asked() -> None:
-    """The ACPC lets him check when the others are all-in for no more than his blind; a card room does not."""
-    hand = made_hand("nolimit", "c///", "9s9d AdKc", "2h7d3s 4s Qc", stacks=(20000, 50))
-    assert '"action":"Check"' in sample.format_ohh(hand)
-    assert "checks" not in format_pokerstars(hand)
+@pytest.mark.parametrize(
+    ("betting", "stacks", "text"),
+    [
+        ("c///", (20000, 50), "Uncalled bet ($50) returned to Ann\n*** FLOP ***"),
+        ("cc///", (20000, 80), "Bob: calls $30 and is all-in\nUncalled bet ($20) returned to Ann\n*** FLOP ***"),
+        (
+            "cfc///",
+            (20000, 20000, 60),
+            "Cat: calls $60 and is all-in\nAnn: folds \nUncalled bet ($40) returned to Bob\n",
+        ),
+        ("ccc/cc/cc/cc", (20000, 20000, 60), "Cat: calls $60 and is all-in\nAnn: calls $50\nBob: checks \n*** FLOP"),
+    ],
+)
+def test_last_player_with_chips_is_not_asked(betting: str, stacks: tuple[int, ...], text: str) -> None:
+    """The ACPC lets this player check when the others are all-in for no more than the blind. A card room does not."""
+    holes = " ".join(("9s9d", "AdKc", "QsQd")[: len(stacks)])
+    hand = made_hand("nolimit3" if len(stacks) == 3 else "nolimit", betting, holes, "2h7d3s 4s Qc", stacks=stacks)
+    assert text in format_pokerstars(hand, LF)
     checked([hand])
