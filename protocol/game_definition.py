@@ -302,7 +302,7 @@ def find_game(name: str, *, as_reference: bool = False) -> tuple[str, Game]:
             raise GameDefinitionError(name, f"no such game or file; did you mean {suggestion!r}?")
         raise GameDefinitionError(
             name,
-            f"no such game or file; games by short name: {', '.join(SHORT_NAMES)}; or give the path of a .game file",
+            f"no such game or file; name a .game file or one of {', '.join(SHORT_NAMES)}",
         )
     return full_name, _load_shipped(full_name)
 

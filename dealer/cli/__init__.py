@@ -16,51 +16,48 @@ _GROUPS = {
     "Play": {
         "play": "Play a match and report the winner with a confidence interval.",
         "table": "Play against bots yourself, in this terminal or in a browser.",
-        "tournament": "Play a tournament: a crosstable with intervals, and the two rankings of the ACPC.",
+        "tournament": "Play a tournament and print its crosstable and both ACPC rankings.",
         "deal": "Deal a match to clients that connect to its ports, one per seat.",
-        "resume": "Resume an interrupted run: its cards, logs and result are those of an uninterrupted one.",
+        "resume": "Resume an interrupted run. Its logs and result equal those of an uninterrupted run.",
         "runs": "List the runs in a folder, newest first: start, players and result.",
         "show": "Print the result of a run again.",
-        "games": "List the games that come with the arena; or print the .game file of one. Any .game file can be "
-        "played, too.",
+        "games": "List the built-in games, or print the definition of one. Any .game file can be played, too.",
     },
     "Analyse": {
         "stats": "Show how each bot plays: win rate, bets, raises and showdowns, by position and street.",
-        "luck": "Estimate win rates with less luck: corrected for the cards, and for choices of players with known "
-        "strategies.",
+        "luck": "Estimate win rates without the luck of the cards. Choices of players with known strategies are "
+        "corrected, too.",
         "report": "Write one page about runs or logs: win rates over time, statistics and leaks of each bot, faults, "
         "big pots.",
-        "leaks": "Find where a player loses: decisions in which another player with the same cards did better.",
-        "hands": "Show the hands a bot lost most on: each with the same deal in the other seatings; or one hand by "
-        "its number.",
-        "replay": "Show the hands of runs and logs in the browser, step by step: biggest pots, worst deals, any hand "
-        "by its number.",
-        "watch": "Show runs in the browser, also while they are played: standings, scores, notable hands.",
-        "export": "Write hand histories from runs and logs: for tracking tools and notebooks.",
-        "crosstable": "Print the crosstable of a tournament: in mbb/g with 95 % intervals, and both rankings.",
+        "leaks": "Find decisions in which others did better with the same cards.",
+        "hands": "Show a bot's largest losses, or one hand by its number. Other seatings of the deal are shown "
+        "next to it.",
+        "replay": "Replay hands of runs and logs in the browser, step by step.",
+        "watch": "Show standings, scores and notable hands of runs in the browser. The pages follow runs that are "
+        "being played.",
+        "export": "Export runs and logs as hand histories for trackers and notebooks.",
+        "crosstable": "Print the crosstable of a tournament in mbb/g, and both rankings.",
         "gate": "Check whether a player wins at least --min-mbb: exit code 0 if so, 1 if not, 3 if more deals are "
         "needed.",
     },
     "Write bots": {
         "bots": "List the bots, built in or from installed packages, with their games; or the options of one bot.",
         "bot": "Connect a Python bot to any dealer that speaks the protocol.",
-        "doctor": "Play scripted situations with a bot and report its faults: each with its line and byte, and with "
-        "advice.",
-        "join": "Connect a bot to a server: it plays against the server's bots and those of other users.",
+        "doctor": "Play scripted situations with a bot and report its faults. Each fault has its line, byte and "
+        "remedy.",
+        "join": "Connect a bot to a server to play its bots and those of other users.",
         "bench": "Measure the speed of the dealer or of a bot.",
-        "warmup": "Compile the kernels of bots and commands once: later starts load them from disk.",
+        "warmup": "Compile the kernels of bots and commands in advance. Later starts load them from disk.",
     },
     "Serve": {
         "serve": "Run a persistent match server: clients queue matches between its bots and their own.",
     },
     "Research": {
-        "equity": "Compute each player's chances at a showdown of hold'em: to win, to tie, and the share of the pot.",
-        "exploit": "Measure how much a bot can lose to an opponent who knows its strategy: exactly in small games, as "
-        "a lower bound in hold'em.",
-        "solve": "Solve a small game, by its name or its .game file; recompute the tables that bots use.",
-        "train": "Train players: the learner against any field, cfr against itself.",
-        "evolve": "Evolve players by genetic algorithms: for ten-handed limit hold'em and Kuhn poker, and the "
-        "learner's constants.",
+        "equity": "Compute each player's chances and pot share at a hold'em showdown.",
+        "exploit": "Measure the exploitability of a bot. It is exact in small games and a lower bound in hold'em.",
+        "solve": "Solve a small game, or recompute the tables that bots use.",
+        "train": "Train the bot learner against any field, or cfr against itself.",
+        "evolve": "Evolve hold'em and Kuhn players, or the learner's constants.",
     },
 }
 """Commands in the groups of ``arena --help``, each with the first sentence of its help."""
@@ -72,7 +69,7 @@ for _summaries in _GROUPS.values():
 
 _OPTIONS = {
     "--version": "Print the version and exit.",
-    "--install-completion": "Let the shell complete commands, games, bots and runs.",
+    "--install-completion": "Install completion of commands, games, bots and runs.",
 }
 
 

@@ -16,7 +16,8 @@ def bot(
     name: Annotated[
         str,
         typer.Argument(
-            help="A name that 'arena bots' lists, or a class: my_bot.py:MyBot. Options follow '?': random?fold=0.1",
+            help="A name from 'arena bots', or a class such as my_bot.py:MyBot. Options follow '?', as in "
+            "random?fold=0.1.",
             metavar="BOT",
             autocompletion=complete_bot,
         ),

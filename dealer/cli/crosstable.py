@@ -29,7 +29,7 @@ def crosstable(
         Wording(flags="--format -f", otherwise="tables in a terminal, otherwise markdown"),
     ] = None,
 ) -> None:
-    """Print the crosstable of a tournament: in mbb/g with 95 % intervals, and both rankings.
+    """Print the crosstable of a tournament in mbb/g, and both rankings.
 
     CSV has a row per bot and opponent, and one without an opponent for the mean, but no rankings.
     """

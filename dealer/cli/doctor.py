@@ -34,8 +34,8 @@ def doctor(
         typer.Argument(
             metavar="BOT",
             autocompletion=complete_player,
-            help="A bot, a command, or 'tcp': a bot of 'arena bots', FILE.py:CLASS or MODULE:CLASS; a command that is "
-            "started with host and port; 'tcp' for a client that connects by itself.",
+            help="A bot, a command, or 'tcp'. A bot is a name from 'arena bots', FILE.py:CLASS or MODULE:CLASS; a "
+            "command is started with host and port; 'tcp' stands for a client that connects by itself.",
             show_default=False,
         ),
     ] = None,
@@ -50,7 +50,7 @@ def doctor(
     as_json: JsonOutput = False,
     junit: Junit = None,
 ) -> None:
-    """Play scripted situations with a bot and report its faults: each with its line and byte, and with advice.
+    """Play scripted situations with a bot and report its faults. Each fault has its line, byte and remedy.
 
     The exit code is 0 without errors, 1 with errors, and 2 if the bot cannot be started.
     """

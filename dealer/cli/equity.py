@@ -93,7 +93,7 @@ def equity(
     *,
     output: DocumentOptions,
 ) -> None:
-    """Compute each player's chances at a showdown of hold'em: to win, to tie, and the share of the pot.
+    """Compute each player's chances and pot share at a hold'em showdown.
 
     All showdowns are counted if that takes seconds. Otherwise showdowns are drawn, and each share has an interval.
     """
@@ -164,15 +164,15 @@ def _cards(text: str, option: str = "") -> tuple[Card, ...]:
     except CardError as error:
         if option:
             abort(f"{option}: {error}")
-        abort(f"{error}; a class of starting hands is AKs, AKo, AK or AA, and any hand is random")
+        abort(f"{error}; write a class of starting hands as AKs, AKo, AK or AA, and any hand as random")
 
 
 def _equity_document(hands: Sequence[_Hand], board: Sequence[Card], result: Chances, seed: int) -> Document:
     columns = (
         Column("player"),
-        Column("win", ".3%", meaning="the chance of having the best hand alone", rank=1),
-        Column("tie", ".3%", meaning="the chance of having the best hand together with others", rank=2),
-        Column("equity", ".3%", meaning="the share of the pot, on average"),
+        Column("win", ".3%", meaning="chance of having the best hand alone", rank=1),
+        Column("tie", ".3%", meaning="chance of sharing the best hand with others", rank=2),
+        Column("equity", ".3%", meaning="mean share of the pot"),
     )
     rows = []
     players = []

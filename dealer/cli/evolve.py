@@ -20,8 +20,7 @@ from dealer.cli.shell.documents import DocumentOptions
 
 app = typer.Typer(
     cls=ArenaGroup,
-    help="Evolve players by genetic algorithms: for ten-handed limit hold'em and Kuhn poker, and the learner's "
-    "constants.",
+    help="Evolve hold'em and Kuhn players, or the learner's constants.",
     no_args_is_help=True,
 )
 

@@ -89,4 +89,4 @@ def _find_model(name: str, settings: KuhnSettings, option: str, kinds: Sequence[
     if path.is_file():
         return read_genes(path, settings.rules)
     names = ", ".join((*MODEL_NAMES, *kinds))
-    abort(f"{option}: there is no such model or file of genes; there are: {names}")
+    abort(f"{option}: no such model or file of genes; the models are {names}")

@@ -53,7 +53,7 @@ class _ExportArguments:
     rake_preflop: Annotated[bool, "Take rake also from pots that end before the flop."] = False
     begin: Annotated[
         str | None,
-        "Begin of a match without times: such as '2026-01-03 20:15'.",
+        "Start time of a match without times. Write it as '2026-01-03 20:15'.",
         Wording("TIME", otherwise="the beginning of 2000"),
     ] = None
     force: Annotated[bool, "Overwrite existing files."] = False
@@ -114,7 +114,7 @@ def export(
     as_json: Json = False,
     reading: StrictHandOptions,
 ) -> None:
-    """Write hand histories from runs and logs: for tracking tools and notebooks.
+    """Export runs and logs as hand histories for trackers and notebooks.
 
     Hand numbers follow from the match and its hands, so a tracker recognises hands that are exported again.
     """

@@ -61,7 +61,7 @@ def games(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """List the games that come with the arena; or print the .game file of one. Any .game file can be played, too."""
+    """List the built-in games, or print the definition of one. Any .game file can be played, too."""
     if name is not None:
         full_name, game = find_game(name)
         definition = Path(game_file(name)).read_text("utf-8", errors="replace")

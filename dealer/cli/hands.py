@@ -86,7 +86,7 @@ def hands(
     *,
     reading: StrictHandOptions,
 ) -> None:
-    """Show the hands a bot lost most on: each with the same deal in the other seatings; or one hand by its number."""
+    """Show a bot's largest losses, or one hand by its number. Other seatings of the deal are shown next to it."""
     with Problems(terminal) as problems:
         find = reading.finder(strict=reading.strict)
         source = find(sources, on_problem=problems, times=number is not None)
@@ -95,7 +95,7 @@ def hands(
         else:
             document = _lost(largest_losses(source, player, count=worst))
     if not document.sections:
-        abort("there is no hand that the player lost")
+        abort("the player lost no hand")
     show_document(terminal, document, as_json=as_json)
 
 

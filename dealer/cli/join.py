@@ -109,7 +109,7 @@ def join(
     quiet: Quiet = False,
     verbose: Verbose = False,
 ) -> None:
-    """Connect a bot to a server: it plays against the server's bots and those of other users.
+    """Connect a bot to a server to play its bots and those of other users.
 
     The client only makes an outgoing connection, a WebSocket. It starts the bot for each match, and reconnects if the
     connection breaks. Ctrl-C leaves; with --challenge or --contests it leaves by itself.

@@ -26,7 +26,7 @@ def leaks(
     output: DocumentOptions,
     reading: StrictHandOptions,
 ) -> None:
-    """Find where a player loses: decisions in which another player with the same cards did better.
+    """Find decisions in which others did better with the same cards.
 
     It reads duplicate matches of hold'em, or any hands of Kuhn and Leduc poker, whose equilibrium is known: there each
     decision is shown with the chips it gives away. With --compare it is shown with the cost of departing from a bot's

@@ -39,14 +39,15 @@ def luck(
     ] = None,
     ranges: Annotated[
         bool,
-        "With --known, also AIVAT over possible cards: the mean over all cards of a known player; slow.",
+        "With --known, also AIVAT over all possible cards. It averages over the cards of the known player, and is "
+        "slow.",
     ] = False,
     save: Annotated[bool, "Also write the win rates to the run's result.json."] = False,
     as_json: Json = False,
     *,
     reading: StrictHandOptions,
 ) -> None:
-    """Estimate win rates with less luck: corrected for the cards, and for choices of players with known strategies.
+    """Estimate win rates without the luck of the cards. Choices of players with known strategies are corrected, too.
 
     Each estimator has the same expectation as the chips and a smaller variance.
     """
@@ -119,7 +120,7 @@ def _estimates(
     for name, player in players.items():
         if player.faults:
             faults = count_of(sum(player.faults.values()), "fault")
-            doubts[name] = f"{name} had {faults}: actions played for it are not its policy's"
+            doubts[name] = f"{name} had {faults}, and the actions played for it do not follow its policy"
     with contextlib.ExitStack() as stack:
 
         def open_policy_of(name: str, text: str, game: Game) -> Policy:

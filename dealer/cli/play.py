@@ -34,8 +34,8 @@ def play(
     no_browser: Annotated[bool, "With --watch, print the address only, and open no browser."] = False,
     plan: Annotated[
         bool,
-        "Print how many deals --stop is likely to need: and how long they take, estimated from a pilot of 1,000 deals "
-        "or 30 seconds, whose files are not kept.",
+        "Estimate how many deals --stop is likely to need. The estimate, which includes their time, is based on a "
+        "pilot of 1,000 deals or 30 seconds, whose files are not kept.",
     ] = False,
     settings: Annotated[TypedOptions, RunSettings],
     options: RunOptions,

@@ -24,7 +24,7 @@ def replay(
     *,
     reading: HandOptions,
 ) -> None:
-    """Show the hands of runs and logs in the browser, step by step: biggest pots, worst deals, any hand by its number.
+    """Replay hands of runs and logs in the browser, step by step.
 
     The pages can be opened on this machine only. Ctrl-C ends them.
     """

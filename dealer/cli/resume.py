@@ -36,7 +36,7 @@ def resume(
     junit: Junit = None,
     verbose: Verbose = False,
 ) -> None:
-    """Resume an interrupted run: its cards, logs and result are those of an uninterrupted one.
+    """Resume an interrupted run. Its logs and result equal those of an uninterrupted run.
 
     Every match continues after its last complete hand, with newly started bots. A finished run stays unchanged, unless
     --deals asks for more. Logs that disagree with the seed and the rules are refused, with file and line.

@@ -274,7 +274,7 @@ def _check_names(names: Sequence[str]) -> None:
         if not is_name(name):
             abort(f"no user can be called {quoted(name, 100)}: {NAME_RULE}")
         if is_reserved(name):
-            abort(f"no user can be called {name}: the server uses this name itself; choose another")
+            abort(f"no user can be called {name}: the name is reserved for the server; choose another")
     for name in names:
         if names.count(name) > 1:
             abort(f"{name} is named more than once; no user was created")

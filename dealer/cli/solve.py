@@ -39,7 +39,7 @@ class _SolveGroup(ArenaGroup):
 
 app = typer.Typer(
     cls=_SolveGroup,
-    help="Solve a small game, by its name or its .game file; recompute the tables that bots use.",
+    help="Solve a small game, or recompute the tables that bots use.",
     no_args_is_help=True,
 )
 

@@ -30,9 +30,13 @@ def preflop(
     blinds: Annotated[str, "Blinds, in chips.", Wording("SMALL/BIG")] = "1/2",
     bet: Annotated[int, "Size of a raise, in chips."] = 2,
     algorithm: Annotated[Algorithm, "Algorithm: a linear program is exact, regret matching approximates."] = "lp",
-    until: Annotated[float, "Stop at this exploitability, for cfr and cfr+: in chips per hand.", Interval(1e-9)] = 1e-5,
-    as_published: Annotated[bool, "Make the mistake of the published work; compare with its figures."] = False,
-    mps: Annotated[Path | None, "Write the small blind's linear program: for other solvers."] = None,
+    until: Annotated[
+        float, "Stop at this exploitability in chips per hand. For cfr and cfr+ only.", Interval(1e-9)
+    ] = 1e-5,
+    as_published: Annotated[
+        bool, "Reproduce the mistake of the published work. The result is compared with its figures."
+    ] = False,
+    mps: Annotated[Path | None, "Write the linear program of the small blind. Other solvers read the file."] = None,
     *,
     output: DocumentOptions,
 ) -> None:
@@ -45,7 +49,7 @@ def preflop(
 
     rules = PreflopRules(_two_numbers(blinds), bet, cap)
     if as_published and algorithm != "lp":
-        abort(f"--as-published is a mistake in a linear program; leave out --algorithm {algorithm}")
+        abort(f"--as-published reproduces a mistake in a linear program; leave out --algorithm {algorithm}")
     check_writable(mps)
     form = preflop_form(rules)
     if mps is not None:
@@ -85,7 +89,7 @@ def _solutions(
                 return {algorithm: _by_regret(form, algorithm, until, show)}
         solutions = {}
         if as_published:
-            with showing_progress(terminal, "solving with the mistake") as show:
+            with showing_progress(terminal, "solving the linear program as published") as show:
                 solutions["as published"] = solve_as_published(form, lambda: show(None))
         with showing_progress(terminal, "solving the linear program") as show:
             solutions["equilibrium"] = solve(form, lambda: show(None))

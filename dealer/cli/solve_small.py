@@ -46,11 +46,11 @@ def kuhn(
     terminal: Terminal,
     game: Annotated[
         Variant,
-        "Variant of the game: the classic one; with bets of 1, 2 or 10 (breadth); with one raise (depth); with both.",
+        "Variant of the game. 'breadth' has bets of 1, 2 or 10, 'depth' has one raise, and 'both' has both.",
     ] = Variant.CLASSIC,
     tens_as_twos: Annotated[
         bool,
-        "In breadth, a bet of 10 looks like one of 2: the second player cannot distinguish them, as in the thesis.",
+        "A bet of 10 looks like one of 2 in breadth. The second player cannot distinguish them, as in the thesis.",
     ] = False,
     *,
     options: _Options,

@@ -35,7 +35,7 @@ def tournament(
     settings: Annotated[TypedOptions, RunSettings],
     options: RunOptions,
 ) -> None:
-    """Play a tournament: a crosstable with intervals, and the two rankings of the ACPC.
+    """Play a tournament and print its crosstable and both ACPC rankings.
 
     The same cards are played again with the seats rotated.
     """

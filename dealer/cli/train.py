@@ -18,7 +18,7 @@ from dealer.cli.shell.documents import DocumentOptions
 from dealer.cli.train_cfr import cfr
 
 app = typer.Typer(
-    cls=ArenaGroup, help="Train players: the learner against any field, cfr against itself.", no_args_is_help=True
+    cls=ArenaGroup, help="Train the bot learner against any field, or cfr against itself.", no_args_is_help=True
 )
 
 app.command()(cfr)

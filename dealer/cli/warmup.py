@@ -67,7 +67,7 @@ def warmup(
     clear: Annotated[bool, "Remove the compiled code and compile nothing."] = False,
     as_json: Json = False,
 ) -> None:
-    """Compile the kernels of bots and commands once: later starts load them from disk.
+    """Compile the kernels of bots and commands in advance. Later starts load them from disk.
 
     Without it each process compiles the kernels it needs, which takes some seconds.
     """

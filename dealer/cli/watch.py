@@ -21,7 +21,7 @@ def watch(
     *,
     reading: HandOptions,
 ) -> None:
-    """Show runs in the browser, also while they are played: standings, scores, notable hands.
+    """Show standings, scores and notable hands of runs in the browser. The pages follow runs that are being played.
 
     The pages can be opened on this machine only. Ctrl-C ends them.
     """

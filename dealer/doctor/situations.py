@@ -382,7 +382,7 @@ class DoctorSettings:
     ] = None
     timeout_s: Annotated[
         float,
-        "Seconds for one answer, and for the bot to exit after the dealer has closed the connection.",
+        "Seconds for one answer. They also limit the exit of the bot after the dealer has closed the connection.",
         Interval(0.001, 1e6),
         Wording("SECONDS"),
     ] = 10.0

@@ -85,8 +85,8 @@ def cause_clause(cause: Cause, names: Sequence[str], hand_number: int, *, shows_
         case causes.WorkerLost(losses):
             players = " and ".join(dict.fromkeys(names))
             return (
-                f"the process in which {players} play ended by itself in hand {hand_number} or soon after, "
-                f"{losses} times in a row: the code of a bot ends it, or the system does"
+                f"the process of {players} ended unexpectedly in or soon after hand {hand_number}, {losses} times "
+                "in a row; the code of a bot or the system ended it"
             )
         case causes.NobodyLeft():
             return "no player is left to act"
@@ -128,9 +128,9 @@ def _player_clause(cause: causes.PlayerCause, hand: int, *, shows_output: bool) 
         case causes.NotStarted(problem=problem):
             return _START_CLAUSES[problem].format(cause.limit_us / 1e6)
         case causes.OutOfTime(limit=limit):
-            return f"used more time than it had for {_SPANS[limit].format(hand)}"
+            return f"exceeded its time for {_SPANS[limit].format(hand)}"
         case causes.TooManyIdleLines():
-            return f"sent more than {cause.most} lines that are no answers in hand {hand}"
+            return f"sent more than {cause.most} lines other than answers in hand {hand}"
         case causes.NoAnswer(is_closed=is_closed):
             if is_closed:
                 return f"closed the connection in hand {hand}"

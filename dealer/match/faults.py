@@ -45,8 +45,8 @@ class StrayProblem(enum.Enum):
     NO_VERSION = "did not begin with a version line"
     NO_KEY = "did not send the key of this seat"
     SILENT = "sent nothing"
-    TAKEN = "named its version, but the player of this seat is another"
-    ELSEWHERE = "named its version, but the player of this seat comes from another address"
+    TAKEN = "named its version, but the seat is taken by another player"
+    ELSEWHERE = "named its version, but the seat is reserved for another address"
     LEFT_EARLY = "left before the match began"
 
 

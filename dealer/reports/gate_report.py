@@ -67,7 +67,7 @@ def judge(result: ContestResult, player: str, min_mbb: float) -> Document:
     bound = f"{min_mbb:+,g} mbb/g"
     verdict: GateVerdict = "undecided"
     if result.interval == "none":
-        reason = "a player learnt, so there is nothing to judge."
+        reason = "not judged, because a player learnt during play."
     elif rate is None or rate.low is None or rate.high is None:
         reason = f"too few deals ({result.duplicates:,}) to compare with {bound}."
     elif rate.low >= min_mbb:
@@ -77,7 +77,7 @@ def judge(result: ContestResult, player: str, min_mbb: float) -> Document:
         verdict = "failed"
         reason = f"{rate.text(1)} (95 %), below {bound}."
     else:
-        reason = f"{rate.text(1)} (95 %): the interval contains {bound}; more deals are needed."
+        reason = f"{rate.text(1)} (95 %), undecided at {bound}; more deals are needed."
     sentence = f"{player} over {opponent}: {reason}"
     data = GateData(
         verdict=verdict,

@@ -114,10 +114,12 @@ def sentences_of(analysis: Leaks) -> tuple[str, ...]:
             "decision cannot be determined from these hands."
         )
     else:
-        first = f"Whether {analysis.player} has a leak cannot be determined from these hands."
+        first = f"These hands do not show a leak of {analysis.player}."
     sentences = [first, _accounts(analysis, other), *_intervals(analysis)]
     if analysis.unpaired:
-        sentences.append(f"{count_of(analysis.unpaired, 'hand')} without the other seatings of the deal did not count.")
+        sentences.append(
+            f"{count_of(analysis.unpaired, 'hand')} without the other seatings of the deal were not counted."
+        )
     return tuple(sentences)
 
 
@@ -132,12 +134,12 @@ def _policy_sentences(analysis: Leaks, policy: str) -> tuple[str, ...]:
             f"It chose to {did} where {policy} chose to {others} in {count_of(decisions, 'decision')}: {chips:+,.1f}."
         )
     else:
-        first = f"Whether departing from {policy} costs {player} anything cannot be determined from these hands."
+        first = f"These hands do not show that departing from {policy} costs {player} anything."
     return (
         first,
         f"For each decision in {count_of(analysis.deals, 'hand')} an action was drawn from {policy}. In "
-        f"{analysis.diverged:,} it differed from the player's: both were played out, with the same cards and {policy} "
-        f"in every seat. The difference in winnings is assigned to the decision.",
+        f"{analysis.diverged:,} it differed from the player's. Both were then played to the end of the hand, with "
+        f"the same cards and {policy} in every seat. The difference in winnings is assigned to the decision.",
         *_intervals(analysis),
     )
 
@@ -147,8 +149,8 @@ def _intervals(analysis: Leaks) -> tuple[str, ...]:
         return ()
     questions = count_of(analysis.questions, "question")
     return (
-        f"The intervals hold together for {questions}, at 95 %: each is {analysis.bound:.2f} standard errors wide to "
-        "either side.",
+        f"The intervals hold at 95 % for all {questions} together. Each extends {analysis.bound:.2f} standard "
+        "errors to either side.",
     )
 
 
@@ -209,7 +211,7 @@ def leaks_document(
         if cells:
             sections.append(Section(title, (_leaks_table(title, cells, unit=unit),)))
     if analysis.worst:
-        title = "Deals that cost most"
+        title = "Most expensive deals"
         sections.append(Section(title, (_worst_table(analysis, sources, title, linked),)))
     facts = (
         Fact("player", analysis.player),
@@ -228,7 +230,7 @@ def leaks_section(analysis: Leaks, sources: Sequence[Path]) -> Section:
     cells = analysis.leaks[:_MAX_LISTED] or _cells_of(analysis, "everything")
     parts: list[str | Table] = [sentences_of(analysis)[0], _leaks_table(title, cells)]
     if analysis.worst:
-        parts.append(_worst_table(analysis, sources, f"Deals that cost {analysis.player} most"))
+        parts.append(_worst_table(analysis, sources, f"Most expensive deals of {analysis.player}"))
     return Section(title, tuple(parts), is_open=False)
 
 
@@ -252,18 +254,18 @@ def _leaks_table(title: str, cells: Sequence[Cell], note: str = "", *, unit: str
     if small:
         deals = sum(cell.deals for cell in small)
         chips = Estimate(sum(cell.won.mean for cell in small))
-        rows.append((f"{len(small)} with too few {unit} to ask", deals, chips, "", ""))
+        rows.append((f"{len(small)} with too few {unit} to judge", deals, chips, "", ""))
     columns = (
-        Column("decision", TEXT, meaning="in which the two did different things with the same cards"),
-        Column(unit, ",", meaning="in which they parted there", rank=2),
+        Column("decision", TEXT, meaning="cards and betting at which the players diverged"),
+        Column(unit, ",", meaning="in which the players diverged at this decision", rank=2),
         Column(
             "chips/100",
             "+,.1f",
-            meaning="chips per hundred of all hands, against what the other player made of the same cards",
+            meaning="chips won per 100 hands, compared with the other player's result with the same cards",
         ),
-        Column("", meaning="a leak: the whole interval lies below 0"),
+        Column("", meaning="leak, if the whole interval lies below 0"),
         Column(
-            "largest loss", TEXT, meaning="what the player did, what the other did, and chips per hundred hands", rank=1
+            "largest loss", TEXT, meaning="action of the player, action of the other, and chips per 100 hands", rank=1
         ),
     )
     return Table(title, columns, tuple(rows), note).without_empty()
@@ -298,8 +300,8 @@ def _worst_table(
         last = Column("to see both hands", CODE, meaning="`arena replay` shows them in the browser", rank=1)
     columns = (
         Column("cards and decision", TEXT),
-        Column(analysis.player, CHIPS, meaning="what it made of the cards, in chips"),
-        Column("other", CHIPS, meaning="what the other player made of the same cards", rank=2),
+        Column(analysis.player, CHIPS, meaning="winnings of the player, in chips"),
+        Column("other", CHIPS, meaning="winnings of the other player with the same cards", rank=2),
         last,
     )
     rows: list[tuple[Value, ...]] = []

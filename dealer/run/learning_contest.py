@@ -45,7 +45,7 @@ class Training:
                 continue
             # Another memory would not fit the journals of an earlier run.
             if any(self._plan.record.folder.glob("*.journal")):
-                raise TrainingError(f"{start} is missing, and without it nothing can be learnt again")
+                raise TrainingError(f"{start} is missing; restore it to continue the training")
             try:
                 write_whole(start, self._bot(player).start_memory(self._plan.game))
             except OSError as error:
@@ -85,8 +85,8 @@ class Training:
             if end <= last:
                 hand = max(end, match_plan.first_hand)
                 raise TrainingError(
-                    f"{self._plan.names[player]} was ended before it could write what it learnt: its journal of "
-                    f"{match_plan.name} ends before hand {hand}; resume the run to play on from there"
+                    f"{self._plan.names[player]} ended before its journal of {match_plan.name} reached hand {hand}; "
+                    "resume the run to continue from there"
                 )
 
     def end(self, match_plans: Sequence[MatchPlan]) -> tuple[TrainingReport, ...]:

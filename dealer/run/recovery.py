@@ -74,9 +74,7 @@ def recover_match(setup: MatchSetup, plan: RecordPlan, journals: Mapping[Seat, s
         return tally
     hands = logged = len(ends) - 1
     if logged and not tally.is_closed and not transactions_path.exists():
-        raise RecoveryError(
-            transactions_path, 1, "the file is missing, and without it every hand would be played again"
-        )
+        raise RecoveryError(transactions_path, 1, "the file is missing; restore it, or every hand is played again")
     # A player that forfeited has not learned since. Its journal may be shorter.
     learnt = _cut_journals({seat: path for seat, path in journals.items() if seat not in forfeits}, None)
     tally.is_closed = tally.is_closed and learnt >= setup.first_hand + logged
@@ -152,8 +150,8 @@ def _shown(line: bytes) -> str:
 
 
 def _difference(path: Path, number: int, problem: str) -> RecoveryError:
-    remedy = f"put the line right, or remove it with all lines after it, and {RESULT_NAME}"
-    return RecoveryError(path, number, f"{problem}; {remedy}, and resume the run: it replays their hands")
+    remedy = f"correct the line, or remove it with all lines after it, and {RESULT_NAME}"
+    return RecoveryError(path, number, f"{problem}; {remedy}, and resume the run to replay their hands")
 
 
 # ---- the log

@@ -34,8 +34,8 @@ change while it runs writes old code under a new name.
 """
 
 COMPILING = (
-    "kernels are being compiled, which takes some seconds: `arena warmup` does it once for all matches, "
-    "--start-timeout gives bots longer to connect"
+    "compiling kernels, which takes some seconds; run `arena warmup` once in advance, or give bots longer with "
+    "--start-timeout"
 )
 """Line that the process of a bot writes before it compiles its first kernel."""
 

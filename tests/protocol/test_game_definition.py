@@ -349,8 +349,8 @@ def test_an_unknown_name_is_refused_with_the_names_there_are(name: str) -> None:
     with pytest.raises(GameDefinitionError) as caught:
         find_game(name)
     assert str(caught.value) == (
-        f"{name}: no such game or file; games by short name: limit, nolimit, limit3, limit6, limit10, nolimit3, "
-        "nolimit6, nolimit10, kuhn, kuhn3, kuhn-depth, leduc, leduc-nolimit; or give the path of a .game file"
+        f"{name}: no such game or file; name a .game file or one of limit, nolimit, limit3, limit6, limit10, "
+        "nolimit3, nolimit6, nolimit10, kuhn, kuhn3, kuhn-depth, leduc, leduc-nolimit"
     )
 
 

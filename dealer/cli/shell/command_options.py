@@ -49,7 +49,7 @@ Verbose: TypeAlias = Annotated[
 ]
 Scheduler: TypeAlias = Annotated[
     str | None,
-    "Let a dask cluster play: each of its workers a contest at a time.",
+    "Play on a dask cluster, one contest per worker at a time.",
     Wording("ADDRESS", group="Match", is_rare=True),
 ]
 _NAMES: Final[Mapping[str, str]] = {
@@ -85,13 +85,13 @@ class RunOptions:
 
     duplicate: Annotated[
         bool | None,
-        "Play the same cards again with the seats rotated: with fresh bots, so that the luck of the cards cancels.",
+        "Play the same cards again with the seats rotated. Each seating has fresh bots; the luck of the cards cancels.",
         Wording(flags="--duplicate/--no-duplicate", group="Match", otherwise="on, unless a player is 'tcp'"),
     ] = None
     permutations: Annotated[bool, "Play the cards in every order of the players.", Wording(is_rare=True)] = False
     config: Annotated[
         Path | None,
-        "Settings as TOML: for example the run.toml of an earlier run; command-line options take precedence.",
+        "TOML file with settings. It can be the run.toml of an earlier run; command-line options take precedence.",
         Wording("FILE"),
     ] = None
     out: Out = None

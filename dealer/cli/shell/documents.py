@@ -17,7 +17,7 @@ from logs.document.terminal import STYLES, grid_lines, particulars_lines, replay
 
 PageFile = Annotated[
     Path | None,
-    "Also write a page with all tables and charts; a name that ends in .json or .md has them as JSON or Markdown.",
+    "Also write a page with all tables and charts. A name that ends in .json or .md selects that format.",
     Wording("FILE", flags="-o", group="Options"),
 ]
 PageForce = Annotated[bool, "Overwrite an existing page.", Wording(group="Options")]

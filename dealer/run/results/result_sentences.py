@@ -156,11 +156,9 @@ class Standing:
             if len(level) < len(self.chips):
                 ahead += ", ahead of the others"
         if self.interval == "none":
-            return f"{ahead}, in training: a learning player changes from hand to hand, so this measures no player."
+            return f"{ahead}, in training (no interval, because the learning player changes from hand to hand)."
         if lead.half_width is None:
-            return (
-                f"{ahead}, too few for a conclusion about strength (at least {MIN_UNITS} are needed for an interval)."
-            )
+            return f"{ahead}, too few for an interval (at least {MIN_UNITS} are needed)."
         measured = _measured(lead, len(self.chips))
         if is_level:
             return f"{ahead}: {measured}."
@@ -170,12 +168,12 @@ class Standing:
         ahead = f"{lead.player} is ahead of {lead.opponent} by {measured} after {self.played}"
         if not self.is_over:
             return f"{ahead}."
-        luck = f"{ahead}: that may be luck."
+        not_significant = f"{ahead}, which is not significant"
         if lead.mean <= 0:
             # Odd chips of split pots are lost, so that every player can have lost chips; see `engine.hand.hand_values`.
-            return luck
+            return f"{not_significant}."
         needed = count_of(rounded_up(self.deals * (lead.half_width / lead.mean) ** 2), "deal")
-        return f"{luck} If the lead is real, about {needed} would show it."
+        return f"{not_significant}; about {needed} would be needed."
 
 
 def _training_sentence(report: TrainingReport) -> str:

@@ -96,7 +96,7 @@ def test_drawn_chances_name_their_seed_and_interval(arena_here: Arena) -> None:
     assert line.split()[-3:] == [f"{us.equity:.3%}", "±", f"{1.959964 * expected.standard_errors[0]:.3%}"]
 
 
-CLASSES = "a class of starting hands is AKs, AKo, AK or AA, and any hand is random"
+CLASSES = "write a class of starting hands as AKs, AKo, AK or AA, and any hand as random"
 NO_RUN = "is not a run of cards: write each as a rank of 23456789TJQKA and a suit of cdhs, such as AhTd"
 REFUSED = [
     ("AhKd Ah2d", "Ah is named twice"),

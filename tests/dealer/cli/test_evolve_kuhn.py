@@ -24,9 +24,9 @@ EXACT = ("--fitness", "exact", "--population", "101", "--generations")
     [
         (
             ["--opponent", "nobody"],
-            "--opponent nobody: there is no such model or file of genes; there are: shy,",
+            "--opponent nobody: no such model or file of genes; the models are shy,",
         ),
-        (["--opponent", "mixed", "--model", "me"], "--model me: there is no such model or file of genes"),
+        (["--opponent", "mixed", "--model", "me"], "--model me: no such model or file of genes"),
         (["--game", "poker"], "--game: 'poker' is not one of 'classic', 'breadth', 'depth', 'both'"),
         (["--tens-as-twos"], "a bet of 10 is answered as one of 2 in the game breadth only, not in classic"),
         (["--elite", "1010"], "an elite of 1010 leaves no room for children in a population of 1010"),

@@ -92,7 +92,7 @@ def test_report_of_a_run_has_the_leaks_of_every_player(arena_here: Arena, run: P
     text = html.unescape(page.read_text("utf-8"))
     for leaks in all_leaks_of(deals_in(find([run]))):
         assert sentences_of(leaks)[0] in text
-        assert f"Deals that cost {leaks.player} most" in text
+        assert f"Most expensive deals of {leaks.player}" in text
         assert divergence_in_words(leaks.worst[0][0]) in text
     assert leaks == leaks_of(deals_in(find([run])), leaks.player)
 

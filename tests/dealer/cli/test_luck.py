@@ -73,7 +73,7 @@ def test_players_with_faults_are_doubted(arena_here: Arena, small: Path) -> None
     result["players"][0]["faults"] = {"timeout": 2}
     path.write_text(json.dumps(result), "utf-8")
     ran = arena_here("luck", "small", "--known", "A")
-    assert "A, AIVAT, A known: A had 2 faults: actions played for it are not its policy's" in ran.err
+    assert "A, AIVAT, A known: A had 2 faults, and the actions played for it do not follow its policy" in ran.err
 
 
 @pytest.mark.parametrize(

@@ -424,7 +424,7 @@ def test_hands_without_transactions_are_replayed_with_a_note(tmp_path: Path, are
     transactions = log.with_suffix(".tlog")
     texts = transactions.read_bytes()
     transactions.unlink()
-    assert "match.a.tlog, line 1: the file is missing, and without it" in arena_here("resume", "run").sentence
+    assert "match.a.tlog, line 1: the file is missing; restore it" in arena_here("resume", "run").sentence
     transactions.write_bytes(texts[: texts.index(b" 15 ") - 1])
     ran = arena_here("resume", "run")
     assert ran.code == 0

@@ -70,7 +70,7 @@ def test_as_published(arena_here: Arena, tmp_path: Path) -> None:
         (["--until", "0"], "--until: must be at least 1e-09, not 0"),
         (
             ["--as-published", "--algorithm", "cfr+"],
-            "--as-published is a mistake in a linear program; leave out --algorithm cfr+",
+            "--as-published reproduces a mistake in a linear program; leave out --algorithm cfr+",
         ),
     ],
 )

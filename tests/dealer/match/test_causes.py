@@ -49,25 +49,25 @@ SENTENCES: list[tuple[Cause, str, str]] = [
     ),
     (
         causes.OutOfTime(BOB, Limit.RESPONSE),
-        "Bob used more time than it had for an answer in hand 7.",
+        "Bob exceeded its time for an answer in hand 7.",
         "ERROR: seat 2 ran out of time\n",
     ),
     (
         causes.OutOfTime(BOB, Limit.HAND),
-        "Bob used more time than it had for hand 7.",
+        "Bob exceeded its time for hand 7.",
         "ERROR: seat 2 ran out of time\n",
     ),
     (
         causes.OutOfTime(BOB, Limit.MATCH, is_replayed=True),
-        "Bob used more time than it had for the match in hand 7.",
+        "Bob exceeded its time for the match in hand 7.",
         "ERROR: seat 2 ran out of time in transaction file\n",
     ),
     (causes.NoAnswer(BOB, 2_100_000, 2_000_000), "Bob did not answer within 2 s in hand 7.", WAITED),
     (causes.NoAnswer(BOB, 2_100_000, 2_000_000, is_closed=True), "Bob closed the connection in hand 7.", WAITED),
     (
         causes.TooManyIdleLines(BOB, 7, 20, line=b"#\n"),
-        "Bob sent more than 20 lines that are no answers in hand 7.",
-        "ERROR: seat 2 sent more than 20 lines that are no answers in hand 7\n",
+        "Bob sent more than 20 lines other than answers in hand 7.",
+        "ERROR: seat 2 sent more than 20 lines other than answers in hand 7\n",
     ),
     (
         causes.Unreachable(BOB, is_full=True),
@@ -103,8 +103,8 @@ SENTENCES: list[tuple[Cause, str, str]] = [
     ),
     (
         causes.WorkerLost(3),
-        "the process in which Ann and Bob play ended by itself in hand 7 or soon after, 3 times in a row: "
-        "the code of a bot ends it, or the system does.",
+        "the process of Ann and Bob ended unexpectedly in or soon after hand 7, 3 times in a row; "
+        "the code of a bot or the system ended it.",
         None,
     ),
     (causes.CannotPlay("cannot start Bob"), "cannot start Bob.", None),
@@ -126,7 +126,7 @@ FOR_EVERYBODY = [
     ),
     (causes.BotFailed(BOB, SECRET), "failed in hand 7."),
     (causes.NoAnswer(BOB, 1, 1, is_closed=True, line=SECRET.encode()), "closed the connection in hand 7."),
-    (causes.OutOfTime(BOB, Limit.HAND, line=SECRET.encode()), "used more time than it had for hand 7."),
+    (causes.OutOfTime(BOB, Limit.HAND, line=SECRET.encode()), "exceeded its time for hand 7."),
 ]
 """Causes that hold what a player sent or wrote, and what everybody may read after its name."""
 NAMES = [

@@ -627,7 +627,7 @@ def test_the_line_that_was_too_much_is_quoted() -> None:
     board.send(0, b"# one\r\n" * MOST_IDLE_LINES + b"# and more\r\n")
     (loss,) = _losses(board)
     assert loss.cause.line == b"# and more\r\n"
-    assert format_failure(loss.cause) == "ERROR: seat 1 sent more than 4 lines that are no answers in hand 0\n"
+    assert format_failure(loss.cause) == "ERROR: seat 1 sent more than 4 lines other than answers in hand 0\n"
 
 
 def test_a_flood_of_junk_is_a_flood_and_the_answer_after_junk_is_charged_once(

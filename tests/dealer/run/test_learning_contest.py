@@ -64,10 +64,10 @@ def test_a_player_that_learns_is_trained_and_not_measured(whole: Path) -> None:
     (training,) = result.training
     assert (training.player, training.hands, training.own_file, training.problem) == ("learner", 2 * HANDS, None, None)
     assert training.memory == str(whole / "learner.memory")
-    assert "in training: a learning player changes from hand to hand, so this measures no player." in result.sentence
+    assert "in training (no interval, because the learning player changes from hand to hand)." in result.sentence
     assert f"What learner learnt from 16 hands is in {whole / 'learner.memory'}." in result.sentence
     judgement = judge(result, "learner", 0)
-    assert judgement.sentences[0] == "undecided: learner over calling: a player learnt, so there is nothing to judge."
+    assert judgement.sentences[0] == "undecided: learner over calling: not judged, because a player learnt during play."
 
 
 def test_a_hundred_deals_give_no_interval_either(tmp_path: Path) -> None:
@@ -238,8 +238,7 @@ def test_a_learner_that_was_ended_before_it_wrote_fails_the_run_and_resuming_men
         result = trained(out)
     assert result.outcome.value == "failed"
     assert result.reason == (
-        "learner was ended before it could write what it learnt: its journal of match.a ends before hand 6; "
-        "resume the run to play on from there."
+        "learner ended before its journal of match.a reached hand 6; resume the run to continue from there."
     )
     assert resume(out).outcome.is_complete
     assert files(out) == files(whole)
@@ -259,7 +258,7 @@ def test_a_memory_that_is_missing_cannot_be_learnt_again(whole: Path, tmp_path: 
     (out / "result.json").unlink()
     (out / "learner.start.memory").unlink()
     loop = new_event_loop()
-    with pytest.raises(Exception, match=r"learner\.start\.memory is missing, and without it nothing can be learnt"):
+    with pytest.raises(Exception, match=r"learner\.start\.memory is missing; restore it to continue the training"):
         loop.run_until_complete(reopen(out).play())
     loop.close()
 

@@ -433,7 +433,7 @@ def test_a_bot_that_uses_up_its_time(tmp_path: Path) -> None:
     clocks = TimeLimits(600_000_000, 600_000_000, 100_000)
     other = _bot(tmp_path, "Ann", "hello()\nfor line in f: call(line)")
     reason = _fails(_plan(tmp_path, slow, other, hands=1, limits=clocks))
-    assert reason.startswith("Bob used more time than it had for the match in hand ")
+    assert reason.startswith("Bob exceeded its time for the match in hand ")
 
 
 @unix_only

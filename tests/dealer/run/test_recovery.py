@@ -345,7 +345,7 @@ def test_cards_that_the_seed_does_not_deal(whole: ContestPlan) -> None:
     number, one, other = map(bytes.decode, found.groups())
     (third,) = {"Qs", "Ks", "As"} - {one, other}
     path.write_bytes(log[: found.end() - 2] + third.encode() + log[found.end() :])
-    problem = f"hand {number} has the cards {one}|{third}, but its seed deals {one}|{other}; put the line right, or "
+    problem = f"hand {number} has the cards {one}|{third}, but its seed deals {one}|{other}; correct the line, or "
     assert _refused(whole).startswith(f"match.log, line {int(number) + 5}: {problem}")
 
 

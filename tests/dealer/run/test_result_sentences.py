@@ -85,21 +85,21 @@ def test_the_better_one_comes_first_whatever_his_seat() -> None:
     assert _sentence(_pair(-5000, -1234.4, 99.6), 2000).startswith("Bob beats Ann by 1,234 ± 100 mbb/g")
 
 
-def test_a_lead_that_may_be_luck_says_how_many_hands_would_tell() -> None:
+def test_insignificant_lead_reports_the_deals_that_would_be_needed() -> None:
     assert _sentence(_pair(100, 50.0, 100.0), 1000) == (
-        "Ann is ahead of Bob by 50 ± 100 mbb/g (95 %) after 1,000 hands of some.game: that may be luck. "
-        "If the lead is real, about 4,000 deals would show it."
+        "Ann is ahead of Bob by 50 ± 100 mbb/g (95 %) after 1,000 hands of some.game, which is not significant; "
+        "about 4,000 deals would be needed."
     )
 
 
 def test_a_lead_as_wide_as_its_interval_is_not_clear() -> None:
-    assert "that may be luck" in _sentence(_pair(100, 100.0, 100.0), 1000)
+    assert "not significant" in _sentence(_pair(100, 100.0, 100.0), 1000)
 
 
 def test_too_few_hands_to_say_anything() -> None:
     assert _sentence(_pair(10, 500.0, None), 20) == (
-        "Ann is ahead of Bob by 500 mbb/g after 20 hands of some.game, too few for a conclusion about strength "
-        "(at least 100 are needed for an interval)."
+        "Ann is ahead of Bob by 500 mbb/g after 20 hands of some.game, too few for an interval "
+        "(at least 100 are needed)."
     )
 
 
@@ -112,8 +112,7 @@ def test_a_tie() -> None:
         "Ann and Bob are level after 1,000 hands of some.game: 0 ± 100 mbb/g (95 %)."
     )
     assert _sentence(_pair(0.0, 0.0, None), 2) == (
-        "Ann and Bob are level after 2 hands of some.game, too few for a conclusion about strength (at least 100 are "
-        "needed for an interval)."
+        "Ann and Bob are level after 2 hands of some.game, too few for an interval (at least 100 are needed)."
     )
 
 
@@ -135,7 +134,7 @@ def test_rests_of_split_pots_are_no_lead() -> None:
 def test_who_lost_nothing_where_chips_are_lost_to_nobody_is_ahead() -> None:
     players = [_player("A", 0.0, 0.0, 9.0), _player("B", -5.0, -2.0, 9.0)]
     assert _sentence(players, 1000) == (
-        "A is ahead of B by 0 ± 9 mbb/g (95 %) after 1,000 hands of some.game: that may be luck."
+        "A is ahead of B by 0 ± 9 mbb/g (95 %) after 1,000 hands of some.game, which is not significant."
     )
 
 
@@ -150,8 +149,8 @@ def test_the_best_of_many_is_held_against_the_wider_interval() -> None:
     won = results_of.winnings(Estimate(12.0, 10.0), best=Estimate(12.0, 13.0))
     best = results_of.player("A", chips=12.0, won=won)
     assert _sentence([best, _player("B", -6, -6, 1), _player("C", -6, -6, 1)], 1000) == (
-        "A is ahead of the table by 12 ± 13 mbb/g (95 %, as the best of 3) after 1,000 hands of some.game: "
-        "that may be luck. If the lead is real, about 1,200 deals would show it."
+        "A is ahead of the table by 12 ± 13 mbb/g (95 %, as the best of 3) after 1,000 hands of some.game, "
+        "which is not significant; about 1,200 deals would be needed."
     )
 
 
@@ -184,7 +183,7 @@ def test_both_rates_are_told_from_the_same_point_of_view() -> None:
         corrected = -math.copysign(80.0, chips)
         assert _corrected(chips, (chips, 736.0), (corrected, 569.0)) == (
             f"{ahead} is ahead of {behind} by 584 ± 736 mbb/g (95 %) after 1,000 deals of some.game in 2 seatings "
-            "each: that may be luck. If the lead is real, about 1,600 deals would show it. "
+            "each, which is not significant; about 1,600 deals would be needed. "
             f"Without the luck of the cards: {ahead} over {behind} -80 ± 569 mbb/g (95 %)."
         )
 
@@ -361,8 +360,8 @@ def test_the_sentence_and_the_tables_round_alike() -> None:
         (
             Estimate(5.0),
             "none",
-            "A is ahead of B by 5 mbb/g after 200 hands of some, in training: a learning player "
-            "changes from hand to hand, so this measures no player.",
+            "A is ahead of B by 5 mbb/g after 200 hands of some, in training (no interval, because the learning "
+            "player changes from hand to hand).",
         ),
     ],
 )

@@ -163,8 +163,8 @@ def test_a_bot_that_ends_its_process_ends_the_contest() -> None:
     )
     assert result.outcome is dealer.Outcome.FAILED
     assert re.fullmatch(
-        r"the process in which Failing and random play ended by itself in hand [0-5] or soon after, 3 times in a row: "
-        r"the code of a bot ends it, or the system does\.",
+        r"the process of Failing and random ended unexpectedly in or soon after hand [0-5], 3 times in a row; "
+        r"the code of a bot or the system ended it\.",
         result.reason,
     )
     assert result.hands_played <= 5
