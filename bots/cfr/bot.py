@@ -1,4 +1,4 @@
-"""A strategy at the table: the bot ``cfr``."""
+"""The bot ``cfr``, which plays a strategy file."""
 
 from __future__ import annotations
 
@@ -16,6 +16,9 @@ from engine.holdem import is_dealt_as_holdem
 from protocol import find_game, format_action
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from bots.cfr.endgames import Endgame, Endgames
     from bots.cfr.lookup import Reading
     from bots.cfr.opponent import Answerer, OpponentModel
@@ -27,51 +30,57 @@ _SHIPPED_GAMES: Final = ("limit", "limit3", "nolimit", "kuhn", "kuhn-depth", "le
 SHIPPED: Final[Mapping[str, str]] = {
     name: os.path.join(os.path.dirname(__file__), f"{name}.strategy") for name in _SHIPPED_GAMES
 }
-"""The strategies that ship, by the short name of their game; the first line of each has its training."""
+"""Strategy files of the package, by the short name of their game. The header of each records its training."""
 _LIMIT_RIVER_ITERATIONS: Final = 50
+# No-limit rivers have more nodes and larger bets.
 _NO_LIMIT_RIVER_ITERATIONS: Final = 200
-"""No-limit rivers have more nodes and larger bets."""
-_MOST_ITERATIONS: Final = 100_000
+_MAX_ITERATIONS: Final = 100_000
 _TURN: Final = 2
 
 
-class _Decided(NamedTuple):
+class _Decision(NamedTuple):
+    """Policy of a decision with its source.
+
+    Attributes:
+        endgame: the solved endgame, None if the strategy was played.
+        readings: sentence about the readings of raises, for the comment.
+    """
+
     policy: Mapping[Action, float]
     endgame: Endgame | None
     readings: str = ""
 
 
 class CfrBot(LearningBot):
-    """Plays near an equilibrium: what regret minimisation against itself has found.
+    """Plays near an equilibrium, by a strategy from counterfactual regret minimisation in self-play.
 
-    Algorithm: it draws each action by fixed probabilities, those of the betting so far and of the bucket that its hand
-        falls into (Zinkevich et al. 2007; deals are sampled as by Lanctot et al. 2009). Before the flop each starting
-        hand is a bucket of its own; later, hands that win about as often share one (`bots.cfr.abstraction`).
+    Algorithm: each action is drawn from the probabilities of the strategy for the betting so far and the bucket of the
+        hand (Zinkevich et al. 2007, with deals sampled as in Lanctot et al. 2009). Before the flop each starting hand
+        is a bucket of its own. On later rounds, hands of similar strength share a bucket (`bots.cfr.abstraction`).
 
-    No-limit: the tree of bettings has few sizes, fractions of the pot and all-in. Raises of other sizes are read as
-        its neighbours, by the pseudo-harmonic mapping of Ganzfried & Sandholm (2013), and the bot plays by all
-        readings at once, each weighted with how likely it is after everything it did itself
-        (`bots.cfr.lookup`). Its own raises are fractions of the pot as it really is.
+    No-limit: the betting tree has few sizes, fractions of the pot and all-in. Other raises are read as the neighbouring
+        sizes by the pseudo-harmonic mapping of Ganzfried & Sandholm (2013), and the bot plays the mean of all readings
+        (`bots.cfr.lookup`). Its own raises are fractions of the real pot.
 
-    Rivers: when the last card is dealt it solves what is left, with all holdings of both players and the pot that
-        is on the table (Ganzfried & Sandholm 2015), and plays the solution (`bots.cfr.endgames`). With `turns` it
-        solves turns, too, with all rivers behind them; 25 iterations take some tenths of a second.
+    Rivers: after the last card the bot solves the remaining game with all holdings of both players and the real pot
+        (Ganzfried & Sandholm 2015), and plays the solution (`bots.cfr.endgames`). With `turns` it also solves turns,
+        including all rivers; 25 iterations take some tenths of a second.
 
-    More players: of limit hold'em for three or more it plays what the same self-play finds, rivers by their buckets. It
-        guarantees nothing there: even an equilibrium of more than two players can lose, and this need not be one. The
-        tree has fewer raises in a round; those beyond are read as calls, and answered by their price
-        (`bots.cfr.lookup`).
+    More players: limit hold'em for three or more follows the strategy of the same self-play, with buckets on rivers.
+        There is no guarantee, because even an equilibrium of more than two players can lose, and the strategy need not
+        be one. The tree has fewer raises per round. Further raises are read as calls and answered by the price of a
+        call.
 
-    Opponents: with `exploit` it counts how the opponent of limit hold'em departs from the strategy, and answers that in
-        this part of the hands (`bots.cfr.opponent`). What it plays then depends on the hands before: in a contest that
-        is training.
+    Opponents: with `exploit` the bot counts how its opponent in limit hold'em deviates from the strategy, and answers
+        the deviations in this part of the hands (`bots.cfr.opponent`). Its play then depends on earlier hands, so
+        contests with it are trainings.
 
-    Other games: strategies ship for the games of `SHIPPED`, with exactly their blinds, raises and stacks;
+    Other games: strategies ship for the games of `SHIPPED`, with exactly their blinds, raises and stacks.
         `arena train cfr` makes others.
 
-    Strength: docs/cfr.md has its results against all other bots, and how far it is from an equilibrium.
+    Strength: docs/cfr.md has results against all other bots, and the distance from an equilibrium.
 
-    Its draws depend only on the seed and the state, so without `exploit` a match that is resumed or split between hands
+    Draws depend only on the seed and the state, so without `exploit` a match that is resumed or split between hands
     plays the same.
     """
 
@@ -98,8 +107,8 @@ class CfrBot(LearningBot):
         seed: DrawSeed = None,
     ) -> None:
         for name, iterations in (("river", rivers), ("turn", turns)):
-            if iterations is not None and not 0 <= iterations <= _MOST_ITERATIONS:
-                raise ValueError(f"a {name} is solved by 0 to {_MOST_ITERATIONS:,} iterations, not {iterations}")
+            if iterations is not None and not 0 <= iterations <= _MAX_ITERATIONS:
+                raise ValueError(f"a {name} is solved by 0 to {_MAX_ITERATIONS:,} iterations, not {iterations}")
         if turns and rivers == 0:
             raise ValueError("turns are solved only where rivers are: rivers=0 needs turns=0")
         if not 0 <= exploit <= 1:
@@ -108,13 +117,13 @@ class CfrBot(LearningBot):
         self._iterations = rivers
         self._turns = turns
         self._exploit = exploit
-        self._answering: Answerer | None = None
-        self._learnt: OpponentModel | None = None
-        """What was learnt in the journal of the match."""
+        self._answerer: Answerer | None = None
+        self._model: OpponentModel | None = None
+        """Model of the opponent from the journal of the match."""
         self._journal: LearningJournal | None = None
         self._explains = explain
         self._seed = fresh_seed() if seed is None else seed
-        self._read: dict[str, StrategyFile] = {}
+        self._files: dict[str, StrategyFile] = {}
         self._playing: tuple[Game, StrategyFile] | None = None
         self._endgames: dict[str, Endgames] = {}
         if strategy:
@@ -137,9 +146,10 @@ class CfrBot(LearningBot):
         return f"cfr comes with strategies for {', '.join(SHIPPED)}; for another game, train one with `arena train cfr`"
 
     def prepare(self, game: Game) -> None:
-        """Map the file into memory, and load what counts hands and solves rivers."""
+        """Map the strategy into memory, and load the kernels and tables."""
         strategy = self.strategy(game)
         if is_dealt_as_holdem(game):
+            # A lookup on each round loads the kernels of the features.
             for board in ((0, 5, 10), (0, 5, 10, 15), (0, 5, 10, 15, 20)):
                 strategy.buckets_on(board)
             if self._iterations != 0 and _is_holdem_of_two(game):
@@ -152,18 +162,18 @@ class CfrBot(LearningBot):
             if self._exploit:
                 from engine.ranges import shares_against
 
-                self._answerer(game)
+                self._require_answerer(game)
                 shares_against(game.deck[3:5], ())
                 shares_against(game.deck[3:5], game.deck[:3])
 
     def hand_started(self, view: View) -> None:
-        if self._answering is not None:
-            self._answering.forget()
+        if self._answerer is not None:
+            self._answerer.forget()
 
     def hand_finished(self, view: View) -> None:
         if not self._exploit:
             return
-        answerer = self._answerer(view.game)
+        answerer = self._require_answerer(view.game)
         occasions = answerer.occasions(view)
         answerer.model.learn(occasions)
         if self._journal is not None:
@@ -173,21 +183,25 @@ class CfrBot(LearningBot):
         self.end_training()
 
     def act(self, view: View) -> Action:
-        if (answer := self._answer(view)) is not None:
+        answer = self._answer(view)
+        if answer is not None:
             if self._explains:
-                view.comment(f"{_cards(view)}: an answer to the opponent's actions so far -> {format_action(answer)}")
+                view.comment(
+                    f"{_format_cards(view)}: an answer to the opponent's actions so far -> {format_action(answer)}"
+                )
             return answer
-        decided = self._decide(view)
-        action = choose_action(decided.policy, uniform(draw(self._seed, view)))
+        decision = self._decide(view)
+        action = choose_action(decision.policy, uniform(draw(self._seed, view)))
         if self._explains:
-            shown = ", ".join(f"{_word(action)} {chance:.3f}" for action, chance in decided.policy.items())
+            chances = ", ".join(f"{_format_kind(option)} {chance:.3f}" for option, chance in decision.policy.items())
             view.comment(
-                f"{_cards(view)}: {self._reason(view, decided)}: {shown} -> {format_action(action)}{decided.readings}"
+                f"{_format_cards(view)}: {self._reason(view, decision)}: {chances} -> {format_action(action)}"
+                f"{decision.readings}"
             )
         return action
 
     def policy(self, view: View) -> Mapping[Action, float] | None:
-        """None while it learns about its opponent."""
+        """Return the probabilities of the actions, or None with `exploit`, whose answers are not part of a policy."""
         if self._exploit:
             return None
         return self._decide(view).policy
@@ -196,28 +210,30 @@ class CfrBot(LearningBot):
         strategy = self.strategy(view.game)
         if self._exploit or not is_dealt_as_holdem(view.game):
             return None
-        if (found := self._endgame(strategy, view)) is not None:
-            endgame, node = found
+        solved = self._endgame(strategy, view)
+        if solved is not None:
+            endgame, node = solved
             return {action: chances for action, chances in endgame.policy(node).items() if chances.any()}
         from bots.cfr.lookup import play
 
         return play(strategy, view.betting, view.board, strategy.buckets_on)[0]
 
     def _answer(self, view: View) -> Action | None:
-        """What wins most from the opponent, in the hands that are chosen for it."""
+        """Return an answer to the opponent in the hands drawn for it, else None."""
+        # index=0: one draw for all decisions of a hand.
         if not self._exploit or uniform(draw(self._seed, view, index=0)) >= self._exploit:
             return None
-        return self._answerer(view.game).answer(view)
+        return self._require_answerer(view.game).answer(view)
 
-    def _answerer(self, game: Game) -> Answerer:
-        if self._answering is None:
+    def _require_answerer(self, game: Game) -> Answerer:
+        if self._answerer is None:
             from bots.cfr.opponent import Answerer, OpponentModel
 
             strategy = CfrBot(strategy=self._path, rivers=0)
-            self._answering = Answerer(game, strategy, self._learnt or OpponentModel())
-        return self._answering
+            self._answerer = Answerer(game, strategy, self._model or OpponentModel())
+        return self._answerer
 
-    # ---- what it has learnt about an opponent
+    # ---- learning about an opponent
 
     @property
     def is_learning(self) -> bool:
@@ -235,8 +251,8 @@ class CfrBot(LearningBot):
     def train(self, start: str, journal: str) -> None:
         from bots.cfr.opponent import read_model
 
-        self._learnt = read_model(start)
-        self._learnt.learn_journal(journal)
+        self._model = read_model(start)
+        self._model.learn_journal(journal)
         self._journal = LearningJournal(journal)
 
     def end_training(self) -> None:
@@ -253,28 +269,32 @@ class CfrBot(LearningBot):
 
     # ---- the strategy
 
-    def _decide(self, view: View) -> _Decided:
+    def _decide(self, view: View) -> _Decision:
         import numpy as np
 
         from bots.cfr.lookup import play
 
         strategy = self.strategy(view.game)
-        if (found := self._endgame(strategy, view)) is not None:
-            endgame, node = found
+        solved = self._endgame(strategy, view)
+        if solved is not None:
+            endgame, node = solved
             from engine.ranges import holding_number
 
             number = holding_number(*view.hole_cards)
             chances = {action: float(chance[number]) for action, chance in endgame.policy(node).items()}
-            return _Decided({action: chance for action, chance in chances.items() if chance > 0}, endgame)
-        policy, read = play(
-            strategy, view.betting, view.board, lambda board: np.array([self._bucket(strategy, view, board)])
-        )
-        chances = {action: float(chance[0]) for action, chance in policy.items()}
-        readings = "".join(f"; {_in_words(reading)}" for reading in read)
-        return _Decided({action: chance for action, chance in chances.items() if chance > 0}, None, readings)
+            return _Decision(_without_zeros(chances), endgame)
 
-    def _reason(self, view: View, decided: _Decided) -> str:
-        if (endgame := decided.endgame) is not None:
+        def buckets_on(board: tuple[Card, ...]) -> NDArray[np.int64]:
+            return np.array([self._bucket(strategy, view, board)])
+
+        policy, read = play(strategy, view.betting, view.board, buckets_on)
+        chances = {action: float(chance[0]) for action, chance in policy.items()}
+        readings = "".join(f"; {_format_reading(reading)}" for reading in read)
+        return _Decision(_without_zeros(chances), None, readings)
+
+    def _reason(self, view: View, decision: _Decision) -> str:
+        endgame = decision.endgame
+        if endgame is not None:
             gap = 1000 * endgame.solution.gap / view.big_blind
             name = "turn" if view.round == _TURN else "river"
             return f"{name} of {len(endgame.tree.kinds)} nodes solved, an answer wins {gap:.1f} mbb/g"
@@ -282,7 +302,7 @@ class CfrBot(LearningBot):
         return f"bucket {self._bucket(strategy, view, view.board) + 1} of {strategy.buckets[view.round]}"
 
     def _endgame(self, strategy: StrategyFile, view: View) -> tuple[Endgame, int] | None:
-        """The solved endgame of a state, and the node there; None where the strategy is played as it is."""
+        """Return the solved endgame of a state and the node there, or None if the strategy plays the state."""
         if self._iterations == 0 or view.round < _TURN or not _is_holdem_of_two(view.game):
             return None
         if strategy.path not in self._endgames:
@@ -307,7 +327,7 @@ class CfrBot(LearningBot):
         return RankBuckets(view.game).bucket(view.hole_cards[0], board)
 
     def strategy(self, game: Game) -> StrategyFile:
-        """The strategy that it plays in a game, before rivers are solved."""
+        """Return the strategy for a game, which plays all rounds that are not solved."""
         if self._playing is None or self._playing[0] is not game:
             self.require_game(game)
             self._playing = game, self._file(self._path or _shipped_for(game) or "")
@@ -316,9 +336,9 @@ class CfrBot(LearningBot):
     def _file(self, path: str) -> StrategyFile:
         from bots.cfr.strategy_files import read_strategy
 
-        if path not in self._read:
-            self._read[path] = read_strategy(path)
-        return self._read[path]
+        if path not in self._files:
+            self._files[path] = read_strategy(path)
+        return self._files[path]
 
 
 def _shipped_for(game: Game) -> str | None:
@@ -332,19 +352,26 @@ def _is_holdem_of_two(game: Game) -> bool:
     return game.num_players == 2 and is_dealt_as_holdem(game)
 
 
-def _cards(view: View) -> str:
+def _without_zeros(chances: Mapping[Action, float]) -> dict[Action, float]:
+    return {action: chance for action, chance in chances.items() if chance > 0}
+
+
+def _format_cards(view: View) -> str:
     if not view.board:
         return view.hole_text
     return f"{view.hole_text} on {view.board_text}"
 
 
-def _word(action: Action) -> str:
-    word = action.kind.name.lower()
+def _format_kind(action: Action) -> str:
+    text = action.kind.name.lower()
     if action.hand_total:
-        word += f" to {action.hand_total}"
-    return word
+        text += f" to {action.hand_total}"
+    return text
 
 
-def _in_words(reading: Reading) -> str:
-    known = ", ".join(f"{f'{pots:.2f}' if pots else 'none'} {chance:.0%}" for pots, chance in reading.known)
-    return f"{format_action(reading.action)} is {reading.pots:.2f} pots, read as {known}"
+def _format_reading(reading: Reading) -> str:
+    known = []
+    for pots, chance in reading.known:
+        size = f"{pots:.2f}" if pots else "none"
+        known.append(f"{size} {chance:.0%}")
+    return f"{format_action(reading.action)} is {reading.pots:.2f} pots, read as {', '.join(known)}"

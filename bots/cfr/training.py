@@ -1,8 +1,8 @@
-"""A training from its settings to a strategy file, in a folder from which it is resumed.
+"""Train a strategy of ``cfr`` in a folder from which it can be resumed.
 
-The folder holds ``cfr.checkpoint`` (`bots.artifact`: settings, progress, regrets, averages), written every minute or
-so, ``cfr.buckets`` with the buckets of all hands of hold'em, and ``cfr.strategy`` at the end. A killed training resumes
-from its checkpoint and comes, after the same number of iterations, to the same strategy, bit by bit.
+The folder holds ``cfr.checkpoint`` (settings, progress, regrets and averages, in the format of `bots.artifact`),
+``cfr.buckets`` (buckets of all hands of hold'em) and, at the end, ``cfr.strategy``. A training that was killed resumes
+from its checkpoint and yields the same strategy, bit by bit, after the same number of iterations.
 """
 
 from __future__ import annotations
@@ -54,18 +54,21 @@ CHECKPOINT_KIND: Final = FileKind(
 CHECKPOINT: Final = "cfr.checkpoint"
 STRATEGY: Final = "cfr.strategy"
 BUCKETS: Final = "cfr.buckets"
-_BYTES_OF_A_NUMBER: Final = 160
-"""Of a small game, with its part of the sequence form."""
-_APART_S: Final = 15.0
-"""Seconds, about, that copies learn apart: between two messages, and two lines of progress."""
+_SMALL_GAME_BYTES: Final = 160
+"""Memory of a number of a small game, with its part of the sequence form."""
+_EXCHANGE_INTERVAL_S: Final = 15.0
+"""Approximate time between two messages of a worker, and so between two lines of progress."""
 _FIRST_CHECK: Final = 64
-"""Iterations after which the exploitability is measured for the first time; then after four times as many each."""
+"""Iterations before the first measurement of the exploitability, four times as many before each later one."""
 
 
 class TrainingPlan(NamedTuple):
-    """What a training will need: its settings, with the sizes of a no-limit game, and its tree.
+    """Resolved settings of a training, its betting tree and the resources that it needs.
 
-    `is_drawn` is whether deals are drawn, as in hold'em; in small games all boards are walked.
+    Attributes:
+        settings: with sizes or raises filled in.
+        buckets: number of buckets by round.
+        is_drawn: whether deals are drawn, as in hold'em. In small games each iteration walks all boards.
     """
 
     settings: CfrSettings
@@ -79,7 +82,7 @@ class TrainingPlan(NamedTuple):
 
     @property
     def numbers(self) -> int:
-        """Number of actions of all information sets."""
+        """Number of actions, over all information sets."""
         numbers = 0
         for node in self.tree.decisions:
             numbers += len(self.tree.actions[node]) * self.buckets[self.tree.rounds[node]]
@@ -88,35 +91,44 @@ class TrainingPlan(NamedTuple):
     @property
     def memory_bytes(self) -> int:
         if self.is_drawn:
+            # A regret and an average, float32 each.
             return 2 * 4 * self.numbers * self.settings.copies + max_table_bytes()
-        return _BYTES_OF_A_NUMBER * self.numbers
+        return _SMALL_GAME_BYTES * self.numbers
 
     @property
     def message_bytes(self) -> int:
-        """What is sent to a worker with a copy, and back, together."""
+        """Size of a copy's regrets and averages, sent to a worker and back."""
         return 2 * 2 * 4 * self.numbers
 
     @property
     def checkpoint_bytes(self) -> int:
-        """Size of a checkpoint; two of them are on the disk while one is written."""
-        of_number = 8
+        """Size of a checkpoint. Two of them are on the disk while one is written."""
+        number_bytes = 8
         if self.is_drawn:
-            of_number = 4
-        return 2 * of_number * self.numbers * self.settings.copies
+            number_bytes = 4
+        return 2 * number_bytes * self.numbers * self.settings.copies
 
     @property
     def strategy_bytes(self) -> int:
-        of_node = 6
+        # Actions and round of a node, one byte each, and a hand total of four bytes in no-limit games.
+        node_bytes = 6
         if self.tree.game.is_limit:
-            of_node = 2
-        size = self.numbers - self.information_sets + of_node * len(self.tree.kinds)
+            node_bytes = 2
+        size = self.numbers - self.information_sets + node_bytes * len(self.tree.kinds)
         if self.is_drawn:
+            # The buckets of the flops, two bytes for each of 1,286,792 hands, and the centres.
             size += 2_600_000
         return size
 
 
 class TrainedStrategy(NamedTuple):
-    """The result of a training; the history has what was measured, in chips per hand, and the seconds of iterating."""
+    """Result of a training.
+
+    Attributes:
+        path: strategy file.
+        seconds: time of iterating, over all runs of the training.
+        history: measurements of the exploitability of a small game, in chips per hand.
+    """
 
     path: Path
     iteration: int
@@ -125,7 +137,11 @@ class TrainedStrategy(NamedTuple):
 
 
 def plan_training(settings: CfrSettings) -> TrainingPlan:
-    """What a training will need; a `SolvingError` for a game that cannot be trained for."""
+    """Resolve the settings of a training.
+
+    Raises:
+        SolvingError: the game cannot be trained for, or a setting does not apply to it.
+    """
     name, game = find_game(settings.game)
     settings = replace(settings, game=short_name(name))
     is_drawn = is_dealt_as_holdem(game)
@@ -160,35 +176,35 @@ def train(
     workers: Workers | None = None,
     show: ShowProgress = show_nothing,
 ) -> TrainedStrategy:
-    """Train, or resume a training.
+    """Start or resume a training, and write its strategy file.
 
     Args:
-        iterations: after which it stops.
-        seconds: of iterating, over all parts, after which it stops, if that is earlier.
-        threads: that walk; nothing depends on how many.
-        workers: who computes copies, of which there must be several; threads of this process by default.
+        iterations: maximum number of iterations.
+        seconds: maximum time of iterating, over all runs of the training.
+        threads: number of threads of this process; the result does not depend on it.
+        workers: processes that compute copies; with a single copy they are not used.
 
     Raises:
         BotFileError: the folder holds a training with other settings, is in use, or cannot be written.
     """
+
+    def show_buckets(part: float) -> None:
+        show(None, f"the buckets of all hands: {part:.0%}")
+
     with locked_run(folder, "cfr"), ThreadPoolExecutor(threads) if threads > 1 else nullcontext() as pool:
         path = folder / CHECKPOINT
-        begun = None
+        checkpoint = None
         if path.exists():
-            begun = read_artifact(path, CHECKPOINT_KIND)
-            with begun.parsing():
-                require_same_settings(path, asdict(plan.settings), begun.header["settings"])
+            checkpoint = read_artifact(path, CHECKPOINT_KIND)
+            with checkpoint.parsing():
+                require_same_settings(path, asdict(plan.settings), checkpoint.header["settings"])
         abstraction = None
         tables = None
         if plan.is_drawn:
-            abstraction, tables = load_hands(
-                folder / BUCKETS,
-                plan.settings.bucket_counts,
-                threads,
-                lambda part: show(None, f"the buckets of all hands: {part:.0%}"),
-            )
+            abstraction, tables = load_hands(folder / BUCKETS, plan.settings.bucket_counts, threads, show_buckets)
+            # Clustering may return fewer buckets than requested.
             plan = plan._replace(buckets=abstraction.buckets)
-        session = _Session(plan, tables, path, begun, workers)
+        session = _Session(plan, tables, path, checkpoint, workers)
         run_steps(session.steps(iterations, seconds, pool), session.save, show, save_every_s=save_every_s)
         strategy = folder / STRATEGY
         write_strategy(strategy, plan.tree, plan.buckets, abstraction, session.mean_strategy(), session.record)
@@ -196,7 +212,7 @@ def train(
 
 
 def training_document(plan: TrainingPlan, trained: TrainedStrategy) -> Document:
-    """A training, with the exploitability on the way if the game is small."""
+    """Describe the result of a training, with the course of the exploitability if the game is small."""
     facts = (
         Fact("game", plan.settings.game),
         Fact("decisions of the betting", len(plan.tree.decisions)),
@@ -230,16 +246,18 @@ def training_document(plan: TrainingPlan, trained: TrainedStrategy) -> Document:
 
 
 _CopyState: TypeAlias = tuple[NDArray[Any], NDArray[Any]]
-"""The regrets and the averages of a copy."""
+"""Regrets and averages of a copy."""
 
 
 class _Session:
+    """Run of a training, from its beginning or a checkpoint."""
+
     def __init__(
         self,
         plan: TrainingPlan,
         cards: CardTables | None,
         path: Path,
-        begun: Artifact | None,
+        checkpoint: Artifact | None,
         workers: Workers | None,
     ) -> None:
         self.solvers = [_solver(plan, cards, copy) for copy in range(plan.settings.copies)]
@@ -248,13 +266,13 @@ class _Session:
         self._plan = plan
         self._path = path
         self._workers = workers
-        self._apart = 1
-        if begun is not None:
-            with begun.parsing():
-                iteration = begun.header["iteration"]
-                self.seconds = begun.header["seconds"]
-                self.history = begun.header["history"]
-                arrays = begun.arrays()
+        self._iterations_per_message = 1
+        if checkpoint is not None:
+            with checkpoint.parsing():
+                iteration = checkpoint.header["iteration"]
+                self.seconds = checkpoint.header["seconds"]
+                self.history = checkpoint.header["history"]
+                arrays = checkpoint.arrays()
                 regrets = arrays["regrets"].reshape(len(self.solvers), -1)
                 averages = arrays["averages"].reshape(len(self.solvers), -1)
             if regrets.shape[1] != len(self.solvers[0].regrets):
@@ -279,29 +297,30 @@ class _Session:
     def steps(
         self, iterations: int | None, seconds: float | None, pool: Executor | None
     ) -> Iterator[tuple[float, Words]]:
-        """Iterations until a limit is reached; one that has begun changes the state and is not interrupted."""
+        """Iterate until a limit is reached; yield the part that is done and a function that describes it."""
         while self._part(iterations, seconds) < 1:
             before = time.perf_counter()
-            found = None
-            if self._workers is not None and self._copies[1:]:
-                found = self._advanced_elsewhere(iterations)
-            # The first waits for compiled code, and there is nothing to lose before it.
+            advanced = None
+            if self._workers is not None and len(self.solvers) > 1:
+                advanced = self._advance_in_workers(iterations)
+            # An iteration changes regrets and averages in place, so an interrupt waits for its end. The first one
+            # compiles the kernels and may be interrupted: there is no progress to lose.
             with uninterrupted() if self.iteration else nullcontext():
-                if found is None:
+                if advanced is None:
                     for solver in self.solvers:
                         solver.iterate(pool)
                 else:
-                    reached, states = found
+                    iteration, states = advanced
                     for solver, state in zip(self.solvers, states, strict=True):
-                        solver.resume(reached, *state)
+                        solver.resume(iteration, *state)
                 self.seconds += time.perf_counter() - before
-                times, left = divmod(self.iteration, _FIRST_CHECK)
-                # At the first check, and at each power of 4 times it.
-                if not left and times.bit_count() == 1 and times.bit_length() % 2 == 1:
-                    self._check()
-            yield self._part(iterations, seconds), self._in_words
-        self._check()
-        yield 1.0, self._in_words
+                multiple, remainder = divmod(self.iteration, _FIRST_CHECK)
+                # Powers of 4: a single bit, at an even position.
+                if not remainder and multiple.bit_count() == 1 and multiple.bit_length() % 2 == 1:
+                    self._measure()
+            yield self._part(iterations, seconds), self._format_progress
+        self._measure()
+        yield 1.0, self._format_progress
 
     def _part(self, iterations: int | None, seconds: float | None) -> float:
         part = 0.0
@@ -311,7 +330,7 @@ class _Session:
             part = max(part, self.seconds / seconds)
         return part
 
-    def _in_words(self) -> str:
+    def _format_progress(self) -> str:
         exploited = ""
         if self.history:
             last = self.history[-1]
@@ -322,25 +341,26 @@ class _Session:
         return f"iteration {self.iteration:,}{drawn}{exploited}"
 
     def mean_strategy(self) -> NDArray[np.float64]:
-        """What converges: how often each action was taken over all iterations of all copies."""
-        solver = self.solvers[0]
-        if isinstance(solver, Solver):
-            return solver.average_strategy()
-        averages = np.add.reduce([one.averages for one in self.solvers], dtype=np.float64)
+        """Return the average strategy of all iterations of all copies, in the layout of a strategy file."""
+        first = self.solvers[0]
+        if isinstance(first, Solver):
+            return first.average_strategy()
+        averages = np.add.reduce([solver.averages for solver in self.solvers], dtype=np.float64)
         return as_strategy(self._plan.tree, self._plan.buckets, averages)
 
-    def _advanced_elsewhere(self, iterations: int | None) -> tuple[int, list[_CopyState]]:
-        """All copies after some iterations, and after how many: as many as take a while, but for the end."""
+    def _advance_in_workers(self, iterations: int | None) -> tuple[int, list[_CopyState]]:
+        """Advance all copies in the workers; return the iteration that they reach and their states."""
         assert self._workers is not None
-        count = self._apart
+        count = self._iterations_per_message
         if iterations is not None:
             count = min(count, iterations - self.iteration)
         before = time.perf_counter()
         regrets, averages = zip(*self._copies, strict=True)
-        advance = partial(_advance_elsewhere, self._plan.settings, count, self.iteration)
+        advance = partial(_advance_copy, self._plan.settings, count, self.iteration)
         states = self._workers.map(advance, range(len(self.solvers)), regrets, averages)
-        count_in_time = int(_APART_S / (time.perf_counter() - before) * count)
-        self._apart = max(1, min(2 * self._apart, count_in_time))
+        # At most double the number, because the first messages include compilation and bucket tables.
+        count_in_time = int(_EXCHANGE_INTERVAL_S / (time.perf_counter() - before) * count)
+        self._iterations_per_message = max(1, min(2 * self._iterations_per_message, count_in_time))
         return self.iteration + count, states
 
     @property
@@ -351,21 +371,26 @@ class _Session:
     def _deals(self) -> int:
         return self.iteration * len(self.solvers) * self.solvers[0].per_iteration
 
-    def _check(self) -> None:
-        """Measure the exploitability of a small game, unless that has been done here."""
-        at = self.iteration
+    def _measure(self) -> None:
+        """Add the exploitability of a small game to the history, unless the last entry is from this iteration."""
         solver = self.solvers[0]
-        if not isinstance(solver, Solver) or (self.history and self.history[-1]["iteration"] == at):
+        if not isinstance(solver, Solver) or (self.history and self.history[-1]["iteration"] == self.iteration):
             return
         gains = solver.gains()
-        measured = {"exploitability": sum(gains) / 2, "gains": gains}
-        self.history.append({"iteration": at, "seconds": self.seconds, **measured})
+        self.history.append(
+            {
+                "iteration": self.iteration,
+                "seconds": self.seconds,
+                "exploitability": sum(gains) / 2,
+                "gains": gains,
+            }
+        )
 
     def save(self) -> None:
         regrets, averages = map(np.concatenate, zip(*self._copies, strict=True))
-        of_arrays, contents = as_arrays({"regrets": regrets, "averages": averages})
+        layout, contents = as_arrays({"regrets": regrets, "averages": averages})
         header = {
-            **of_arrays,
+            **layout,
             "settings": asdict(self._plan.settings),
             "iteration": self.iteration,
             "seconds": self.seconds,
@@ -395,12 +420,13 @@ def _solver(plan: TrainingPlan, cards: CardTables | None, copy: int) -> Solver |
 _worker_lock: Final = threading.Lock()
 
 
-def _advance_elsewhere(
+def _advance_copy(
     settings: CfrSettings, count: int, iteration: int, copy: int, regrets: NDArray[Any], averages: NDArray[Any]
 ) -> _CopyState:
-    """Advance a copy in another process, which computes the buckets of all hands itself, once."""
+    """Advance a copy in a worker process by `count` iterations, and return its state."""
+    # The tables of 400 MB are not sent. Each process computes them once, while its other threads wait.
     with _worker_lock:
-        plan, cards = _prepared(settings)
+        plan, cards = _prepare_worker(settings)
     solver = _solver(plan, cards, copy)
     solver.resume(iteration, regrets, averages)
     for _ in range(count):
@@ -409,7 +435,7 @@ def _advance_elsewhere(
 
 
 @lru_cache(maxsize=1)
-def _prepared(settings: CfrSettings) -> tuple[TrainingPlan, CardTables]:
+def _prepare_worker(settings: CfrSettings) -> tuple[TrainingPlan, CardTables]:
     plan = plan_training(settings)
     hands, cards = cluster_hands(*settings.bucket_counts)
     return plan._replace(buckets=hands.buckets), cards

@@ -62,8 +62,8 @@ def test_a_caller_is_answered_without_bluffs() -> None:
     """It learns that the opponent never folds, and bets what wins more often than not."""
     ours = bot(exploit=1)
     played(ours, "calling", 60)
-    assert ours._answering is not None
-    rows = ours._answering.model._counts.values()
+    assert ours._answerer is not None
+    rows = ours._answerer.model._counts.values()
     assert all(row[0] == row[2] == 0 < row[1] for row in rows)
     assert sum(row[3] + row[5] for row in rows) > 0.3 * sum(map(sum, (row[3:] for row in rows)))
 
