@@ -1,4 +1,4 @@
-"""A chromosome at the table: the bot ``evolved``, which plays the shipped champion or any other chromosome."""
+"""The player ``evolved``, which plays the shipped champion or any other chromosome."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 from bots.errors import BotFileError
 from bots.evolved.chromosome import (
     CHAMPION,
-    MOST_RAISES,
+    MAX_RAISES,
     ODDS,
     POSITION_CLASSES,
     THRESHOLD,
@@ -37,19 +37,18 @@ if TYPE_CHECKING:
 class EvolvedBot(Bot):
     """Plays charts before the flop, and the best chromosome of an evolution after it.
 
-    Algorithm: before the flop, a row of a chart by position and starting hand, and in it the raises so far
-        (`bots.evolved.chromosome`). After it, category of the hand, position, round and the raises of this round and
-        the one before choose one of 5,040 genes, whose two thresholds are compared with the chance not to lose against
-        those still in, times the odds of the pot.
+    Algorithm: before the flop, a chart gives the action by position, starting hand and number of raises
+        (`bots.evolved.chromosome`). After the flop, one of 5,040 genes decides, by category of the hand, position,
+        round, and the raises of this round and the one before. Its two thresholds are compared with the chance not to
+        lose against the active players, times the odds of the pot.
 
     Source: J. Conrado Pérez-Fajardo, "Diseño y evaluación de una heurística de juego de póker", final degree
-        project, Universidad Carlos III de Madrid, 2012; `docs/gap-fillings.md` lists what is ours.
+        project, Universidad Carlos III de Madrid, 2012; `docs/gap-fillings.md` lists our additions.
 
-    Other games: limit hold'em of two to ten players; it was trained at a table of ten. At smaller tables the
-        positions farthest from the dealer are missing. Other games are refused.
+    Other games: limit hold'em of two to ten players, although it was trained at tables of ten. Smaller tables lack the
+        positions farthest from the dealer. Other games are refused.
 
-    Strength: at tables of ten it beats nine random, calling or raising bots; docs/evolved.md has the figures, and those
-        against all other bots.
+    Strength: at tables of ten it beats nine random, calling or raising bots; docs/evolved.md has its results.
 
     Its samples depend only on the seed and the state, so a match that is resumed or split between hands plays the
     same. With two players left nothing is sampled.
@@ -79,14 +78,14 @@ class EvolvedBot(Bot):
         seed: Annotated[int | None, "where these draws start; random by default"] = None,
     ) -> None:
         try:
-            found = read_chromosome(chromosome or CHAMPION)
+            chromosome_file = read_chromosome(chromosome or CHAMPION)
         except BotFileError as error:
             raise ValueError(str(error)) from error
-        self._thresholds = found.thresholds
-        wanted = odds or recorded_odds(found)
-        if wanted not in ODDS:
-            raise ValueError(f"odds are {' or '.join(ODDS)}, not {wanted!r}")
-        self._odds: Odds = wanted
+        self._thresholds = chromosome_file.thresholds
+        chosen_odds = odds or recorded_odds(chromosome_file)
+        if chosen_odds not in ODDS:
+            raise ValueError(f"odds are {' or '.join(ODDS)}, not {chosen_odds!r}")
+        self._odds: Odds = chosen_odds
         self._chance = EquityCounter(trials=trials, seed=seed)
         self._explains = explain
 
@@ -94,13 +93,14 @@ class EvolvedBot(Bot):
         compile_kernels()
 
     def policy(self, view: View) -> Mapping[Action, float] | None:
-        """Probability 1 for the one action; None where it depends on samples whose seed was not given."""
-        if self._chance.is_reproducible(view):
-            return {self._decide(view)[0]: 1.0}
-        return None
+        """Return the action with probability 1, or None if it depends on samples of an unknown seed."""
+        if not self._chance.is_reproducible(view):
+            return None
+        action, _ = self._decide(view)
+        return {action: 1.0}
 
     def policy_by_holding(self, view: View) -> HoldingChances | None:
-        """One action with each holding, against one opponent; None against more, where chances are sampled."""
+        """Return an action for each holding against one opponent; None against more, where chances are sampled."""
         if len(view.active_positions) > 2:
             return None
         import numpy as np
@@ -110,13 +110,19 @@ class EvolvedBot(Bot):
         from engine.ranges import HOLDINGS, are_free, chances_of_all
 
         if not view.board:
-            return policy_by_class(view, lambda held: {self._decide(held)[0]: 1.0})
+
+            def policy_before_flop(view: View) -> Mapping[Action, float]:
+                action, _ = self._decide(view)
+                return {action: 1.0}
+
+            return policy_by_class(view, policy_before_flop)
+        # Same arithmetic as in `decision`, for all holdings at once.
         free = are_free(view.board)
         holdings = np.array(HOLDINGS, np.uint8)[free]
         board = np.broadcast_to(np.array(view.board, np.uint8), (len(holdings), len(view.board)))
         categories = rank_hands(np.concatenate([holdings, board], axis=1)) >> 12
-        genes = [self._gene(view, category) for category in Category]
-        raise_above, call_above = np.array([(raises, calls) for _, raises, calls in genes]).T[:, categories]
+        genes = np.array([self._gene(view, category) for category in Category])
+        _, raise_above, call_above = genes.T[:, categories]
         chances = chances_of_all(view.board)
         values = THRESHOLD * (chances.win + chances.tie)[free] * odds_factor(view.to_call, view.pot, self._odds)
         kinds = np.where(values > raise_above, 2, np.where(values > call_above, 1, 0))
@@ -125,15 +131,19 @@ class EvolvedBot(Bot):
     def act(self, view: View) -> Action:
         action, reason = self._decide(view)
         if self._explains:
-            cards = view.hole_text + (f" on {view.board_text}" if view.board else "")
+            cards = view.hole_text
+            if view.board:
+                cards += f" on {view.board_text}"
             view.comment(f"{view.round_name} {cards}: {reason} -> {format_action(action)}")
         return action
 
     def _decide(self, view: View) -> tuple[Action, str]:
+        """Return the action and its reason."""
         if not view.board:
             position = chart_position(view.position, view.num_players)
             raises = _raises(view)[0]
-            kind = chart()[position][starting_hand(view.hole_cards)][min(raises, MOST_RAISES - 1)]
+            row = chart()[position][starting_hand(view.hole_cards)]
+            kind = row[min(raises, MAX_RAISES - 1)]
             reason = f"chart of the {POSITION_CLASSES[position]} with {raises} raises"
         else:
             number, raise_above, call_above = self._gene(view, view.category)
@@ -147,18 +157,30 @@ class EvolvedBot(Bot):
         return self._action(kind, view), reason
 
     def _gene(self, view: View, category: int) -> tuple[int, int, int]:
+        """Return the number of a gene and its thresholds for raising and calling."""
         raises = _raises(view)
-        before = min(raises[-2], MOST_RAISES - (view.round == 1))
+        max_before = MAX_RAISES
+        if view.round == 1:
+            # The blind counts as a raise before the flop.
+            max_before = MAX_RAISES - 1
+        before = min(raises[-2], max_before)
         position = chart_position(view.position, view.num_players)
-        number = gene(category, position, view.round, before, min(raises[-1], MOST_RAISES))
+        number = gene(category, position, view.round, before, min(raises[-1], MAX_RAISES))
         raise_above, call_above = self._thresholds[2 * number : 2 * number + 2]
         return number, raise_above, call_above
 
     def _action(self, kind: int, view: View) -> Action:
         if kind == 2 and view.can_raise:
             return view.raise_min()
-        return view.fold() if kind == 0 and view.to_call else view.call()
+        if kind == 0 and view.to_call:
+            return view.fold()
+        return view.call()
 
 
 def _raises(view: View) -> list[int]:
-    return [sum(action.kind is ActionKind.RAISE for _, action in actions) for actions in view.actions_by_round]
+    """Return the number of raises in each round so far."""
+    raises = []
+    for actions in view.actions_by_round:
+        kinds = [action.kind for _, action in actions]
+        raises.append(kinds.count(ActionKind.RAISE))
+    return raises

@@ -1,13 +1,13 @@
-"""Runs of the training in a folder: checkpoints while they run, chromosomes when they end.
+"""Runs of the training in a folder, with checkpoints, checks and resulting chromosomes.
 
-A folder holds ``trainer-1`` to ``trainer-9`` and ``player``, each with a checkpoint, what it was checked against and,
-once it is finished, a chromosome. An existing run is resumed: with the same settings the end is the same to the bit,
-whatever happened in between. A new run wins against opponents it does not learn from, or it does not learn to play; the
-checks measure that, with deals of their own, every few generations.
+The runs of a folder are called ``trainer-1`` to ``trainer-9`` and ``player``. A run has a checkpoint, a file of checks
+and, once it is finished, a chromosome. An existing run is resumed, and a resumed run ends exactly like an uninterrupted
+one. Checks let the best individual play opponents outside the training, on deals of their own, every few generations.
 """
 
 from __future__ import annotations
 
+import itertools
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -49,12 +49,12 @@ from bots.sdk.options import Interval, Wording, check_options
 from bots.workers import Workers
 from engine.splitmix import MASK_64, mixed
 from engine.text import count_of
-from logs.document import TEXT, Column, Document, Section, Table
+from logs.document import TEXT, Column, Document, Section, Table, Value
 
 _PLAYER: Final = "player"
 _RANDOM: Final = 0x7261_6E64
 _DEALS: Final = 0x6465_616C
-"""Given to the generators together with the run's seed, so that nothing is drawn that the training draws."""
+"""Combined with the seed of the run for the checks, so that they share no random numbers with the training."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,49 +78,67 @@ _CHECKS: Final = CheckSettings()
 
 
 def check_best(
-    kept: ResultJournal,
+    journal: ResultJournal,
     settings: EvolvedSettings,
     deals: int,
     state: State,
     over: Callable[..., Iterable[Evaluation]] = map,
 ) -> None:
-    """Let the best individual after a generation play against nine random trainers and the latest champions before it.
+    """Let the best individual of a generation play nine random trainers and the latest earlier champions.
 
-    What it and the best of each table won, in dollars over all hands, is one result; a generation has one at most.
+    Adds a row with its winnings and those of the best opponent at each table, in dollars over all hands, unless there
+    is a row of this generation.
+
+    Args:
+        deals: number of deals, each played a hundred times.
+        over: function like the built-in ``map`` that spreads the tables.
     """
     generation = state.history[-1]
-    if kept.rows and kept.rows[-1]["generation"] >= generation.number:
+    if journal.rows and journal.rows[-1]["generation"] >= generation.number:
         return
     seed = mixed((settings.seed ^ _DEALS << 32) & MASK_64)
     best = state.population[int(np.argmax(state.evaluation.fitness))]
     tables = [GENOME.random(OPPONENTS, np.random.default_rng([settings.seed, _RANDOM]))]
-    earlier = [champion for champion in state.champions if not np.array_equal(champion, best)][-OPPONENTS:]
+    earlier = [champion for champion in state.champions if not np.array_equal(champion, best)]
     if earlier:
-        tables.append(np.array([earlier[-1 - seat % len(earlier)] for seat in range(OPPONENTS)]))
+        # Fewer champions than seats are repeated, the latest first.
+        latest_first = earlier[: -OPPONENTS - 1 : -1]
+        seats = itertools.islice(itertools.cycle(latest_first), OPPONENTS)
+        tables.append(np.array(list(seats)))
     count = len(tables)
     evaluator = replace(settings.evaluator, deals=deals, seed=seed)
-    found = over(evaluator, [best[None]] * count, [np.zeros(1, np.uint64)] * count, tables)
+    evaluations = over(evaluator, [best[None]] * count, [np.zeros(1, np.uint64)] * count, tables)
     row: dict[str, float] = {"generation": generation.number, "renewals": generation.renewals}
-    for name, table in zip(("random", "earlier"), found, strict=False):
-        assert table.against is not None
-        row |= {name: float(table.fitness[0]), f"best_{name}": float(table.against.max())}
-    kept.add(row)
+    for name, evaluation in zip(("random", "earlier"), evaluations, strict=False):
+        assert evaluation.against is not None
+        row[name] = float(evaluation.fitness[0])
+        row[f"best_{name}"] = float(evaluation.against.max())
+    journal.add(row)
 
 
 @contextmanager
-def _checks(folder: Path, name: str, asked: CheckSettings) -> Iterator[ResultJournal | None]:
-    """The checks of a run; None if there are to be none."""
-    if not asked.check_every:
+def _checks(folder: Path, name: str, settings: CheckSettings) -> Iterator[ResultJournal | None]:
+    """Open the journal of a run's checks, or yield None if checks are off."""
+    if not settings.check_every:
         yield None
         return
-    with result_journal(folder / f"{name}.checks.jsonl", {"check_deals": asked.check_deals}) as kept:
-        if not all(isinstance(row, dict) and isinstance(row.get("generation"), int) for row in kept.rows):
-            raise kept.damaged()
-        yield kept
+    with result_journal(folder / f"{name}.checks.jsonl", {"check_deals": settings.check_deals}) as journal:
+        for row in journal.rows:
+            if not isinstance(row, dict) or not isinstance(row.get("generation"), int):
+                raise journal.damaged()
+        yield journal
 
 
 @dataclass(frozen=True, slots=True)
 class EvolvedRun:
+    """Finished run.
+
+    Attributes:
+        path: file of the chromosome.
+        reason: reason for the end.
+        last: last generation.
+    """
+
     name: str
     path: Path
     reason: str
@@ -141,16 +159,14 @@ def evolve_trainers(
     workers: Workers | None = None,
     show: ShowProgress = show_nothing,
 ) -> list[EvolvedRun]:
-    """Evolve trainers one after another, each with deals, population and draws of its own.
-
-    The seed of the settings is that of the first; each of the others has the next.
-    """
+    """Evolve trainers one after another, with consecutive seeds from that of the settings on."""
     runs = []
     for number, name in enumerate(run_names(count)):
-        own = replace(settings, seed=settings.seed + number)
-        make = partial(trainer_evolution, own)
-        within = show_within(show, number, count)
-        runs.append(_run(folder / name, own, {}, make, rule=rule, checks=checks, workers=workers, show=within))
+        trainer_settings = replace(settings, seed=settings.seed + number)
+        make = partial(trainer_evolution, trainer_settings)
+        show_part = show_within(show, number, count)
+        run = _run(folder / name, trainer_settings, {}, make, rule=rule, checks=checks, workers=workers, show=show_part)
+        runs.append(run)
     return runs
 
 
@@ -163,13 +179,18 @@ def evolve_player(
     workers: Workers | None = None,
     show: ShowProgress = show_nothing,
 ) -> EvolvedRun:
-    """Evolve a player against the nine trainers of a folder, or raise a `BotFileError`; see `evolve_trainers`."""
+    """Evolve a player against the nine trainers of a folder.
+
+    Raises:
+        BotFileError: a trainer is missing, or the run was made with other trainers or settings.
+    """
     paths = [folder / f"{name}.chromosome" for name in run_names(OPPONENTS)]
     for path in paths:
         if not path.is_file():
             raise BotFileError(str(path), f"the file does not exist; a player needs {OPPONENTS} trainers")
     trainers: Chromosomes = np.array([_thresholds(read_chromosome(str(path))) for path in paths])
-    about = {"trainers": [sha256(trainer.astype(np.int8).tobytes()).hexdigest() for trainer in trainers]}
+    digests = [sha256(trainer.astype(np.int8).tobytes()).hexdigest() for trainer in trainers]
+    about = {"trainers": digests}
     path = folder / _PLAYER
     make = partial(player_evolution, settings, trainers)
     return _run(path, settings, about, make, rule=rule, checks=checks, workers=workers, show=show)
@@ -190,22 +211,25 @@ def _run(
     name = start.name
     about = {"settings": settings_data(settings), **about}
     checkpoint = folder / f"{name}.checkpoint"
-    over: dict[str, Any] = {} if workers is None else {"over": workers.map, "parts": 4 * workers.count}
-    with locked_run(folder, name), _checks(folder, name, checks) as kept:
+    over: dict[str, Any] = {}
+    if workers is not None:
+        # More parts than workers, because some individuals play longer hands than others.
+        over = {"over": workers.map, "parts": 4 * workers.count}
+    with locked_run(folder, name), _checks(folder, name, checks) as journal:
         state = None
         if checkpoint.exists():
-            state, found = load_checkpoint(checkpoint)
-            if about.get("trainers") != found.get("trainers"):
+            state, notes = load_checkpoint(checkpoint)
+            if about.get("trainers") != notes.get("trainers"):
                 raise BotFileError(str(checkpoint), "it was made with other trainers; take another folder")
-            require_same_settings(checkpoint, about["settings"], found.get("settings", {}))
+            require_same_settings(checkpoint, about["settings"], notes.get("settings", {}))
         evolution = make(state=state, **over)
 
         def generations() -> Iterator[tuple[float | None, Words]]:
             for generation in evolution.generations(rule):
                 yield rule.part(generation), partial(_in_words, name, generation)
                 is_due = generation.number % (checks.check_every or 1) == 0 or rule.reason(generation) is not None
-                if kept is not None and is_due:
-                    check_best(kept, settings, checks.check_deals, evolution.state, over.get("over", map))
+                if journal is not None and is_due:
+                    check_best(journal, settings, checks.check_deals, evolution.state, over.get("over", map))
 
         run_steps(generations(), lambda: save_checkpoint(checkpoint, evolution.state, about), show)
     last = evolution.state.history[-1]
@@ -228,17 +252,18 @@ def _run(
 
 
 def _in_words(name: str, generation: Generation) -> str:
-    """A generation, the most important first; gains are dollars over all hands."""
-    renewed = f"trainers renewed {generation.renewals}x, {generation.since_renewal} generations ago, "
+    """Format a generation on one line, with winnings in dollars over all hands."""
+    renewed = ""
+    if generation.renewals:
+        renewed = f"trainers renewed {generation.renewals}x, {generation.since_renewal} generations ago, "
     return (
         f"{name}: generation {generation.number}, best {generation.best:+,.0f}, mean {generation.mean:+,.0f}, best "
-        f"trainer {generation.best_opponent or 0:+,.0f} dollars, {renewed if generation.renewals else ''}"
-        f"genes used {generation.used_share:.0%}"
+        f"trainer {generation.best_opponent or 0:+,.0f} dollars, {renewed}genes used {generation.used_share:.0%}"
     )
 
 
 def runs_document(runs: Sequence[EvolvedRun]) -> Document:
-    """The last generations of finished runs."""
+    """Build a document with the last generation of each finished run."""
     columns = (
         Column("run"),
         Column("generations", ",", rank=1),
@@ -248,17 +273,18 @@ def runs_document(runs: Sequence[EvolvedRun]) -> Document:
         Column("genes used", ".0%", meaning="on average over the individuals", rank=4),
         Column("ended because", TEXT),
     )
-    rows = (
-        (run.name, one.number, one.best, one.mean, one.best_opponent or 0.0, one.used_share, run.reason)
-        for run in runs
-        for one in [run.last]
-    )
+    rows: list[tuple[Value, ...]] = []
+    for run in runs:
+        last = run.last
+        best_opponent = last.best_opponent or 0.0
+        rows.append((run.name, last.number, last.best, last.mean, best_opponent, last.used_share, run.reason))
     sentence = f"{count_of(len(runs), 'chromosome')} in {runs[0].path.parent}; gains are dollars over all hands."
     plays = [f"It plays as evolved?chromosome={run.path}" for run in runs if run.name == _PLAYER]
     return Document("Agents evolved", (sentence, *plays), sections=(Section("", (Table("", columns, tuple(rows)),)),))
 
 
 def _holds(path: Path, thresholds: bytes) -> bool:
+    """Return whether a file already has these thresholds, so that its date is kept."""
     try:
         return array("b", read_chromosome(str(path)).thresholds).tobytes() == thresholds
     except BotFileError:

@@ -1,6 +1,7 @@
-"""How the agent is trained: sets of deals, trainers by co-evolution, then a player against them.
+"""Sets of deals, settings and evaluation of the training (chapters 3.3 and 5.1 of the thesis).
 
-Source: chapters 3.3 and 5.1 of the thesis.
+Nine trainers are evolved first, each against random opponents that better individuals replace, and then a player
+against these trainers.
 """
 
 from __future__ import annotations
@@ -40,13 +41,13 @@ class DealSet:
     """Deals for ten players, each played a hundred times (see `bots.evolved.kernel`).
 
     Attributes:
-        cards: shape (deals, 25), pair by pair, then the board.
-        flops: the hands that see a flop, shape (hands, 4): deal, rotation of the pairs, bit set of the positions that
-            are in, raises before the flop.
-        spent: what each position has put in before the flop of these hands, shape (hands, 10).
-        categories: of each deal, pair and round after the first, 0 to 8.
-        ranks: of each deal and pair, of all seven cards.
-        weights: the chance not to lose, shape (deals, 10 pairs, 3 rounds, 9 counts of opponents less one).
+        cards: pair by pair, then the board, shape (deals, 25).
+        flops: hands that see a flop, shape (hands, 4), as deal, rotation of the pairs, bit set of the active positions,
+            and raises before the flop.
+        spent: chips of each position before the flop of these hands, shape (hands, 10).
+        categories: category of each pair in each round after the first, 0 to 8, shape (deals, 10, 3).
+        ranks: rank of each pair's seven cards, shape (deals, 10).
+        weights: chance not to lose, shape (deals, 10 pairs, 3 rounds, 9), by opponents less one.
     """
 
     cards: NDArray[np.uint8]
@@ -70,11 +71,12 @@ class DealSet:
         won: NDArray[np.float64],
         log: NDArray[np.float64] | None = None,
     ) -> None:
-        """Play all hands; see `bots.evolved.kernel.play_table` for what is written."""
+        """Play all hands, and write `used`, `won` and `log` (see `bots.evolved.kernel.play_table`)."""
         from bots.evolved.kernel import LOGGED, play_table
 
-        by_price = np.array([one == "price" for one in odds])
-        log = np.empty((0, LOGGED)) if log is None else log
+        by_price = np.array([player_odds == "price" for player_odds in odds])
+        if log is None:
+            log = np.empty((0, LOGGED))
         play_table(
             table,
             by_price,
@@ -91,11 +93,12 @@ class DealSet:
 
 
 def make_deals(count: int, seed: int, trials: int = 1000) -> DealSet:
-    """Deal until `count` deals have been found of which at least one rotation sees a flop.
+    """Draw deals that see a flop in at least one rotation, and compute their weights.
 
     Args:
-        seed: of the cards and of the simulation; counts modulo 2**64.
-        trials: of the simulation behind each weight; the standard error of a weight is at most 0.5 / sqrt(trials).
+        count: number of deals.
+        seed: seed of the cards and of the simulation, modulo 2**64.
+        trials: simulations of each weight, whose standard error is at most 0.5 / sqrt(trials).
     """
     from bots.evolved import kernel
 
@@ -103,37 +106,44 @@ def make_deals(count: int, seed: int, trials: int = 1000) -> DealSet:
     state = kernel.deal(np.uint64(mixed(seed & MASK_64)), cards)
     weights = np.empty((count, 10, 3, 9))
     kernel.weigh(cards, trials, np.uint64(state), weights)
-    seen = []
-    before = []
+    flops = []
+    spent_before = []
     spent = np.empty(10, np.int64)
-    for number, of_deal in enumerate(cards):
+    for number, deal in enumerate(cards):
         for rotation in range(10):
-            in_pot, raises, _ = kernel.preflop(of_deal, rotation, spent)
+            in_pot, raises, _ = kernel.preflop(deal, rotation, spent)
+            # At least two players see the flop if more than one bit is set.
             if in_pot & (in_pot - 1):
-                seen.append((number, rotation, in_pot, raises))
-                before.append(spent.copy())
+                flops.append((number, rotation, in_pot, raises))
+                spent_before.append(spent.copy())
     ranks = np.empty((count, 10), np.uint16)
     categories = np.empty((count, 10, 3), np.uint8)
-    for number, dealt in enumerate(cards.tolist()):
+    for number, deal_cards in enumerate(cards.tolist()):
         for pair in range(10):
-            ranks[number, pair] = _rank(dealt, pair, 5)
+            ranks[number, pair] = _rank(deal_cards, pair, 5)
             for street, board in enumerate((3, 4, 5)):
-                categories[number, pair, street] = _rank(dealt, pair, board) >> 12
-    return DealSet(cards, np.array(seen, np.int64), np.array(before, np.int64), categories, ranks, weights)
+                categories[number, pair, street] = _rank(deal_cards, pair, board) >> 12
+    return DealSet(cards, np.array(flops, np.int64), np.array(spent_before, np.int64), categories, ranks, weights)
 
 
 def _rank(cards: list[int], pair: int, board: int) -> int:
-    return rank_hand([*cards[2 * pair : 2 * pair + 2], *cards[20 : 20 + board]])
+    hole_cards = cards[2 * pair : 2 * pair + 2]
+    board_cards = cards[20 : 20 + board]
+    return rank_hand(hole_cards + board_cards)
 
 
 GENOME: Final = Genome.alike(GENES, -THRESHOLD, THRESHOLD, is_whole=True, values=2)
 OPPONENTS: Final = 9
-"""Chromosomes at the table, without the one that is evaluated."""
+"""Chromosomes at a table besides the evaluated one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EvolvedSettings:
-    """The settings of one run; the defaults are those of the thesis for a trainer."""
+    """Settings of a run. The defaults are those of the thesis for a trainer.
+
+    Raises:
+        EvolutionError: a value is out of range.
+    """
 
     population: Annotated[int, "individuals of a generation", Wording(group="Training"), Interval(2, 1_000_000)] = 100
     deals: Annotated[int, "deals, each played 100 times", Interval(1, 1_000_000)] = 200
@@ -153,11 +163,11 @@ class EvolvedSettings:
 
     @property
     def breeding(self) -> Breeding:
-        """Selection, the four crossovers of the thesis, its mutation; the best of parents and children live on."""
+        """Operators of the thesis, with one of its four crossovers in each generation."""
         return Breeding(
             selection=tournament_selection(self.tournament),
             crossover=one_of(
-                # "Half of the individual" cuts at a drawn point.
+                # The thesis's "half of the individual", read as a cut at a random point.
                 one_point_crossover,
                 half_of_used_genes,
                 some_genes(self.points),
@@ -173,16 +183,21 @@ class EvolvedSettings:
 
 
 TRAINER: Final = StopRule(patience=200, opponents=500)
-"""The thesis's rule for a trainer: 500 better ones were found, or none within 200 generations."""
+"""Rule of the thesis for a trainer, which ends after 500 better individuals, or 200 generations without any."""
 PLAYER: Final = StopRule(generations=500)
-"""The thesis's rule for the player."""
+"""Rule of the thesis for the player."""
 
 
 @dataclass(frozen=True, slots=True)
 class TableEvaluator:
-    """Plays each individual at a table with nine opponents; fitness is its gain in dollars over all hands.
+    """Evaluate individuals by their winnings from nine opponents, in dollars over all hands.
 
-    `deals` is their number, each played a hundred times.
+    Attributes:
+        deals: number of deals, each played a hundred times.
+        seed: seed of the deals.
+        trials: simulations of each weight.
+        odds: odds of all players.
+        rake: take a part of each pot.
     """
 
     deals: int
@@ -192,11 +207,12 @@ class TableEvaluator:
     rake: bool
 
     def __call__(self, chromosomes: Chromosomes, seeds: Seeds, opponents: Chromosomes | None) -> Evaluation:
-        """See `.Evaluator`; the seeds are not needed, as nothing is drawn."""
+        # The seeds are unused: all individuals play the same deals, and nothing else is drawn.
         if opponents is None or len(opponents) != OPPONENTS:
-            raise EvolutionError(
-                f"a table needs {OPPONENTS} opponents, not {0 if opponents is None else len(opponents)}"
-            )
+            count = 0
+            if opponents is not None:
+                count = len(opponents)
+            raise EvolutionError(f"a table needs {OPPONENTS} opponents, not {count}")
         deals = _deals(self.deals, self.seed, self.trials)
         odds = (self.odds,) * (OPPONENTS + 1)
         table = np.empty((OPPONENTS + 1, *chromosomes.shape[1:]), np.int16)
@@ -210,20 +226,24 @@ class TableEvaluator:
 
 
 _deals: Final = lru_cache(maxsize=4)(make_deals)
-"""A process makes deals once."""
 
 
 def trainer_evolution(settings: EvolvedSettings, **options: Any) -> Evolution:
-    """The co-evolution of one trainer: nine random opponents, which better individuals replace one by one.
+    """Return the evolution of a trainer against nine random opponents, which better individuals replace.
 
-    `options` go to `Evolution`: `state`, `over` and `parts`.
+    Args:
+        options: further arguments of `Evolution`: `state`, `over` and `parts`.
     """
     opponents = GENOME.random(OPPONENTS, np.random.default_rng([settings.seed, OPPONENTS]))
     return player_evolution(settings, opponents, opposition="challengers", **options)
 
 
 def player_evolution(settings: EvolvedSettings, trainers: Chromosomes, **options: Any) -> Evolution:
-    """The evolution of a player against nine trainers, which do not change by default; see `trainer_evolution`."""
+    """Return the evolution of a player against nine trainers, which do not change by default.
+
+    Args:
+        options: further arguments of `Evolution`.
+    """
     size = settings.population
     seed = settings.seed
     evaluator = settings.evaluator
