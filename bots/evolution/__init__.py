@@ -1,4 +1,4 @@
-"""Genetic algorithms over arrays of numbers. Nothing here knows poker, or what a chromosome means.
+"""Genetic algorithms over arrays of numbers, independent of poker.
 
     >>> from bots.evolution.breeding import Breeding, Evaluation, Genome
     >>> from bots.evolution.evolution import Evolution, StopRule
@@ -10,10 +10,9 @@
     >>> evolution.champion[:, 0].round(1).tolist()
     [0.3, 0.3, 0.3]
 
-A generation is: select parents, cross them, mutate the children, evaluate, replace. The operators are functions, made
-with their parameters (``tournament_selection(size=3)``). All that is random follows from one seed and the number of the
-generation: a run that is stopped and resumed from its checkpoint ends as one that was not.
+A generation selects parents, crosses them, mutates the children, evaluates them and replaces the population. Operators
+are functions that are created with their parameters (``tournament_selection(size=3)``). All random numbers follow from
+the seed and the number of the generation, so a resumed run ends exactly like an uninterrupted one.
 
-Chromosomes are arrays of shape (individuals, genes, values of a gene). Operators deal with genes; the values of one
-gene stay together.
+Chromosomes are arrays of shape (individuals, genes, values of a gene). Operators move whole genes.
 """

@@ -1,10 +1,8 @@
-"""Chromosomes and their evaluation; from one population to the next: selection, crossover, mutation, replacement.
+"""Chromosomes, their evaluation, and the operators that breed the next population.
 
-Who becomes a parent: the fitter, the likelier. A child has its own parent's genes except where a mask, shape (pairs,
-genes), says that the pair exchanges them. What an evaluation used of the first parent can guide the choice (`used`, of
-the same shape): where most of a chromosome is never asked, what is exchanged elsewhere changes nothing.
-
-Parameters of operators are not checked here: the settings of an evolution declare the valid ones.
+A crossover draws a mask of shape (pairs, genes) of the genes that two parents exchange. It can depend on the genes that
+the evaluation used: if most of a chromosome is never used, an exchange of other genes changes nothing. Operators do not
+check their parameters, which the settings of an evolution do.
 """
 
 from __future__ import annotations
@@ -28,14 +26,16 @@ Seeds: TypeAlias = NDArray[np.uint64]
 
 
 _GeneRange: TypeAlias = tuple[float, float, bool]
-"""The lowest and the highest value of a gene; whether its values are whole numbers."""
+"""Minimum and maximum of a gene's values, and whether they are whole numbers."""
 
 
 @dataclass(frozen=True, slots=True)
 class Genome:
-    """The genes of every chromosome of a population, each with so many values of its range.
+    """Genes of the chromosomes of a population.
 
-    The lowest value of a range is below the highest, and both are whole numbers where all values are.
+    Attributes:
+        ranges: range of each gene's values. The bounds are whole numbers if the values are.
+        values: number of values of each gene.
     """
 
     ranges: tuple[_GeneRange, ...]
@@ -51,7 +51,7 @@ class Genome:
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """The type of the arrays: int16 where every value is a whole number that fits, else float64."""
+        """Type of the arrays: int16 if all values are whole numbers that fit, otherwise float64."""
         for low, high, is_whole in self.ranges:
             if not is_whole or low < -32768 or high > 32767:
                 return np.dtype(np.float64)
@@ -66,16 +66,21 @@ class Genome:
         return np.array([[high - low] for low, high, _ in self.ranges])
 
     def random(self, count: int, random: np.random.Generator) -> Chromosomes:
-        """Chromosomes whose values are all drawn, each value of a gene's range equally likely."""
+        """Draw chromosomes uniformly from the ranges."""
         whole = np.array([[is_whole] for _, _, is_whole in self.ranges])
-        # A whole number owns the interval up to the next one, so that the last is as likely as the others.
+        # A whole number has the interval up to the next one, so that the last is as likely as the others.
         drawn = self.low + random.random((count, self.genes, self.values)) * (self.width + whole)
         return self.fitted(np.where(whole, np.floor(drawn), drawn))
 
     def spread(self, count: int, levels: int, random: np.random.Generator) -> Chromosomes:
-        """Chromosomes in which every gene takes each of `levels` equally spaced values equally often, in drawn order.
+        """Return chromosomes in which each gene has equally spaced values equally often, in random order.
 
-        `count` is a multiple of `levels`, which is 2 or more and includes both ends of the range.
+        Args:
+            count: number of chromosomes, a multiple of `levels`.
+            levels: number of equally spaced values, 2 or more, including both ends of the range.
+
+        Raises:
+            EvolutionError: the numbers do not fit.
         """
         if levels < 2 or count % levels:
             raise EvolutionError(
@@ -87,25 +92,24 @@ class Genome:
         return self.fitted(self.low + random.permuted(level, axis=0) * self.width)
 
     def fitted(self, chromosomes: NDArray[Any]) -> Chromosomes:
-        """The chromosomes with every value in its range, and whole where it has to be."""
+        """Return the chromosomes with all values clipped to their ranges, and rounded if they are whole."""
         fitted = np.clip(chromosomes, self.low, self.low + self.width)
         whole = [number for number, (_, _, is_whole) in enumerate(self.ranges) if is_whole]
         if whole and fitted.dtype.kind == "f":
             fitted[:, whole] = np.rint(fitted[:, whole])
-        of_type: Chromosomes = fitted.astype(self.dtype, copy=False)
-        return of_type
+        converted: Chromosomes = fitted.astype(self.dtype, copy=False)
+        return converted
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Evaluation:
-    """What an evaluation found.
+    """Result of an evaluation.
 
     Attributes:
-        fitness: of each individual; the higher, the better.
-        used: which genes were asked, shape (individuals, genes); None means all.
-        against: what each opponent got against each individual, shape (individuals, opponents); None without opponents.
-        totals: what each opponent got against all individuals together; it is enough for rivals, where `against` would
-            be large.
+        fitness: fitness of each individual; higher is better.
+        used: mask of the genes that were used, shape (individuals, genes); None means all.
+        against: winnings of each opponent from each individual, shape (individuals, opponents); None without opponents.
+        totals: winnings of each opponent from all individuals, for rivals, where `against` would be large.
     """
 
     fitness: Floats
@@ -114,32 +118,40 @@ class Evaluation:
     totals: Floats | None = None
 
     def used_genes(self, genes: int) -> Bools:
-        """Which of that many genes each individual used, shape (individuals, genes)."""
+        """Return the mask of the used genes, shape (individuals, genes).
+
+        Args:
+            genes: number of genes.
+        """
         if self.used is None:
             return np.ones((len(self.fitness), genes), bool)
         return self.used
 
     def of(self, individuals: Sequence[int]) -> Evaluation:
-        """What was found of some of the individuals, without totals."""
+        """Return the evaluation of some of the individuals, without totals."""
         chosen = np.array(individuals, np.intp)
-        used = None if self.used is None else self.used[chosen]
-        against = None if self.against is None else self.against[chosen]
+        used = None
+        if self.used is not None:
+            used = self.used[chosen]
+        against = None
+        if self.against is not None:
+            against = self.against[chosen]
         return Evaluation(self.fitness[chosen], used, against)
 
 
 def joined(*parts: Evaluation) -> Evaluation:
-    """What was found of the individuals of all parts, in order; parts without individuals do not count."""
-    found = [part for part in parts if len(part.fitness)]
-    if len(found) == 1:
-        return found[0]
-    totals = [part.totals for part in found if part.totals is not None]
+    """Return the evaluation of the individuals of all parts, in order. Empty parts are ignored."""
+    evaluations = [part for part in parts if len(part.fitness)]
+    if len(evaluations) == 1:
+        return evaluations[0]
+    totals = [part.totals for part in evaluations if part.totals is not None]
     total = None
-    if len(totals) == len(found):
+    if len(totals) == len(evaluations):
         total = np.sum(totals, axis=0)
     return Evaluation(
-        np.concatenate([part.fitness for part in found]),
-        _concatenated([part.used for part in found if part.used is not None]),
-        _concatenated([part.against for part in found if part.against is not None]),
+        np.concatenate([part.fitness for part in evaluations]),
+        _concatenated([part.used for part in evaluations if part.used is not None]),
+        _concatenated([part.against for part in evaluations if part.against is not None]),
         total,
     )
 
@@ -151,20 +163,24 @@ def _concatenated(arrays: list[NDArray[Any]]) -> NDArray[Any] | None:
 
 
 Evaluator: TypeAlias = Callable[[Chromosomes, Seeds, Chromosomes | None], Evaluation]
-"""Evaluates chromosomes.
+"""Evaluates chromosomes, with a seed for each, against the chromosomes of opponents (None without opponents).
 
-It is given the chromosomes, a seed for each and the opponents' chromosomes (None where there are none). What it finds
-of one individual may depend on that individual, its seed and the opponents only, so that the evaluation can be divided
-anyhow. It must be picklable where other processes do it.
+The result of an individual depends only on that individual, its seed and the opponents, so that an evaluation can be
+divided into parts. An evaluator must be picklable if other processes call it.
 """
 Map: TypeAlias = Callable[..., Sequence[Evaluation]]
-"""Like the built-in ``map``: a function and its arguments, results in order, wherever they are computed."""
+"""Function like the built-in ``map``, which can compute the results elsewhere."""
 
 
 def evaluate_in_parts(
     evaluator: Evaluator, chromosomes: Chromosomes, seeds: Seeds, opponents: Chromosomes | None, parts: int, over: Map
 ) -> Evaluation:
-    """Evaluate in `parts` tasks of nearly equal size, which `over` spreads; the result does not depend on either."""
+    """Evaluate in tasks of nearly equal size. The result does not depend on `parts` and `over`.
+
+    Args:
+        parts: number of tasks.
+        over: function that spreads the tasks.
+    """
     bounds = np.linspace(0, len(chromosomes), min(parts, len(chromosomes)) + 1).astype(int)
     chromosomes_by_part = []
     seeds_by_part = []
@@ -176,14 +192,14 @@ def evaluate_in_parts(
 
 
 Selection: TypeAlias = Callable[[Floats, int, np.random.Generator], NDArray[np.intp]]
-"""Draws the indices of parents, with replacement, from the fitness of all individuals and the number of parents."""
+"""Draws the indices of parents, with replacement, from the fitness of all individuals and a number of parents."""
 
 
 def tournament_selection(size: int = 3, floor: float | None = None) -> Selection:
-    """Select the fittest of `size` individuals drawn with replacement; among equals, the one drawn first.
+    """Select the fittest of `size` individuals drawn with replacement, and among equals the one drawn first.
 
-    An individual that is not fitter than `floor` cannot win; where none of the drawn is, the first of the population
-    does.
+    Args:
+        floor: fitness that a winner has to exceed. If none does, the first individual of the population wins.
     """
 
     def draw(fitness: Floats, count: int, random: np.random.Generator) -> NDArray[np.intp]:
@@ -199,28 +215,37 @@ def tournament_selection(size: int = 3, floor: float | None = None) -> Selection
 def roulette_selection(offset: float = 0.0) -> Selection:
     """Select in proportion to fitness plus an offset.
 
-    An individual whose sum is not above 0 is not drawn; if there is no other, all are equally likely.
+    An individual whose sum is not above 0 is not drawn. If there is no other, all are equally likely.
     """
-    return lambda fitness, count, random: _spin(np.maximum(fitness + offset, 0.0), count, random)
+
+    def draw(fitness: Floats, count: int, random: np.random.Generator) -> NDArray[np.intp]:
+        return _spin(np.maximum(fitness + offset, 0.0), count, random)
+
+    return draw
 
 
 def signed_roulette_selection(fitness: Floats, count: int, random: np.random.Generator) -> NDArray[np.intp]:
-    """Walk along the fitness of all, also where it is negative, until the sum, above 0, reaches a drawn part of it."""
+    """Select the individual at which the signed running sum of the fitness reaches a random part of the total.
+
+    Raises:
+        EvolutionError: the total is not above 0.
+    """
     ends = np.cumsum(fitness)
     if not ends[-1] > 0:
         raise EvolutionError(
             f"a roulette wheel without an offset cannot turn: the fitness of all sums to {ends[-1]:g}, "
             "and it has to be above 0"
         )
-    # Where the sum goes down, no new individual is found.
+    # An individual whose fitness lowers the sum is never drawn.
     drawn: NDArray[np.intp] = np.searchsorted(np.maximum.accumulate(ends), random.random(count) * ends[-1])
     return drawn
 
 
 def rank_selection(*, skips_best: bool = False) -> Selection:
-    """Select in proportion to rank: 1 for the least fit, n for the fittest of n; equals in order of the population.
+    """Select in proportion to rank, from 1 for the least fit to n for the fittest of n.
 
-    With `skips_best` the fittest is never drawn; the others keep their ranks.
+    Args:
+        skips_best: never draw the fittest. The others keep their ranks.
     """
 
     def draw(fitness: Floats, count: int, random: np.random.Generator) -> NDArray[np.intp]:
@@ -235,6 +260,7 @@ def rank_selection(*, skips_best: bool = False) -> Selection:
 
 
 def _spin(weights: Floats, count: int, random: np.random.Generator) -> NDArray[np.intp]:
+    """Draw indices in proportion to weights; if all are 0, with equal probability."""
     if not weights.any():
         weights = np.ones(len(weights))
     ends = np.cumsum(weights)
@@ -245,32 +271,41 @@ def _spin(weights: Floats, count: int, random: np.random.Generator) -> NDArray[n
 
 
 Crossover: TypeAlias = Callable[[Bools, np.random.Generator], Bools]
-"""Draws the mask of the genes that pairs of children exchange.
+"""Draws the mask of the genes that pairs exchange, from the mask of the genes that each first parent used.
 
-It is given the genes that each pair's first parent used. Both have the shape (pairs, genes).
+Both masks have the shape (pairs, genes).
 """
 
 
 def one_point_crossover(used: Bools, random: np.random.Generator) -> Bools:
-    """Exchange all genes from a drawn point on; at least one gene stays, and at least one goes."""
+    """Exchange all genes from a random point on. At least one gene stays, and at least one is exchanged."""
     pairs, genes = used.shape
     cuts = random.integers(min(1, genes - 1), max(genes, 1), size=(pairs, 1))
     return np.arange(genes) >= cuts
 
 
 def uniform_crossover(share: float = 0.5) -> Crossover:
-    """Exchange each gene by itself, with the chance `share`."""
-    return lambda used, random: random.random(used.shape) < share
+    """Exchange each gene independently with probability `share`."""
+
+    def exchange(used: Bools, random: np.random.Generator) -> Bools:
+        mask: Bools = random.random(used.shape) < share
+        return mask
+
+    return exchange
 
 
 def half_of_used_genes(used: Bools, random: np.random.Generator) -> Bools:
-    """Exchange all genes behind the first half of those that the first parent used; none, if it used none."""
+    """Exchange all genes behind the first half of the genes that the first parent used; none if it used none."""
     counts = np.cumsum(used, axis=1)
     return 2 * counts > counts[:, -1:]
 
 
 def some_genes(count: int, *, of_used: bool = False) -> Crossover:
-    """Exchange `count` genes, drawn, of all or of those that the first parent used; all of them, if they are fewer."""
+    """Exchange `count` random genes, or all if there are fewer.
+
+    Args:
+        of_used: draw only from the genes that the first parent used.
+    """
 
     def exchange(used: Bools, random: np.random.Generator) -> Bools:
         if of_used:
@@ -281,7 +316,7 @@ def some_genes(count: int, *, of_used: bool = False) -> Crossover:
 
 
 def one_of(*crossovers: Crossover) -> Crossover:
-    """Draw one of the crossovers for each generation."""
+    """Use a random one of the crossovers in each generation."""
 
     def exchange(used: Bools, random: np.random.Generator) -> Bools:
         crossover = crossovers[int(random.integers(len(crossovers)))]
@@ -291,7 +326,8 @@ def one_of(*crossovers: Crossover) -> Crossover:
 
 
 def _pick(allowed: Bools, count: int, random: np.random.Generator) -> Bools:
-    """Of each row, `count` of the allowed places, drawn without replacement; all, if those are fewer."""
+    """Draw `count` of the allowed columns of each row, without replacement, or all if there are fewer."""
+    # Random numbers below 1 for allowed columns, and above 1 for the others, which sort last.
     order = np.argsort(random.random(allowed.shape) + ~allowed, axis=1)
     picked = np.zeros_like(allowed)
     np.put_along_axis(picked, order[:, :count], True, axis=1)
@@ -299,11 +335,15 @@ def _pick(allowed: Bools, count: int, random: np.random.Generator) -> Bools:
 
 
 _Mutation: TypeAlias = Callable[[Chromosomes, Bools, Genome, np.random.Generator], Chromosomes]
-"""Changes chromosomes; the mask, shape (individuals, genes), marks the genes that a parent used."""
+"""Returns changed chromosomes. The mask, shape (individuals, genes), marks the genes that a parent used."""
 
 
 def shift_mutation(genes: int, variance: float = 0.1) -> _Mutation:
-    """Move so many used genes, or all of them, up or down, each value by itself, by a part of its range."""
+    """Move each value of `genes` used genes up or down by a part of its range.
+
+    Args:
+        variance: part of the range.
+    """
 
     def mutate(chromosomes: Chromosomes, used: Bools, genome: Genome, random: np.random.Generator) -> Chromosomes:
         picked = _pick(used, genes, random)
@@ -314,7 +354,7 @@ def shift_mutation(genes: int, variance: float = 0.1) -> _Mutation:
 
 
 def reset_mutation(genes: int = 1) -> _Mutation:
-    """Draw new values for so many genes, each value of their range equally likely."""
+    """Draw new values for `genes` genes, uniformly from their ranges."""
 
     def mutate(chromosomes: Chromosomes, used: Bools, genome: Genome, random: np.random.Generator) -> Chromosomes:
         picked = _pick(np.ones_like(used), genes, random)
@@ -328,15 +368,15 @@ _HALF = np.uint64(32)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Breeding:
-    """How a population renews itself.
+    """Operators and rules that renew a population.
 
     Attributes:
-        crossover_rate: the chance that a pair exchanges anything, 0 to 1.
-        mutation_rate: the chance that a child does, 0 to 1.
-        keeps_best: the next population is the best of parents and children; otherwise the children, and the `elite`.
-        elite: how many of the best parents live on.
-        is_unique: a child equal to another one, or to one of the elite, is dropped and another bred. Where breeding
-            brings nothing new any more, equal ones are let in.
+        crossover_rate: probability that a pair exchanges anything, 0 to 1.
+        mutation_rate: probability that a child is mutated, 0 to 1.
+        keeps_best: the next population has the best of parents and children, otherwise the children and the elite.
+        elite: number of the best parents that survive.
+        is_unique: drop a child that equals another one or one of the elite, and breed another. Equal children are
+            accepted when breeding finds no new ones.
     """
 
     selection: Selection = field(default_factory=tournament_selection)
@@ -355,14 +395,18 @@ class Breeding:
             )
 
     def require_population(self, size: int) -> None:
-        """Raise an `EvolutionError` for a population of a size that cannot be bred."""
+        """Require that a population of this size can be bred.
+
+        Raises:
+            EvolutionError: the size is below 2, or the elite leaves no room for children.
+        """
         if size < 2:
             raise EvolutionError(f"a population needs at least 2 individuals, not {size}")
         if self.elite >= size:
             raise EvolutionError(f"an elite of {self.elite} leaves no room for children in a population of {size}")
 
     def survivors(self, size: int) -> int:
-        """Number of parents of a population of this size that may live on."""
+        """Return the number of parents that may survive in a population of this size."""
         if self.keeps_best:
             return size
         return self.elite
@@ -370,68 +414,70 @@ class Breeding:
     def offspring(
         self, genome: Genome, chromosomes: Chromosomes, used: Bools, fitness: Floats, random: np.random.Generator
     ) -> Chromosomes:
-        """The children of a population; with those of the elite that live on, as many as the population has."""
-        wanted = len(chromosomes) - self.elite
+        """Breed as many children as the population has individuals besides the elite."""
+        size = len(chromosomes) - self.elite
         if not self.is_unique:
-            return self._children(wanted, genome, chromosomes, used, fitness, random)
+            return self._children(size, genome, chromosomes, used, fitness, random)
         known = chromosomes[best_first(fitness)[: self.elite]]
         parts: list[Chromosomes] = []
-        missing = wanted
-        everything = wanted + wanted // 4
-        count = everything
+        missing = size
+        # Breed more than are missing, because some will be equal to others.
+        max_count = size + size // 4
+        count = max_count
         while missing:
             children = self._children(count, genome, chromosomes, used, fitness, random)
-            kept = np.flatnonzero(_is_new(children, known))
-            if not len(kept) and count == everything:
-                kept = np.arange(count)
-            kept = kept[:missing]
-            missing -= len(kept)
-            parts.append(children[kept])
-            known = np.concatenate([known, children[kept]])
-            # Some of those to come will be equal, too.
-            count = everything
-            if len(kept):
-                count = min(everything, 2 * missing + 2)
+            new = np.flatnonzero(_is_new(children, known))
+            if not len(new) and count == max_count:
+                # A whole population has brought nothing new. Accept equal children.
+                new = np.arange(count)
+            new = new[:missing]
+            missing -= len(new)
+            parts.append(children[new])
+            known = np.concatenate([known, children[new]])
+            count = max_count
+            if len(new):
+                count = min(max_count, 2 * missing + 2)
         return np.concatenate(parts)
 
     def _children(
         self,
-        wanted: int,
+        count: int,
         genome: Genome,
         chromosomes: Chromosomes,
         used: Bools,
         fitness: Floats,
         random: np.random.Generator,
     ) -> Chromosomes:
-        pairs = (wanted + 1) // 2
+        pairs = (count + 1) // 2
         first, second = self.selection(fitness, 2 * pairs, random).reshape(2, pairs)
         exchanged = self.crossover(used[first], random)
         exchanged = exchanged & (random.random((pairs, 1)) < self.crossover_rate)
-        children = _crossed(chromosomes[first], chromosomes[second], exchanged[:, :, None])[:wanted]
-        of_parent = np.ones((wanted, used.shape[1]), bool)
+        children = _crossed(chromosomes[first], chromosomes[second], exchanged[:, :, None])[:count]
+        used_by_parent = np.ones((count, used.shape[1]), bool)
         if not used.all():
-            of_parent = _crossed(used[first], used[second], exchanged)[:wanted]
-        changed = random.random(wanted) < self.mutation_rate
-        children[changed] = self.mutation(children[changed], of_parent[changed], genome, random)
+            used_by_parent = _crossed(used[first], used[second], exchanged)[:count]
+        changed = random.random(count) < self.mutation_rate
+        children[changed] = self.mutation(children[changed], used_by_parent[changed], genome, random)
         return children
 
 
-def _crossed(one: NDArray[Any], other: NDArray[Any], exchanged: Bools) -> NDArray[Any]:
-    """Both children of each pair, one after the other."""
-    children = np.empty((2 * len(one), *one.shape[1:]), one.dtype)
-    children[::2] = np.where(exchanged, other, one)
-    children[1::2] = np.where(exchanged, one, other)
+def _crossed(first: NDArray[Any], second: NDArray[Any], exchanged: Bools) -> NDArray[Any]:
+    """Return both children of each pair, one after the other."""
+    children = np.empty((2 * len(first), *first.shape[1:]), first.dtype)
+    children[::2] = np.where(exchanged, second, first)
+    children[1::2] = np.where(exchanged, first, second)
     return children
 
 
 def _is_new(chromosomes: Chromosomes, known: Chromosomes) -> Bools:
-    """Mask of the chromosomes that equal neither a known one nor one before them."""
+    """Return the mask of the chromosomes that equal neither a known one nor an earlier one."""
     rows = np.concatenate([known, chromosomes]).reshape(len(known) + len(chromosomes), -1).astype(np.float64)
-    # Equal rows have equal sums, and others hardly ever.
+    # Compare sums of hashed values, which is faster than np.unique of rows. Equal rows have equal sums. If different
+    # rows have equal sums, too, compare the rows themselves.
     words = rows.view(np.uint64)
     sums = ((words ^ words >> _HALF) * _factors(rows.shape[1])).sum(axis=1, dtype=np.uint64)
-    _, first, at = np.unique(sums, return_index=True, return_inverse=True)
-    if (rows != rows[first[at]]).any():
+    _, first, inverse = np.unique(sums, return_index=True, return_inverse=True)
+    if (rows != rows[first[inverse]]).any():
         _, first = np.unique(rows, axis=0, return_index=True)
     is_new = np.zeros(len(rows), bool)
     is_new[first] = True
@@ -444,6 +490,6 @@ def _factors(count: int) -> NDArray[np.uint64]:
 
 
 def best_first(fitness: Floats) -> list[int]:
-    """The indices of the individuals, the fittest first; equals in their order in the population."""
+    """Return the indices of the individuals, the fittest first, and equals in the order of the population."""
     order: list[int] = np.argsort(-fitness, kind="stable").tolist()
     return order

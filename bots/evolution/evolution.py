@@ -1,12 +1,9 @@
-"""The run of an evolution: generation after generation, until a rule stops it.
-
-A checkpoint is one file (`bots.artifact`), whole after any accident.
-"""
+"""Evolution of a population, generation by generation, and its checkpoints."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias
@@ -29,28 +26,29 @@ from bots.evolution.breeding import (
 )
 
 Opposition: TypeAlias = Literal["fixed", "challengers", "rivals"]
-"""The change of the opponents from one generation to the next.
+"""Change of the opponents from one generation to the next.
 
-- challengers: The best individual replaces the worst opponent when it wins, and wins more than the best opponent at its
-  table. Opponents are judged by what they got against that individual, which must have more than 0.
-- rivals: The opponents are a population of their own, bred as the first one, each as fit as it did on average.
+- fixed: the opponents stay.
+- challengers: the best individual replaces the opponent that won least from it, if its own winnings are above 0 and
+  above those of every opponent.
+- rivals: the opponents are a second population, which is bred like the first, with the mean winnings as fitness.
 """
 _BREED: Final = 0
 _BREED_RIVALS: Final = 1
 _MEASURE: Final = 2
 _MEASURE_PARENTS: Final = 3
 _MEASURE_CHAMPIONS: Final = 4
-"""The purposes that numbers are drawn for: each has a stream of its own in every generation."""
+"""Purposes of random numbers, each with a stream of its own in every generation."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StopRule:
-    """When to stop: when the first of these holds; None never does.
+    """Conditions to stop, of which the first that holds ends an evolution. None is never met.
 
     Attributes:
-        generations: this many have been bred since the first.
-        patience: for this many generations the opponents have not been renewed.
-        opponents: they have been renewed in this many generations.
+        generations: number of generations after the first population.
+        patience: number of generations in a row without a renewal of the opponents.
+        opponents: number of generations with a renewal of the opponents.
     """
 
     generations: int | None = None
@@ -58,7 +56,7 @@ class StopRule:
     opponents: int | None = None
 
     def reason(self, generation: Generation) -> str | None:
-        """Return the reason to stop after a generation; None to continue."""
+        """Return the reason to stop after a generation, or None to continue."""
         if self.generations is not None and generation.number >= self.generations:
             return "all generations were bred"
         if self.opponents is not None and generation.renewals >= self.opponents:
@@ -67,41 +65,42 @@ class StopRule:
             return "no better opponent was found"
         return None
 
-    def most_left(self, generation: Generation) -> int | None:
-        """The most generations that can follow after one; None where there is no bound.
-
-        Where patience and the number of renewals bound it, each renewal may come just before patience ends.
-        """
+    def max_remaining(self, generation: Generation) -> int | None:
+        """Return the maximum number of generations after this one, or None without a bound."""
         bounds = []
         if self.generations is not None:
             bounds.append(self.generations - generation.number)
         if self.patience is not None and self.opponents is not None:
+            # In the longest run, each renewal comes just before patience ends.
             bounds.append((self.opponents - generation.renewals) * self.patience - generation.since_renewal)
         if not bounds:
             return None
         return max(0, min(bounds))
 
     def part(self, generation: Generation) -> float | None:
-        """The part that is done after a generation, at least; None where there is no bound."""
-        left = self.most_left(generation)
-        if left is None:
+        """Return a lower bound of the finished part after a generation, or None without a bound."""
+        remaining = self.max_remaining(generation)
+        if remaining is None:
             return None
-        return generation.number / max(1, generation.number + left)
+        return generation.number / max(1, generation.number + remaining)
 
 
 @dataclass(frozen=True, slots=True)
 class Generation:
-    """One generation in figures.
+    """Statistics of a generation.
 
     Attributes:
         number: 0 for the first population.
-        best_opponent: what the best opponent got against the best individual; None without opponents.
-        used_share: the part of their genes that the individuals used, on average.
-        diversity: the standard deviation of a gene's values over the population as a part of that of values spread
-            evenly over the range, averaged over the genes: about 1 at first, 0 when all individuals are the same.
-        renewals: in how many generations, this one included, the opponents were renewed.
-        since_renewal: how many generations ago that was for the last time; the number of the generation, if never.
-        rivals_best: the highest fitness of the opponents where they are rivals; None otherwise.
+        best: highest fitness.
+        mean: mean fitness.
+        best_opponent: winnings of the best opponent from the best individual; None without opponents.
+        used_share: mean share of the genes that an individual used.
+        diversity: standard deviation of a gene over the population, relative to a uniform distribution over its range,
+            as the mean of all genes. It is about 1 at first, and 0 if all individuals are equal.
+        renewals: number of generations with a renewal of the opponents, up to this one.
+        since_renewal: number of generations since the last renewal, or since the first population.
+        rivals_best: highest fitness of the rivals; None without rivals.
+        rivals_mean: mean fitness of the rivals; None without rivals.
     """
 
     number: int
@@ -118,17 +117,18 @@ class Generation:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class State:
-    """All that an evolution has to remember between two generations.
+    """State of an evolution between two generations.
 
     Attributes:
-        population: shape (individuals, genes, values).
-        evaluation: of the population, against the opponents of its generation.
-        opponents: those of the next generation, shape (opponents, genes, values); None without any. Rivals come
-            first, then those in their hall of fame.
-        champions: the individuals that became opponents, and the first to be better than all before it where opponents
-            do not change; shape (champions, genes, values). With rivals, the fittest of each generation, if there is a
-            hall of fame.
-        champion_generations: the number of the generation of each.
+        population: chromosomes, shape (individuals, genes, values).
+        evaluation: evaluation of the population against the opponents of its generation.
+        opponents: opponents of the next generation, shape (opponents, genes, values), where the rivals' hall of fame
+            follows the rivals; None without opponents.
+        champions: chromosomes, shape (champions, genes, values). With fixed opponents they are the individuals with a
+            new highest fitness, with challengers those that became opponents, and with rivals and a hall of fame the
+            fittest of each generation.
+        champion_generations: number of the generation of each champion.
+        history: statistics of all generations.
     """
 
     seed: int
@@ -140,24 +140,28 @@ class State:
     history: tuple[Generation, ...]
 
 
-class Evolution:
-    """A population that is evaluated and bred.
+def _map_here(*arguments: Any) -> Sequence[Evaluation]:
+    return list(map(*arguments))
 
-    All numbers drawn in a generation follow from the seed and the generation's number, so neither an interruption nor
+
+class Evolution:
+    """Evolution of a population.
+
+    The random numbers of a generation follow from the seed and the generation's number. So neither an interruption nor
     the number of processes changes a result.
 
     Args:
-        population: how many individuals, 2 or more; or the first population itself.
-        opponents: chromosomes to play against; None for an evaluator that needs none.
-        hall: the number of latest generations whose fittest rivals, on either side, stay in a hall of fame, which the
-            other side plays against as well.
-        is_noisy: the evaluation has luck in it, so that parents who live on are evaluated again in every generation.
-        state: of an evolution that is resumed, instead of `population`, `seed` and `opponents`.
-        over: spreads the evaluation; by default it happens here.
-        parts: the number of tasks into which an evaluation is divided.
+        population: number of individuals, 2 or more, or the first population itself.
+        opponents: chromosomes to play against; None for an evaluator without opponents.
+        hall: number of latest generations whose fittest individuals and rivals stay in a hall of fame, as additional
+            opponents of the other side.
+        is_noisy: the evaluation is random, so that surviving parents are evaluated again in every generation.
+        state: state of an evolution to resume, in place of `population`, `seed` and `opponents`.
+        over: function that spreads the tasks of an evaluation, by default in this process.
+        parts: number of tasks of an evaluation.
 
     Raises:
-        EvolutionError: sizes or shapes that do not fit.
+        EvolutionError: sizes or shapes do not fit.
     """
 
     def __init__(
@@ -173,7 +177,7 @@ class Evolution:
         hall: int = 0,
         is_noisy: bool = False,
         state: State | None = None,
-        over: Map = lambda *arguments: list(map(*arguments)),
+        over: Map = _map_here,
         parts: int = 1,
     ) -> None:
         self._genome = genome
@@ -209,31 +213,35 @@ class Evolution:
 
     @property
     def state(self) -> State:
-        """The state after the last generation."""
+        """State after the last generation.
+
+        Raises:
+            EvolutionError: there has been no generation.
+        """
         if self._state is None:
             raise EvolutionError("there is no state before the first generation")
         return self._state
 
     @property
     def opponents(self) -> Chromosomes | None:
-        """Those of the next generation."""
+        """Opponents of the next generation."""
         if self._state is None:
             return self._opponents
         return self._state.opponents
 
     @property
     def champion(self) -> Chromosomes:
-        """The best individual of the last generation, shape (genes, values)."""
+        """Best individual of the last generation, shape (genes, values)."""
         best: Chromosomes = self.state.population[int(np.argmax(self.state.evaluation.fitness))]
         return best
 
     def generations(self, rule: StopRule) -> Iterator[Generation]:
-        """Breed until the rule holds, each generation when it is asked for."""
+        """Breed generations until the rule ends the evolution, and yield their statistics."""
         while self._state is None or rule.reason(self._state.history[-1]) is None:
             yield self.step()
 
     def step(self) -> Generation:
-        """Breed and evaluate one generation, the first population if there has been none."""
+        """Breed and evaluate the next generation, or evaluate the first population."""
         state = self._state
         if state is None:
             number = 0
@@ -253,10 +261,11 @@ class Evolution:
     def _evaluate(self, chromosomes: Chromosomes, number: int, purpose: int = _MEASURE) -> Evaluation:
         seeds = self._random(number, purpose).integers(0, 1 << 64, len(chromosomes), np.uint64)
         opponents = self.opponents
-        found = evaluate_in_parts(self._evaluator, chromosomes, seeds, opponents, self._parts, self._over)
-        if found.fitness.shape != (len(chromosomes),) or not np.isfinite(found.fitness).all():
+        evaluation = evaluate_in_parts(self._evaluator, chromosomes, seeds, opponents, self._parts, self._over)
+        fitness = evaluation.fitness
+        if fitness.shape != (len(chromosomes),) or not np.isfinite(fitness).all():
             raise EvolutionError(f"the evaluation of {len(chromosomes)} individuals did not find a number for each")
-        return found
+        return evaluation
 
     def _next(self, state: State, number: int) -> tuple[Chromosomes, Evaluation]:
         breeding = self._breeding
@@ -265,17 +274,18 @@ class Evolution:
         if len(state.history) > 1:
             renewals_before = state.history[-2].renewals
         is_renewed = state.history[-1].renewals > renewals_before
+        # Parents that may survive need a fitness that is comparable with that of the children.
         if breeding.survivors(len(state.population)) and (self._is_noisy or is_renewed):
             parents = self._evaluate(state.population, number, _MEASURE_PARENTS)
         random = self._random(number, _BREED)
         used = parents.used_genes(self._genome.genes)
         children = breeding.offspring(self._genome, state.population, used, parents.fitness, random)
-        alive = best_first(parents.fitness)[: breeding.survivors(len(state.population))]
-        population = np.concatenate([state.population[alive], children])
-        survivors = parents.of(alive)
-        if alive and parents.totals is not None:
-            # The totals were those of all parents.
-            survivors = self._evaluate(state.population[alive], number, _MEASURE_PARENTS)
+        surviving = best_first(parents.fitness)[: breeding.survivors(len(state.population))]
+        population = np.concatenate([state.population[surviving], children])
+        survivors = parents.of(surviving)
+        if surviving and parents.totals is not None:
+            # Totals are known of all parents together only.
+            survivors = self._evaluate(state.population[surviving], number, _MEASURE_PARENTS)
         evaluation = joined(survivors, self._evaluate(children, number))
         if breeding.keeps_best:
             best = best_first(evaluation.fitness)[: len(state.population)]
@@ -284,16 +294,18 @@ class Evolution:
         return population, evaluation
 
     def _rivals_fitness(self, evaluation: Evaluation, number: int) -> Floats | None:
-        """Of each rival, without those in their hall of fame; None where the opponents are not rivals."""
+        """Return the fitness of each rival, without the hall of fame, or None without rivals."""
         if self._opposition != "rivals":
             return None
         fitness = _opponents_fitness(evaluation)
         in_hall = min(self._hall, number)
         if not in_hall:
             return fitness
+        # Rivals also play the champions in the other side's hall of fame. Take the mean over all their opponents.
         champions = self._evaluate(self.state.champions[-in_hall:], number, _MEASURE_CHAMPIONS)
-        met = len(evaluation.fitness)
-        mean = (met * fitness + in_hall * _opponents_fitness(champions)) / (met + in_hall)
+        individuals = len(evaluation.fitness)
+        total = individuals * fitness + in_hall * _opponents_fitness(champions)
+        mean = total / (individuals + in_hall)
         return mean[:-in_hall]
 
     def _next_opponents(
@@ -386,7 +398,7 @@ def _require_shape(name: str, chromosomes: Chromosomes, genome: Genome) -> None:
 
 
 def _challenged(opponents: Chromosomes, population: Chromosomes, evaluation: Evaluation) -> Chromosomes:
-    """The opponents, the same object where no individual replaces one of them."""
+    """Return the opponents after the challenge of the best individual, as the same object if none is replaced."""
     best = int(np.argmax(evaluation.fitness))
     against = _required(evaluation)[best]
     if not evaluation.fitness[best] > max(0.0, against.max()):
@@ -397,6 +409,7 @@ def _challenged(opponents: Chromosomes, population: Chromosomes, evaluation: Eva
 
 
 def _opponents_fitness(evaluation: Evaluation) -> Floats:
+    """Return the mean winnings of each opponent."""
     if evaluation.totals is not None:
         return evaluation.totals / len(evaluation.fitness)
     fitness: Floats = _required(evaluation).mean(axis=0)
@@ -413,7 +426,11 @@ _KIND: Final = FileKind("a checkpoint of acpc-arena's evolution", 2, "take anoth
 
 
 def save_checkpoint(path: str | Path, state: State, about: dict[str, Any]) -> None:
-    """Write a state whole, with what else is needed to resume, such as settings, as JSON."""
+    """Write a state to a file.
+
+    Args:
+        about: further JSON values that a resumed run needs, such as settings.
+    """
     facts = {
         "about": about,
         "seed": state.seed,
@@ -434,10 +451,15 @@ def save_checkpoint(path: str | Path, state: State, about: dict[str, Any]) -> No
 
 
 def load_checkpoint(path: str | Path) -> tuple[State, dict[str, Any]]:
-    """The state and what else was written with it; a `BotFileError` if there is no such file, or it is damaged."""
-    found = read_artifact(path, _KIND)
-    arrays = {name: array.copy() for name, array in found.arrays().items()}
-    with found.parsing():
+    """Read a state and the further values that were written with it.
+
+    Raises:
+        BotFileError: the file is missing, damaged, or not a checkpoint.
+    """
+    artifact = read_artifact(path, _KIND)
+    # The arrays of the file are read-only.
+    arrays = {name: array.copy() for name, array in artifact.arrays().items()}
+    with artifact.parsing():
         facts = json.loads(arrays["facts"].tobytes())
         evaluation = Evaluation(arrays["fitness"], arrays.get("used"), arrays.get("against"), arrays.get("totals"))
         state = State(

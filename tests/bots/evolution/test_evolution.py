@@ -270,15 +270,15 @@ def test_stop_rules(rule: StopRule, options: dict[str, Any], reason: str) -> Non
 def test_the_most_generations_left() -> None:
     rule = StopRule(generations=400, patience=5, opponents=7)
     evolution = make(**VARIANTS["challengers"])
-    bounds = [rule.most_left(generation) for generation in evolution.generations(rule)]
+    bounds = [rule.max_remaining(generation) for generation in evolution.generations(rule)]
     assert bounds[-1] == 0
     for number, bound in enumerate(bounds):
         assert bound is not None
         assert bound >= len(bounds) - 1 - number
     assert all(later is not None and later < bound for bound, later in pairwise(bounds) if bound is not None)
     state = evolution.state
-    assert StopRule(generations=400).most_left(state.history[3]) == 397
-    assert StopRule(patience=9).most_left(state.history[3]) is None
+    assert StopRule(generations=400).max_remaining(state.history[3]) == 397
+    assert StopRule(patience=9).max_remaining(state.history[3]) is None
 
 
 class TestRefusals:
