@@ -61,7 +61,7 @@ def sample(hint: Any) -> object:
     return [sample(first)] * 2 if typing.get_origin(hint) not in (typing.Union, type(int | str)) else sample(first)
 
 
-def made(kind: type[Exception]) -> Exception:
+def make_error(kind: type[Exception]) -> Exception:
     """An error with an argument for every parameter of its constructor."""
     if "__init__" not in {name for base in kind.__mro__ if issubclass(base, PortableError) for name in vars(base)}:
         return kind("what is wrong")
@@ -81,32 +81,31 @@ def made(kind: type[Exception]) -> Exception:
 sample_config = importlib.import_module("dealer.errors").ConfigError
 
 
-@pytest.mark.parametrize("kind", CLASSES, ids=lambda kind: kind.__name__)
-def test_every_error_travels_whole(kind: type[Exception]) -> None:
-    error = made(kind)
-    error.add_note("in hand 7")
-    copy = pickle.loads(pickle.dumps(error))
-    assert type(copy) is kind
-    assert copy == error
-    assert hash(copy) == hash(error)
-    assert (str(copy), vars(copy), copy.args) == (str(error), vars(error), error.args)
-    assert isinstance(error, MatchFailure) or (str(error) and "\n" not in str(error))
-
-
-@pytest.mark.parametrize("kind", CLASSES, ids=lambda kind: kind.__name__)
-def test_errors_differ_by_kind_and_by_what_they_say(kind: type[Exception]) -> None:
-    error = made(kind)
-    assert error != made(next(other for other in CLASSES if other is not kind))
-    assert error != ValueError(*error.args)
-    if kind.__init__ is Exception.__init__:
-        assert error != kind("something else")
-
-
-@pytest.mark.parametrize("tree", TREES, ids=lambda tree: tree.__name__)
-def test_every_error_is_drawn(tree: Any) -> None:
+def test_pickled_error_equals_the_error() -> None:
     for kind in CLASSES:
-        if kind.__module__ == tree.__name__:
-            assert f" {kind.__name__} " in f" {tree.__doc__} ".replace("\n", " ")
+        error = make_error(kind)
+        error.add_note("in hand 7")
+        copy = pickle.loads(pickle.dumps(error))
+        assert type(copy) is kind
+        assert copy == error
+        assert hash(copy) == hash(error)
+        assert (str(copy), vars(copy), copy.args) == (str(error), vars(error), error.args)
+        assert isinstance(error, MatchFailure) or (str(error) and "\n" not in str(error))
+
+
+def test_errors_of_other_kinds_and_texts_are_unequal() -> None:
+    for kind in CLASSES:
+        error = make_error(kind)
+        assert error != make_error(next(other for other in CLASSES if other is not kind))
+        assert error != ValueError(*error.args)
+        if kind.__init__ is Exception.__init__:
+            assert error != kind("something else")
+
+
+def test_every_error_is_in_the_tree_of_its_module() -> None:
+    trees = {tree.__name__: f" {tree.__doc__} ".replace("\n", " ") for tree in TREES}
+    for kind in CLASSES:
+        assert f" {kind.__name__} " in trees[kind.__module__]
 
 
 LONG = "x" * 4095
@@ -139,13 +138,13 @@ def _greet(line: str) -> None:
         lambda: _greet(LONG),
     ],
 )
-def test_what_somebody_wrote_is_quoted_in_part_if_it_is_long(refuse: Callable[[], object]) -> None:
+def test_long_input_is_quoted_in_part(refuse: Callable[[], object]) -> None:
     with pytest.raises(Exception, match="xxx") as refused:
         refuse()
     assert LONG[:401] not in str(refused.value)
 
 
-def test_a_line_is_quoted_in_part_in_the_sentence_about_it() -> None:
+def test_long_line_of_a_player_is_quoted_in_part() -> None:
     cause = NotStarted(Seat(0), StartProblem.UNREADABLE_VERSION, line=LONG.encode())
     stray = StrayConnection(Seat(0), "10.0.0.1", StrayProblem.NO_VERSION, LONG.encode())
     for sentence in (cause_sentence(cause, ["a", "b"], 0, shows_output=True), stray_sentence(stray, "a")):

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine import CALL, FOLD, RAISE, BettingType, Game, betting_start, hand_values, nearest_legal, rank_hand
+from engine import CALL, FOLD, RAISE, BettingType, Game, betting_start, nearest_legal, rank_hand
 from engine.dealing import deals
 from engine.game import DEFAULT_STACK
 from engine.hand import showdown_values
@@ -70,9 +70,9 @@ def limit_games(draw: st.DrawFn) -> Game:
     )
 
 
-@settings(max_examples=300)
+@settings(max_examples=100)
 @given(limit_games(), SEEDS, st.sampled_from([0, 5, 30]), st.data())
-def test_the_loop_plays_by_the_rules(game: Game, seed: int, fold: int, data: st.DataObject) -> None:
+def test_compiled_loop_plays_by_the_rules(game: Game, seed: int, fold: int, data: st.DataObject) -> None:
     ranks = data.draw(st.lists(st.integers(0, 4), min_size=game.num_players, max_size=game.num_players))
     values = np.empty(game.num_players)
     in_pot = PLAY(limit_rules(game), (np.uint64(seed), fold), np.array(ranks), values)
@@ -89,10 +89,10 @@ def test_the_loop_plays_by_the_rules(game: Game, seed: int, fold: int, data: st.
     assert values.tolist() == pytest.approx(showdown_values(betting.spent, told), abs=1e-9)
 
 
-def test_whole_hands_of_holdem() -> None:
+def test_hands_of_ten_players_are_zero_sum() -> None:
     game = find_game("limit10")[1]
     rules, ranks, values = limit_rules(game), np.empty(10, np.int64), np.empty(10)
-    for seed, deal in zip(range(200), deals(game, 5), strict=False):
+    for seed, deal in zip(range(60), deals(game, 5), strict=False):
         cards = np.array([*(card for hole in deal.hole_cards for card in hole), *deal.board], np.uint8)
         holdem_ranks(cards, ranks)
         assert ranks.tolist() == [rank_hand(hole + deal.board) for hole in deal.hole_cards]
@@ -101,23 +101,7 @@ def test_whole_hands_of_holdem() -> None:
         assert all(value <= 0 for position, value in enumerate(values) if not in_pot >> position & 1)
 
 
-def test_everybody_calls() -> None:
-    @njit
-    def call(context, position, round_, raises, actions, to_call, pot, in_pot):
-        return 1
-
-    game = find_game("limit3")[1]
-    play, values = limit_hand(call), np.empty(3)
-    betting = betting_start(game)
-    while not betting.finished:
-        betting = betting.after(CALL)
-    for deal in [next(deals(game, seed)) for seed in range(20)]:
-        ranks = np.array([rank_hand(hole + deal.board) for hole in deal.hole_cards])
-        assert play(limit_rules(game), 0, ranks, values) == 0b111
-        assert values.tolist() == pytest.approx(hand_values(betting, deal))
-
-
-def test_other_games_are_refused() -> None:
+def test_no_limit_games_and_short_stacks_are_refused() -> None:
     with pytest.raises(ValueError, match="limit games only"):
         limit_rules(find_game("nolimit")[1])
     game = find_game("limit")[1]

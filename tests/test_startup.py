@@ -141,7 +141,7 @@ def strangers(modules: set[str]) -> set[str]:
     return tops - sys.stdlib_module_names - {"__main__", "__mp_main__", "sitecustomize", "usercustomize"}
 
 
-def test_the_dealer_to_its_ports(tmp_path: Path) -> None:
+def test_dealer_imports_up_to_its_ports(tmp_path: Path) -> None:
     (tmp_path / "limit.game").write_text(format_game_definition(find_game("limit")[1]))
     code = (
         "from dealer.reference.command import main\n"
@@ -162,7 +162,7 @@ def test_the_dealer_to_its_ports(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "start", ["from bots.sdk.builtin import main; main()", "from acpc_arena import arena; arena()"]
 )
-def test_a_bot_to_its_version(tmp_path: Path, start: str) -> None:
+def test_bot_imports_up_to_its_version(tmp_path: Path, start: str) -> None:
     code = "import bots.sdk.client\ndef stop(*_): raise SystemExit\nbots.sdk.client.connect = stop\n" + start
     word = ["bot"] if "arena" in start else []
     modules = loaded(code, *word, "calling", "127.0.0.1", "1", "--game", "limit", folder=tmp_path)
@@ -171,7 +171,7 @@ def test_a_bot_to_its_version(tmp_path: Path, start: str) -> None:
     assert not strangers(modules)
 
 
-def test_a_bot_of_a_small_game_to_its_version(tmp_path: Path) -> None:
+def test_bot_of_a_small_game_imports_up_to_its_version(tmp_path: Path) -> None:
     code = "import bots.sdk.client\ndef stop(*_): raise SystemExit\nbots.sdk.client.connect = stop\n"
     code += "from bots.sdk.builtin import main; main()"
     modules = loaded(code, "equilibrium", "127.0.0.1", "1", "--game", "leduc", folder=tmp_path)
@@ -180,23 +180,21 @@ def test_a_bot_of_a_small_game_to_its_version(tmp_path: Path) -> None:
     assert not strangers(modules)
 
 
-@pytest.mark.parametrize("argument", ["--help", "-h", None])
-def test_the_list_of_commands(tmp_path: Path, argument: str | None) -> None:
-    arguments = [argument] if argument else []
+@pytest.mark.parametrize("arguments", [["--help"], []])
+def test_list_of_commands_imports_no_command(tmp_path: Path, arguments: list[str]) -> None:
     modules = loaded("from acpc_arena import arena; arena()", *arguments, folder=tmp_path)
     assert ours(modules) == {"acpc_arena", "dealer", "dealer.cli", *SHELL}
     assert not modules & (HEAVY | {"asyncio", "dataclasses"})
     assert not strangers(modules)
 
 
-def test_a_process_that_only_deals(tmp_path: Path) -> None:
+def test_process_that_only_deals_reads_no_settings(tmp_path: Path) -> None:
     """Its plans and players reach it ready, so it needs none of what reads settings."""
     modules = loaded("import dealer.run.dealer_process", folder=tmp_path)
     assert not modules & {"pydantic", "tomli_w", "typer", "rich", "numpy", "numba", "scipy", "highspy", "matplotlib"}
     assert not modules & {"dealer.run.plan", "dealer.run.run_settings", "dealer.library", "dealer.run.run"}
 
 
-@pytest.mark.parametrize("command", ["games", "deal"])
-def test_a_command_imports_no_other(tmp_path: Path, command: str) -> None:
-    modules = loaded("from acpc_arena import arena; arena()", command, "--help", folder=tmp_path)
-    assert {name for name in COMMANDS if f"dealer.cli.{name}" in modules} == {command}
+def test_command_imports_no_other_command(tmp_path: Path) -> None:
+    modules = loaded("from acpc_arena import arena; arena()", "games", "--help", folder=tmp_path)
+    assert {name for name in COMMANDS if f"dealer.cli.{name}" in modules} == {"games"}

@@ -70,6 +70,7 @@ class Source(NamedTuple):
 
     name: str
     tree: ast.Module
+    nodes: tuple[ast.AST, ...]
     lines: int
     imports: frozenset[Import]
 
@@ -79,15 +80,16 @@ def parsed(path: Path) -> Source:
     name = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
     text = path.read_bytes()
     tree = ast.parse(text)
+    nodes = tuple(ast.walk(tree))
     imports = set()
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.Import):
             imports |= {Import(alias.name, None) for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
             assert node.module, f"{name} has a relative import"
             assert not node.level, f"{name} has a relative import"
             imports |= {Import(node.module, alias.name) for alias in node.names}
-    return Source(name, tree, text.count(b"\n"), frozenset(imports))
+    return Source(name, tree, nodes, text.count(b"\n"), frozenset(imports))
 
 
 @cache
@@ -230,7 +232,7 @@ def test_no_call_has_many_positional_arguments() -> None:
         f"{source.name}:{node.lineno}"
         for source in sources().values()
         if not source.name.startswith(WORDY)
-        for node in ast.walk(source.tree)
+        for node in source.nodes
         if isinstance(node, ast.Call) and len(node.args) > MOST_POSITIONAL
     ]
 
@@ -257,7 +259,7 @@ def test_errors_stand_in_the_errors_module_of_their_package() -> None:
     classes = [
         (f"{source.name}.{node.name}", node)
         for source in sources().values()
-        for node in ast.walk(source.tree)
+        for node in source.nodes
         if isinstance(node, ast.ClassDef)
     ]
     before = -1
@@ -304,7 +306,7 @@ def test_assertions_only_narrow_types() -> None:
     assert not [
         f"{source.name}:{node.lineno}"
         for source in sources().values()
-        for node in ast.walk(source.tree)
+        for node in source.nodes
         if isinstance(node, ast.Assert)
         if not ast.unparse(node.test).startswith("isinstance(")
         if not ast.unparse(node.test).endswith(" is not None")
@@ -371,7 +373,7 @@ PATTERNS: Final = {"sub", "subn", "search", "match", "fullmatch", "split", "find
 
 def composers() -> set[str]:
     """The names of our functions and properties that return sentences."""
-    functions = [node for source in sources().values() for node in ast.walk(source.tree)]
+    functions = [node for source in sources().values() for node in source.nodes]
     named = {
         node.name
         for node in functions
@@ -399,7 +401,7 @@ def is_for_people(node: ast.expr, composed_by: Set[str]) -> bool:
 
 def taken_apart(source: Source, composed_by: Set[str]) -> Iterator[str]:
     """Each place of a module where a text for people is taken apart."""
-    for node in ast.walk(source.tree):
+    for node in source.nodes:
         if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
             continue
         # Without arguments it only counts as white space what is white space.
@@ -416,7 +418,7 @@ def test_no_text_for_people_is_taken_apart() -> None:
         "import re\nre.sub('The last .*', '', run.reason)\nstr(error).removeprefix('x: ')\ncause_sentence(x).split(':')"
     )
     tree = ast.parse(example)
-    assert len(list(taken_apart(Source("example", tree, 4, frozenset()), composed_by))) == 3
+    assert len(list(taken_apart(Source("example", tree, tuple(ast.walk(tree)), 4, frozenset()), composed_by))) == 3
     assert [place for source in sources().values() for place in taken_apart(source, composed_by)] == []
 
 

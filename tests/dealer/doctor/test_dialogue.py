@@ -81,7 +81,7 @@ def test_every_answer_is_counted() -> None:
     assert (row.hands, row.answers) == (2, 12)
 
 
-def test_a_bot_that_cannot_count_lines_fails_only_where_lines_travel_together() -> None:
+def test_bot_that_reads_one_line_per_segment_fails_at_joined_lines() -> None:
     names = ("check-down", "bets", "raises", "mixed", "joined")
     host = LocalHost(OneReadOneLine, RULES)
     examination = examined(host, RULES, *names)
@@ -100,7 +100,7 @@ def test_replies_in_pieces(size: int, count: int, monkeypatch: pytest.MonkeyPatc
     assert all(one.byte == size + 1 for one in examination.findings)
 
 
-def test_the_pieces_of_a_long_line_say_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pieces_of_a_long_line_are_no_finding(monkeypatch: pytest.MonkeyPatch) -> None:
     """They may have been sent in one call: only so many bytes are read at once."""
 
     class Long(Listener):
@@ -112,7 +112,7 @@ def test_the_pieces_of_a_long_line_say_nothing(monkeypatch: pytest.MonkeyPatch) 
     assert [one.kind for one in examination.findings] == [Kind.ACTION_TAIL]
 
 
-def test_every_line_is_told() -> None:
+def test_every_line_is_an_event() -> None:
     events: list[object] = []
     host = LocalHost(Listener, RULES)
     examined(host, RULES, "folds", on_event=events.append)
@@ -125,7 +125,7 @@ def test_every_line_is_told() -> None:
 
 
 @pytest.mark.parametrize(("size", "findings"), [(4094, 0), (4095, 1), (12_000, 1)])
-def test_the_rest_of_a_line_that_is_too_long_is_dropped(size: int, findings: int) -> None:
+def test_rest_of_a_long_line_is_dropped(size: int, findings: int) -> None:
     """A dealer reads it as lines of their own; the doctor reports the line once."""
 
     class Long(Peer):
@@ -146,7 +146,7 @@ def test_lines_are_counted_for_each_question(lines: int, kinds: list[Kind]) -> N
     assert [finding.kind for finding in examination.findings] == kinds
 
 
-def test_a_flood_takes_no_memory_while_a_line_is_on_its_way(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_flood_takes_no_memory_during_a_wait(monkeypatch: pytest.MonkeyPatch) -> None:
     buffered: list[int] = []
     receive = Dialogue.receive
 
@@ -165,7 +165,7 @@ def test_a_flood_takes_no_memory_while_a_line_is_on_its_way(monkeypatch: pytest.
     assert 1 << 20 < max(buffered) < 5 << 20
 
 
-def test_a_line_without_an_end_is_judged_when_time_is_up() -> None:
+def test_unfinished_line_is_judged_at_the_timeout() -> None:
     class Open(Peer):
         def reply(self, text: bytes, action: bytes, betting: object) -> bytes:
             return text + b":c"

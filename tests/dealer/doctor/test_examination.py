@@ -39,14 +39,14 @@ def states(examination: Examination) -> dict[str, SituationState]:
     return {outcome.name: outcome.result for outcome in examination.rows}
 
 
-def test_a_good_bot_is_started_once_for_most_and_once_for_each_that_needs_it() -> None:
+def test_good_bot_is_started_again_only_for_situations_that_need_it() -> None:
     host = LocalHost(Peer, LIMIT)
     run(host)
     assert len(host.visits) == 1 + len(ALONE)
     assert all(visit.closed for visit in host.visits)
 
 
-def test_after_a_crash_it_goes_on_with_the_next_situation() -> None:
+def test_crash_ends_its_situation_only() -> None:
     host = LocalHost(CrashesOnTheRiver, LIMIT)
     found = states(run(host, "check-down", "folds", "bets", "end-of-match"))
     assert found["check-down"] is SituationState.FAULTS
@@ -56,7 +56,7 @@ def test_after_a_crash_it_goes_on_with_the_next_situation() -> None:
     assert len(host.visits) == 2
 
 
-def test_one_connection_is_all_a_client_is_asked_for() -> None:
+def test_client_connects_once() -> None:
     host = LocalHost(Peer, LIMIT, can_start=False)
     examination = run(host)
     assert len(host.visits) == 1
@@ -66,28 +66,28 @@ def test_one_connection_is_all_a_client_is_asked_for() -> None:
     )
 
 
-def test_a_client_may_come_again() -> None:
+def test_client_that_reconnects_meets_every_situation() -> None:
     host = LocalHost(Peer, LIMIT, can_start=False)
     examination = run(host, comes_again=True)
     assert len(host.visits) == 1 + len(ALONE)
     assert SituationState.NOT_TRIED not in states(examination).values()
 
 
-def test_a_client_that_drops_out_is_not_waited_for() -> None:
+def test_client_that_disconnects_ends_the_examination() -> None:
     host = LocalHost(CrashesOnTheRiver, LIMIT, can_start=False)
     examination = run(host, "check-down", "folds")
     assert len(host.visits) == 1
     assert states(examination) == {"check-down": SituationState.FAULTS, "folds": SituationState.NOT_TRIED}
 
 
-def test_a_client_gets_its_connection_for_what_was_asked() -> None:
+def test_only_connection_of_a_client_serves_the_chosen_situation() -> None:
     host = LocalHost(Peer, LIMIT, can_start=False)
     assert states(run(host, "resumed-match")) == {"resumed-match": SituationState.OK}
     host = LocalHost(Peer, LIMIT, can_start=False)
     assert states(run(host, "end-of-match", "empty-match"))["end-of-match"] is SituationState.OK
 
 
-def test_silence_is_waited_for_a_few_times_only() -> None:
+def test_examination_ends_after_some_silences() -> None:
     host = LocalHost(Stalls, LIMIT)
     examination = run(host)
     (group,) = examination.findings
@@ -97,14 +97,14 @@ def test_silence_is_waited_for_a_few_times_only() -> None:
     assert (last.result, last.reason) == (SituationState.NOT_TRIED, "the bot left 3 questions unanswered")
 
 
-def test_a_bot_that_never_answers_is_given_up() -> None:
+def test_examination_ends_after_connections_without_answers() -> None:
     host = LocalHost(FAULTS["lines without end"].make, LIMIT)
     examination = run(host)
     assert len(host.visits) == MAX_WITHOUT_ANSWER
     assert examination.rows[-1].reason == "the bot gave no answer in 3 connections"
 
 
-def test_nothing_is_tried_without_a_version() -> None:
+def test_examination_ends_without_a_version() -> None:
     host = LocalHost(FAULTS["no version line"].make, LIMIT)
     examination = run(host)
     assert len(host.visits) == 1
@@ -121,7 +121,7 @@ def test_nothing_is_tried_without_a_version() -> None:
         ((-4000, ()), "exited with signal 4000 without connecting"),
     ],
 )
-def test_a_bot_that_does_not_come(how: Exit, words: str) -> None:
+def test_missing_connection_is_reported_with_its_cause(how: Exit, words: str) -> None:
     examination = examined(EmptyHost(how), LIMIT)
     (group,) = examination.findings
     assert group.kind is Kind.NO_CONNECTION
@@ -132,13 +132,13 @@ def test_a_bot_that_does_not_come(how: Exit, words: str) -> None:
     )
 
 
-def test_what_goes_wrong_with_comments_is_a_warning() -> None:
+def test_crash_at_a_comment_is_a_warning() -> None:
     (group,) = examine(KnowsNoComments, LIMIT).findings
     assert (group.kind, group.severity) == (Kind.CRASHED, Severity.WARNING)
     assert group.output == (SECRET,)
 
 
-def test_an_exit_code_where_a_match_breaks_off_is_a_note() -> None:
+def test_exit_code_after_a_broken_match_is_a_note() -> None:
     examination = run(LocalHost(EndsWithError, LIMIT), "cut-off", "empty-match")
     (group,) = examination.findings
     assert (group.severity, group.count) == (Severity.NOTE, 2)
@@ -147,14 +147,14 @@ def test_an_exit_code_where_a_match_breaks_off_is_a_note() -> None:
     assert group.severity is Severity.WARNING
 
 
-def test_lingering_costs_its_time_once_and_where_it_matters() -> None:
+def test_lingering_is_reported_for_ends_of_matches_only() -> None:
     (group,) = examine(Lingers, LIMIT).findings
     assert group.situations == ("end-of-match", "empty-match", "cut-off")
     assert group.hand is None
     assert group.state == ""
 
 
-def test_a_finding_belongs_to_the_hand_it_was_made_in() -> None:
+def test_finding_has_the_hand_in_which_it_occurred() -> None:
     found = {group.kind: group for group in examine(FAULTS["counts hands itself"].make, LIMIT).findings}
     first = found[Kind.ECHO_CHANGED]
     assert first.hand == 999_998
@@ -162,7 +162,7 @@ def test_a_finding_belongs_to_the_hand_it_was_made_in() -> None:
     assert "read the hand number from the states" in first.advice
 
 
-def test_an_interrupt_keeps_what_was_found(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_interrupt_keeps_findings(monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupt(self: Dialogue) -> None:
         raise asyncio.CancelledError
 
@@ -179,7 +179,7 @@ def test_an_interrupt_keeps_what_was_found(monkeypatch: pytest.MonkeyPatch) -> N
     assert "The examination was interrupted." in report.sentence
 
 
-def test_progress_is_told() -> None:
+def test_every_situation_is_an_event() -> None:
     events: list[object] = []
     host = LocalHost(Peer, LIMIT)
     examined(host, LIMIT, "bets", "end-of-match", "cut-off", on_event=events.append)
@@ -196,14 +196,14 @@ def test_progress_is_told() -> None:
 def test_cards_and_opponents_follow_from_the_seed() -> None:
     def sent(seed: int) -> bytes:
         host = LocalHost(Peer, LIMIT)
-        examined(host, LIMIT, seed=seed)
+        examined(host, LIMIT, "mixed", seed=seed)
         return b"".join(segment for visit in host.visits for segment in visit.sent)
 
     assert sent(1) == sent(1)
     assert sent(1) != sent(2)
 
 
-def test_the_advice_to_one_that_stays_away_is_how_it_was_started() -> None:
+def test_advice_without_a_connection_depends_on_the_start() -> None:
     def advice(player: str) -> str:
         host = EmptyHost((None, ()))
         host.can_start = player != "tcp"
@@ -215,7 +215,7 @@ def test_the_advice_to_one_that_stays_away_is_how_it_was_started() -> None:
     assert advice("tcp") == "Start the client with the host and port of the doctor, while the doctor waits."
 
 
-def test_a_client_that_names_no_version_is_told_from_none_at_all() -> None:
+def test_clients_without_a_version_are_reported() -> None:
     host = EmptyHost((None, ()), StartProblem.UNREADABLE_VERSION)
     examination = examined(host, LIMIT)
     (group,) = examination.findings
@@ -223,7 +223,7 @@ def test_a_client_that_names_no_version_is_told_from_none_at_all() -> None:
     assert group.wrong == "no client sent a version line within 30 s"
 
 
-def test_the_advice_of_an_opening_is_for_its_hand_only() -> None:
+def test_advice_of_an_opening_is_for_its_hand_only() -> None:
     """The second hand of `long-line` begins with a line of some 20 bytes."""
 
     def advice_in(hand: int) -> str:
@@ -238,7 +238,7 @@ def test_the_advice_of_an_opening_is_for_its_hand_only() -> None:
     assert "make room for 4095 bytes" not in advice_in(8)
 
 
-def test_a_report_for_build_servers() -> None:
+def test_junit_report_counts_failures_and_skips() -> None:
     examination = run(LocalHost(FAULTS["LF alone"].make, LIMIT), "handshake", "check-down", "side-pots", "bets")
     report = examination.report(bot="./x", game="limit")
 

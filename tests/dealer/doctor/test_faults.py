@@ -47,7 +47,7 @@ class BuiltIn:
 
 @pytest.mark.sampled
 @pytest.mark.parametrize("name", FAULTS)
-def test_a_broken_bot_is_found_out(name: str) -> None:
+def test_fault_is_reported_with_kind_and_byte(name: str) -> None:
     fault = FAULTS[name]
     found = {group.kind: group for group in examine(fault.make, game(fault.game)).findings}
     assert fault.kind in found
@@ -88,7 +88,7 @@ def game_of(name: str) -> Game:
 @pytest.mark.sampled
 @pytest.mark.parametrize("name", [*GAMES, "board at once"])
 @pytest.mark.parametrize("spec", SPECS)
-def test_nothing_is_found_in_the_built_in_bots(spec: str, name: str) -> None:
+def test_built_in_bot_passes(spec: str, name: str) -> None:
     examination = examine(lambda rules: BuiltIn(spec, rules), game_of(name))
     assert list(examination.findings) == []
     assert {outcome.result for outcome in examination.rows} <= {SituationState.OK, SituationState.NOT_IN_GAME}
@@ -97,7 +97,7 @@ def test_nothing_is_found_in_the_built_in_bots(spec: str, name: str) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", GAMES)
 @pytest.mark.parametrize("make", [Peer, Chatty, WithLf])
-def test_nothing_is_found_in_unusual_good_bots(make: type[Peer], name: str) -> None:
+def test_unusual_good_bot_passes(make: type[Peer], name: str) -> None:
     found = list(examine(make, game(name)).findings)
     if make is WithLf:
         assert [(first.kind, first.severity) for first in found] == [(Kind.LINE_END, Severity.WARNING)]
@@ -107,7 +107,7 @@ def test_nothing_is_found_in_unusual_good_bots(make: type[Peer], name: str) -> N
 
 @pytest.mark.sampled
 @pytest.mark.parametrize("name", GAMES)
-def test_a_game_has_all_situations_that_its_rules_allow(name: str) -> None:
+def test_game_has_the_situations_that_its_rules_allow(name: str) -> None:
     rows = {outcome.name: outcome for outcome in examine(Peer, game(name)).rows}
     missing = {name for name, row in rows.items() if row.result is SituationState.NOT_IN_GAME}
     if name == "sidepots.nolimit.3p.game":

@@ -11,7 +11,6 @@ from dealer.doctor.findings import SituationState
 from dealer.doctor.situations import (
     SITUATIONS,
     DoctorSettings,
-    Situation,
     find_situation,
     middle_of_a_hand,
     middle_of_a_long_hand,
@@ -31,7 +30,7 @@ class Caller(Peer):
         return b"c"
 
 
-def told(name: str, game_name: str) -> list[str]:
+def lines_sent(name: str, game_name: str) -> list[str]:
     """The lines of one situation, to a bot that calls."""
     rules = game(game_name)
     host = LocalHost(Caller, rules)
@@ -40,18 +39,18 @@ def told(name: str, game_name: str) -> list[str]:
 
 
 def bettings(name: str, game_name: str) -> list[str]:
-    return [line.split(":")[3] for line in told(name, game_name)]
+    return [line.split(":")[3] for line in lines_sent(name, game_name)]
 
 
 def test_every_position_and_every_round() -> None:
-    lines = [parse_match_state(line, game("limit10")) for line in told("check-down", "limit10")]
+    lines = [parse_match_state(line, game("limit10")) for line in lines_sent("check-down", "limit10")]
     assert {state.position for state in lines} == set(range(10))
     assert [state.position for state in lines if not any(state.rounds)] == [0, 9, 8, 7, 6, 5, 4, 3, 2, 1]
     assert sum(sum(map(bool, state.hole_cards)) == 10 for state in lines) == 10
     assert {len(state.rounds) for state in lines} == {1, 2, 3, 4}
 
 
-def test_hands_that_end_before_the_bot_has_acted() -> None:
+def test_hands_may_end_before_the_bot_acts() -> None:
     assert bettings("folds", "limit")[:2] == ["", "f"]
 
 
@@ -59,7 +58,7 @@ def test_raises_to_the_cap() -> None:
     assert max(len(betting) for betting in bettings("raises", "limit3")) >= len("rrrcc/rrrrcc/rrrrcc/rrrrcc")
 
 
-def test_a_long_chain_stops_where_the_protocol_stops_it() -> None:
+def test_chain_of_raises_stops_at_the_limit_of_the_protocol() -> None:
     longest = max(bettings("raises", "nolimit10"), key=len)
     assert sum(longest.split("/")[0].count(letter) for letter in "fcr") <= 64
     assert longest.split("/")[0].count("r") >= 40
@@ -72,15 +71,15 @@ def test_all_in_early_and_late() -> None:
     assert any(betting.endswith("r20000c") for betting in ends)
 
 
-def test_a_bot_gets_good_cards_where_it_is_put_all_in() -> None:
+def test_bot_gets_good_cards_when_put_all_in() -> None:
     rules = game("nolimit")
-    lines = [parse_match_state(line, rules) for line in told("all-in", "nolimit")]
+    lines = [parse_match_state(line, rules) for line in lines_sent("all-in", "nolimit")]
     for state in lines:
         ranks = sorted(card >> 2 for card in state.hole_cards[state.position])
         assert ranks[0] == ranks[1] or ranks[1] >= 11
 
 
-def test_the_short_stack_is_passed_over() -> None:
+def test_short_stack_is_passed_over() -> None:
     """Position 0 has 101 chips, the others go on betting beyond them."""
     found = bettings("side-pots", "sidepots.nolimit.3p.game")
     rules = game("sidepots.nolimit.3p.game")
@@ -89,14 +88,14 @@ def test_the_short_stack_is_passed_over() -> None:
 
 
 def test_numbers_of_a_resumed_match() -> None:
-    numbers = {int(line.split(":")[2]) for line in told("resumed-match", "limit")}
+    numbers = {int(line.split(":")[2]) for line in lines_sent("resumed-match", "limit")}
     assert numbers == {999_998, 999_999, 1_000_000}
 
 
 @pytest.mark.parametrize("name", ["limit", "nolimit", "nolimit3", "kuhn", "leduc", "limit10"])
 @pytest.mark.parametrize("situation", ["resumed-hand", "long-line"])
 def test_a_resumed_hand_asks_at_once(situation: str, name: str) -> None:
-    first = told(situation, name)[0]
+    first = lines_sent(situation, name)[0]
     state = parse_match_state(first, game(name))
     betting = betting_after(game(name), first.split(":")[3])
     assert betting.acting_position == state.position
@@ -116,7 +115,7 @@ def test_the_middle_of_a_hand() -> None:
         assert betting.round == min(1, game(name).num_rounds - 1)
 
 
-def test_comments_are_sent_where_they_are_promised() -> None:
+def test_comments_are_half_of_the_lines() -> None:
     rules = game("kuhn")
     host = LocalHost(Caller, rules)
     examined(host, rules, "comments")
@@ -124,7 +123,7 @@ def test_comments_are_sent_where_they_are_promised() -> None:
     assert sum(line[:1] in (b"#", b";") for line in lines) == len(lines) / 2
 
 
-def test_a_situation_that_does_not_exist() -> None:
+def test_unknown_situation_is_refused() -> None:
     with pytest.raises(ValueError, match=r"no situation 'x'; the situations are handshake, check-down"):
         DoctorSettings(situations=["bets", "x"])
     assert find_situation("bets").name == "bets"
@@ -167,7 +166,7 @@ def drawn_game(seed: int) -> Game:
 
 
 @pytest.mark.sampled
-@pytest.mark.parametrize("seed", range(60))
+@pytest.mark.parametrize("seed", range(40))
 def test_any_game_can_be_examined(seed: int) -> None:
     examination = examine(Peer, drawn_game(seed))
     assert list(examination.findings) == []
@@ -184,7 +183,7 @@ def test_a_game_in_which_nobody_ever_acts() -> None:
     }
 
 
-def test_why_a_situation_does_not_arise() -> None:
+def test_reason_for_a_missing_situation() -> None:
     def why(name: str, game_name: str) -> str:
         return find_situation(name).missing_in(game(game_name))
 
@@ -223,7 +222,3 @@ def test_drawn_actions_are_of_all_kinds() -> None:
     assert max(sizes) == 20000
     assert len(sizes) > 20
     assert {opponents.draw(*turn("limit", "c", seed=seed)).kind.name for seed in range(50)} == {"CALL", "RAISE"}
-
-
-def test_a_situation_is_data() -> None:
-    assert all(isinstance(situation, Situation) and situation.what for situation in SITUATIONS)
