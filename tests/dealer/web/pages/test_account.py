@@ -1,4 +1,4 @@
-"""The page Account: requests, bots, faults, tokens and the password, each for its owner alone."""
+"""Account page: requests, bots, faults, tokens and the password, each for its owner alone."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ async def until(one: Visit, words: str, path: str = "/account") -> httpx2.Respon
     return answer
 
 
-async def test_a_request_is_played_and_its_files_can_be_had(tmp_path: Path) -> None:
+async def test_request_is_played_and_its_files_are_downloaded(tmp_path: Path) -> None:
     async with logged_in(tmp_path) as visit:
         sent = {"game": GAME, "player1": "calling", "player2": "random", "deals": "7", "tag": EVIL}
         answer = await post(visit.browser, "/account/request", **sent)
@@ -72,66 +72,60 @@ async def test_a_request_is_played_and_its_files_can_be_had(tmp_path: Path) -> N
 
 async def test_pages_show_the_short_names_of_games(tmp_path: Path) -> None:
     async with logged_in(tmp_path) as visit:
-        sent = {"game": "kuhn", "player1": "calling", "player2": "random", "deals": "7"}
-        await post(visit.browser, "/account/request", **sent)
-        await until(visit, "finished")
+        form = {"game": "kuhn", "player1": "calling", "player2": "random", "deals": "7"}
+        await post(visit.browser, "/account/request", **form)
+        async with asyncio.timeout(PATIENCE_S):
+            while "/pairs/" not in (await visit.browser.get("/standings/kuhn")).text:
+                await asyncio.sleep(0.05)
         with contextlib.closing(Store(visit.house.folder / DATABASE_NAME)) as store:
             (job,) = records.jobs(store)
             store.write_now(lambda db: register_user_bot(db, job.user.id, GAME, "mine", "1"))
         table = await post(visit.browser, "/play", "/play", game=GAME, bot1="random")
         waiting = {"/", "/account", "/account/request?game=kuhn", "/play?game=kuhn", table.headers["location"]}
-        found = set()
+        visited = set()
         while waiting:
             path = waiting.pop()
-            found.add(path)
+            visited.add(path)
             page = await visit.browser.get(path)
             words = re.sub(r"full name of the game \S+", "", seen(page))
             assert not re.search(r"(kuhn|leduc|holdem)\.(no)?limit", words), path
             links = re.findall(r'href="(/(?:account|bots|pairs|play|runs|standings|tables)[^"#]*)"', page.text)
-            waiting |= {link for link in links if not re.search("log|times|hand|leaks", link)} - found
-        assert {path.split("/")[1] for path in found} >= {"", "account", "bots", "pairs", "runs", "standings"}
-        assert "/standings/kuhn.limit.2p" in found, "addresses keep the full name"
+            waiting |= {link for link in links if not re.search("log|times|hand|leaks", link)} - visited
+        assert {path.split("/")[1] for path in visited} >= {"", "account", "bots", "pairs", "runs", "standings"}
+        assert "/standings/kuhn.limit.2p" in visited, "addresses keep the full name"
 
 
-@pytest.mark.sampled
-@pytest.mark.parametrize(
-    ("sent", "words"),
-    [
-        ({"game": "chess"}, "Choose a game."),
-        ({"player2": ""}, "Choose a player for each seat."),
-        ({"player2": "nobody"}, "has no bot nobody"),
-        ({"deals": "x"}, "Deals must be a whole number from 1 to 999,999,999, or empty."),
-        ({"deals": "999999999"}, "deals here"),
-        ({"runs": "99"}, "at most 10 times"),
-        ({"stop": "when=ever"}, "Stop: "),
-        ({"seating": "upside down"}, "There is no such seating."),
-        ({"tag": "x" * 500}, "The tag is too long"),
-    ],
-)
-async def test_a_request_that_cannot_be_played_is_refused_in_a_sentence(
-    tmp_path: Path, sent: dict[str, str], words: str
-) -> None:
+async def test_impossible_requests_are_refused(tmp_path: Path) -> None:
     async with logged_in(tmp_path) as visit:
-        data = {"game": GAME, "player1": "calling", "player2": "random"} | sent
-        answer = await post(visit.browser, "/account/request", **data)
-        assert answer.status_code == 422
-        assert words in seen(answer)
+        for fields, words in (
+            ({"game": "chess"}, "Choose a game."),
+            ({"player2": ""}, "Choose a player for each seat."),
+            ({"player2": "nobody"}, "has no bot nobody"),
+            ({"deals": "x"}, "Deals must be a whole number"),
+            ({"deals": "999999999"}, "deals here"),
+            ({"runs": "99"}, "at most 10 times"),
+            ({"stop": "when=ever"}, "The rule in stop is not valid"),
+            ({"seating": "upside down"}, "There is no such seating."),
+            ({"tag": "x" * 500}, "The tag is too long"),
+        ):
+            form = {"game": GAME, "player1": "calling", "player2": "random"} | fields
+            answer = await post(visit.browser, "/account/request", **form)
+            assert (answer.status_code, words in seen(answer)) == (422, True), seen(answer)
 
 
-async def test_a_request_can_be_cancelled_by_its_owner(tmp_path: Path) -> None:
+async def test_request_is_cancelled_by_its_owner_alone(tmp_path: Path) -> None:
     async with logged_in(tmp_path) as visit:
         sent = {"game": GAME, "player1": "calling", "player2": "random", "deals": "10000", "runs": "10"}
-        asked = await post(visit.browser, "/account/request", **sent)
-        assert asked.status_code == 303, seen(asked)
+        answer = await post(visit.browser, "/account/request", **sent)
+        assert answer.status_code == 303, seen(answer)
         await until(visit, "run 1 of 10, ")
         page = await until(visit, "of 10,000 deals")
-        found = re.search(r"/account/jobs/(\d+)/cancel", page.text)
-        assert found
+        (path,) = re.findall(r"/account/jobs/\d+/cancel", page.text)
         token = new_user(visit.house.folder, "eve")
         async with visit.another() as other:
             await log_in(other, "eve", token)
-            assert (await post(other, found[0])).status_code == 404
-        assert (await post(visit.browser, found[0])).status_code == 303
+            assert (await post(other, path)).status_code == 404
+        assert (await post(visit.browser, path)).status_code == 303
         await until(visit, "cancelled: it was cancelled")
 
 
@@ -140,40 +134,37 @@ async def log_in(browser: httpx2.AsyncClient, name: str, secret: str) -> int:
     return (await post(browser, "/login", "/login", **data)).status_code
 
 
-async def test_a_token_is_shown_once_and_good_for_what_was_chosen(tmp_path: Path) -> None:
-    async with logged_in(tmp_path) as one:
-        answer = await post(one.browser, "/account/tokens", label=EVIL, scope_read="1")
+async def test_token_is_shown_once_and_revoked_by_its_owner(tmp_path: Path) -> None:
+    async with logged_in(tmp_path) as visit:
+        answer = await post(visit.browser, "/account/tokens", label=EVIL, scope_read="1")
         assert answer.status_code == 201
-        found = re.search(r"<pre[^>]*>([^<]+)</pre>", answer.text)
-        assert found
-        token = found[1]
-        page = await one.browser.get("/account/settings")
+        (token,) = re.findall(r"<pre[^>]*>([^<]+)</pre>", answer.text)
+        page = await visit.browser.get("/account/settings")
         assert "&lt;script&gt;" in page.text
         assert token not in page.text
         assert EVIL not in page.text
-        store = Store(one.house.folder / DATABASE_NAME)
-        made, first = read_tokens(store, 1)
-        assert (made.scopes, made.label) == (frozenset((Scope.READ,)), EVIL)
+        store = Store(visit.house.folder / DATABASE_NAME)
+        new, first = read_tokens(store, 1)
+        assert (new.scopes, new.label) == (frozenset((Scope.READ,)), EVIL)
         assert Accounts(store).find_token(token) is not None
-        assert (await post(one.browser, f"/account/tokens/{made.id}/revoke")).status_code == 303
-        assert Accounts(store).find_token(token) is None
-        assert [one.id for one in read_tokens(store, 1)] == [first.id]
-        assert (await post(one.browser, f"/account/tokens/{made.id}/revoke")).status_code == 404
-        for fields in ({"label": "x"}, {"label": "x" * 65, "scope_read": "1"}, {"label": "\x07", "scope_read": "1"}):
-            assert (await post(one.browser, "/account/tokens", **fields)).status_code == 422
-        assert (await post(one.browser, "/account/tokens", label="x", scope_admin="1")).status_code == 422
-
-
-async def test_nobody_revokes_the_token_of_somebody_else(tmp_path: Path) -> None:
-    async with logged_in(tmp_path) as visit:
-        token = new_user(visit.house.folder, "eve")
         async with visit.another() as other:
-            await log_in(other, "eve", token)
-            assert (await post(other, "/account/tokens/1/revoke")).status_code == 404
-        assert len(read_tokens(Store(visit.house.folder / DATABASE_NAME), 1)) == 1
+            await log_in(other, "eve", new_user(visit.house.folder, "eve"))
+            assert (await post(other, f"/account/tokens/{new.id}/revoke")).status_code == 404
+        assert Accounts(store).find_token(token) is not None
+        assert (await post(visit.browser, f"/account/tokens/{new.id}/revoke")).status_code == 303
+        assert Accounts(store).find_token(token) is None
+        assert [token.id for token in read_tokens(store, 1)] == [first.id]
+        assert (await post(visit.browser, f"/account/tokens/{new.id}/revoke")).status_code == 404
+        for fields in (
+            {"label": "x"},
+            {"label": "x" * 65, "scope_read": "1"},
+            {"label": "\x07", "scope_read": "1"},
+            {"label": "x", "scope_admin": "1"},
+        ):
+            assert (await post(visit.browser, "/account/tokens", **fields)).status_code == 422
 
 
-async def test_a_password_is_changed_by_who_knows_the_old_one(tmp_path: Path) -> None:
+async def test_password_change_needs_the_old_password(tmp_path: Path) -> None:
     async with logged_in(tmp_path) as visit, visit.another() as other:
         await log_in(other, "player", visit.token)
         new = "correct horse"
@@ -199,7 +190,7 @@ def invited(one: Visit, name: str = "eve", lasting_s: float = 100.0) -> str:
     return f"/invitation/{secret}"
 
 
-async def test_who_was_invited_chooses_a_password_once_and_gets_a_token(tmp_path: Path) -> None:
+async def test_invitation_sets_a_password_once_and_gives_a_token(tmp_path: Path) -> None:
     async with visiting(small_house(), tmp_path / "data") as visit:
         path = invited(visit)
         page = seen(await visit.browser.get(path))
@@ -227,7 +218,7 @@ async def test_who_was_invited_chooses_a_password_once_and_gets_a_token(tmp_path
         assert (used.status_code, "This invitation is used" in seen(used)) == (404, True)
 
 
-async def test_an_invitation_expires_is_replaced_and_ends_with_its_user(tmp_path: Path) -> None:
+async def test_invitation_expires_is_replaced_and_ends_with_its_user(tmp_path: Path) -> None:
     async with visiting(small_house(), tmp_path / "data") as visit:
 
         async def status(path: str) -> int:
@@ -248,42 +239,36 @@ async def test_an_invitation_expires_is_replaced_and_ends_with_its_user(tmp_path
         assert statuses[-1] == 429
 
 
-@pytest.mark.parametrize("is_removed", [False, True])
-async def test_a_user_who_is_disabled_or_removed_is_let_in_nowhere(tmp_path: Path, *, is_removed: bool) -> None:
+async def test_disabled_or_removed_user_is_refused_everywhere(tmp_path: Path) -> None:
     async with visiting(small_house(), tmp_path / "data") as visit:
         path = invited(visit)
-        token = re.search('token">([^<]+)<', (await post(visit.browser, path, path, new="x" * 8, again="x" * 8)).text)
-        assert token
-        headers = {"authorization": f"Bearer {token[1]}"}
+        page = (await post(visit.browser, path, path, new="x" * 8, again="x" * 8)).text
+        (token,) = re.findall('token">([^<]+)<', page)
+        headers = {"authorization": f"Bearer {token}"}
 
         async def doors() -> list[int]:
-            found = [(await visit.browser.get("/account")).status_code]
+            statuses = [(await visit.browser.get("/account")).status_code]
             async with visit.another() as program:
-                found.append((await program.get("/api/v1/me", headers=headers)).status_code)
-            for secret in ("x" * 8, token[1]):
+                statuses.append((await program.get("/api/v1/me", headers=headers)).status_code)
+            for secret in ("x" * 8, token):
                 async with visit.another() as other:
-                    found.append(await log_in(other, "eve", secret))
-            return found
+                    statuses.append(await log_in(other, "eve", secret))
+            return statuses
 
         assert await doors() == [200, 200, 303, 303]
         with contextlib.closing(Store(visit.house.folder / DATABASE_NAME)) as store:
-            if is_removed:
-                store.write_now(lambda db: remove_user(db, "eve"))
-            else:
-                store.write_now(lambda db: disable_user(db, "eve", is_disabled=True))
+            store.write_now(lambda db: disable_user(db, "eve", is_disabled=True))
             assert await doors() == [303, 401, 403, 403]
-            if is_removed:
-                assert [account["name"] for account in read_accounts(store)] == ["player"]
-                assert [row["name"] for row in store.read("SELECT name FROM users ORDER BY id")] == [
-                    "player",
-                    "(removed-2)",
-                ]
-            else:
-                store.write_now(lambda db: disable_user(db, "eve", is_disabled=False))
-                assert await doors() == [200, 200, 303, 303]
+            store.write_now(lambda db: disable_user(db, "eve", is_disabled=False))
+            assert await doors() == [200, 200, 303, 303]
+            store.write_now(lambda db: remove_user(db, "eve"))
+            assert await doors() == [303, 401, 403, 403]
+            assert [account["name"] for account in read_accounts(store)] == ["player"]
+            names = [row["name"] for row in store.read("SELECT name FROM users ORDER BY id")]
+            assert names == ["player", "(removed-2)"]
 
 
-async def test_faults_are_shown_with_the_very_line_to_the_owner_of_the_bot_alone(tmp_path: Path) -> None:
+async def test_faults_of_a_bot_are_shown_to_its_owner_alone(tmp_path: Path) -> None:
     line = b'MATCHSTATE:0:0::Ks|:x<img src="x">\x00\xff\r\n'
 
     def enter(db: Any, owner: User) -> int:
@@ -317,14 +302,14 @@ async def test_faults_are_shown_with_the_very_line_to_the_owner_of_the_bot_alone
                 assert (await other.get(path)).status_code == 404
             assert "mybot" not in (await other.get("/account")).text
             assert "mybot" not in (await other.get("/account/faults")).text
-        # Who asked for the run sees its result, and not the faults of the bot of somebody else.
+        # The requester of a run sees its result without the faults of other people's bots.
         page = await visit.browser.get(f"/account/runs/{run}")
         assert (page.status_code, "x00" in page.text) == (200, False)
         for path in ("match/nothing", "..%2f..%2fserver.sqlite3/log", "match%2f..%2f/log", "no/log"):
             assert (await visit.browser.get(f"/account/runs/{run}/{path}")).status_code == 404
 
 
-async def test_who_has_not_logged_in_is_sent_to_the_login_and_back(tmp_path: Path) -> None:
+async def test_visitors_without_a_login_are_sent_to_the_login_and_back(tmp_path: Path) -> None:
     async with visiting(small_house(), tmp_path) as visit:
         for path in ("", "/settings", "/request", "/faults", "/runs/1"):
             sent = await visit.browser.get(f"/account{path}")

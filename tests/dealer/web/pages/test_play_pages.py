@@ -1,4 +1,4 @@
-"""The page Play without a script: plain forms, entries that come twice or late, whose table it is, breaks, the end."""
+"""Play page without a script: forms, repeated and late entries, access, breaks and the end."""
 
 from __future__ import annotations
 
@@ -15,16 +15,17 @@ import pytest
 
 from dealer.person.table_session import TableSession
 from dealer.run.run import Run
-from dealer.server.db.records import run as run_record
 from dealer.server.db.records import runs
 from dealer.server.db.run_changes import TableRow, open_tables
 from dealer.server.db.store import DATABASE_NAME, Store
 from dealer.server.server_tables import ServerTableStore
+from dealer.server.table_manager import TableManager
+from dealer.web.pages import play_pages
 from engine import DealKey
 from logs.acpc_log.reader import check_deals
 from logs.hand_source import find
 from tests.dealer.helpers import PATIENCE_S
-from tests.dealer.web.visits import logged_in, new_user, small_house, visiting, with_web
+from tests.dealer.web.visits import logged_in, new_user, small_house, visiting
 
 Answer = httpx2.Response
 
@@ -40,26 +41,44 @@ def seen(answer: Answer) -> str:
     return " ".join(html.unescape(re.sub("<[^>]*>", " ", answer.text)).split())
 
 
-async def sit_down(browser: httpx2.AsyncClient, game: str = "kuhn.limit.2p", **asked: str) -> str:
-    """Fill in the form; returns the path of the table."""
+async def sit_down(browser: httpx2.AsyncClient, game: str = "kuhn.limit.2p", **fields: str) -> str:
+    """Fill in the form and return the path of the table."""
     page = await browser.get("/play", params={"game": game})
-    data = {"form_key": field(page.text, "form_key"), "game": game, "bot1": "calling", "seed": "5"} | asked
+    data = {"form_key": field(page.text, "form_key"), "game": game, "bot1": "calling", "seed": "5"} | fields
     answer = await browser.post("/play", data=data)
     assert answer.status_code == 303, seen(answer)
     return answer.headers["location"]
 
 
-async def enter(browser: httpx2.AsyncClient, table: str, entry: str, **more: str) -> Answer:
-    """What a click on a button sends."""
+async def enter(browser: httpx2.AsyncClient, table: str, entry: str) -> Answer:
+    """Click a button of a table."""
     page = await browser.get(table)
     data = {"form_key": field(page.text, "form_key"), "moment": field(page.text, "moment"), "entry": entry}
-    return await browser.post(table, data=data | more)
+    return await browser.post(table, data=data)
 
 
 GAME = "kuhn.limit.2p"
 
 
-async def test_a_match_to_its_end_by_forms_alone(tmp_path: Path) -> None:
+@pytest.fixture(autouse=True)
+def _patient_pages(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let pages wait for bots however busy the machine is."""
+    monkeypatch.setattr(play_pages, "_AFTER_ENTRY_S", PATIENCE_S)
+
+
+def event_of_call(monkeypatch: pytest.MonkeyPatch, owner: type, name: str) -> asyncio.Event:
+    """Return an event that is set whenever a method is called."""
+    method, is_called = getattr(owner, name), asyncio.Event()
+
+    def call(*arguments: Any) -> Any:
+        is_called.set()
+        return method(*arguments)
+
+    monkeypatch.setattr(owner, name, call)
+    return is_called
+
+
+async def test_match_is_played_by_forms_alone(tmp_path: Path) -> None:
     async with logged_in(tmp_path) as visit:
         table = await sit_down(visit.browser, hands="2")
         page = await visit.browser.get(table)
@@ -77,15 +96,15 @@ async def test_a_match_to_its_end_by_forms_alone(tmp_path: Path) -> None:
         assert ended.headers["location"] == "/play"
         assert (await visit.browser.get(table)).status_code == 404
     store = Store(tmp_path / DATABASE_NAME)
-    (found,) = runs(store)
+    (run,) = runs(store)
     store.close()
-    assert (found.state, found.user, found.tag, found.is_rated) == ("finished", "player", "table", False)
-    assert [(seat.name, seat.version is None) for seat in found.seats] == [("player", True), ("calling", False)]
-    records = list(find([tmp_path / found.folder]).hands())
+    assert (run.state, run.user, run.tag, run.is_rated) == ("finished", "player", "table", False)
+    assert [(seat.name, seat.version is None) for seat in run.seats] == [("player", True), ("calling", False)]
+    records = list(find([tmp_path / run.folder]).hands())
     assert [record.names_by_seat for record in records] == [("player", "calling")] * 2
 
 
-async def test_the_hand_that_wins_is_named_and_gets_the_chips(tmp_path: Path) -> None:
+async def test_winning_hand_is_named_and_gets_the_chips(tmp_path: Path) -> None:
     async with logged_in(tmp_path) as visit:
         table = await sit_down(visit.browser, game="holdem.limit.2p.reverse_blinds", hands="1")
         while 'value="next"' not in (answer := await visit.browser.get(table)).text:
@@ -99,20 +118,22 @@ async def test_the_hand_that_wins_is_named_and_gets_the_chips(tmp_path: Path) ->
         assert page.count('class="bet gain"') == winner.count('class="bet gain"') == 1
 
 
-@pytest.mark.parametrize("chosen", ["", "5"])
-async def test_the_cards_of_a_table_are_secret_unless_the_person_chooses_them(tmp_path: Path, chosen: str) -> None:
+async def test_the_cards_of_a_table_are_secret_unless_the_person_chooses_them(tmp_path: Path) -> None:
     async with logged_in(tmp_path) as visit:
-        table = await sit_down(visit.browser, seed=chosen, hands="2")
-        page = await visit.browser.get(table)
-        await visit.browser.post(f"{table}/end", data={"form_key": field(page.text, "form_key")})
+        for seed in ("5", ""):
+            table = await sit_down(visit.browser, seed=seed, hands="2")
+            page = await visit.browser.get(table)
+            await visit.browser.post(f"{table}/end", data={"form_key": field(page.text, "form_key")})
     store = Store(tmp_path / DATABASE_NAME)
-    (found,) = runs(store)
+    secret, chosen = runs(store)
     store.close()
-    assert found.seed == 5 if chosen else isinstance(found.seed, DealKey)
-    assert check_deals(tmp_path / found.folder / "match.log", found.seed) == 0
+    assert chosen.seed == 5
+    assert isinstance(secret.seed, DealKey)
+    for run in (secret, chosen):
+        assert check_deals(tmp_path / run.folder / "match.log", run.seed) == 0
 
 
-async def test_an_entry_counts_once_however_often_it_comes(tmp_path: Path) -> None:
+async def test_repeated_entry_counts_once(tmp_path: Path) -> None:
     async with logged_in(tmp_path) as visit:
         table = await sit_down(visit.browser, hands="9")
         page = await visit.browser.get(table)
@@ -126,57 +147,42 @@ async def test_an_entry_counts_once_however_often_it_comes(tmp_path: Path) -> No
         assert (other.status_code, "is ignored" in seen(other)) == (409, True)
 
 
-@pytest.mark.sampled
-@pytest.mark.parametrize(
-    ("sent", "status", "words"),
-    [
-        ({"entry": "fold"}, 422, "There is no bet to fold to"),
-        ({"entry": "size", "size": "7"}, 422, "7 is not possible here"),
-        ({"entry": "size", "size": "<b>"}, 422, "'<b>' is not a size"),
-        ({"entry": "\x00" * 5000}, 422, "is not clear"),
-        ({}, 422, "Nothing was entered"),
-        ({"entry": "size", "size": "2"}, 303, ""),
-    ],
-)
-async def test_an_entry_that_is_not_possible_is_answered_by_what_is(
-    tmp_path: Path, sent: dict[str, str], status: int, words: str
-) -> None:
+async def test_impossible_entries_are_answered_with_the_possible_ones(tmp_path: Path) -> None:
     async with logged_in(tmp_path) as visit:
         table = await sit_down(visit.browser)
         page = await visit.browser.get(table)
-        data = {key: field(page.text, key) for key in ("form_key", "moment")} | sent
-        answer = await visit.browser.post(table, data=data)
-        assert answer.status_code == status
-        assert words in seen(answer)
-        if status == 422:
+        data = {key: field(page.text, key) for key in ("form_key", "moment")}
+        for entry, words in (
+            ({"entry": "fold"}, "There is no bet to fold to"),
+            ({"entry": "size", "size": "7"}, "7 is not possible here"),
+            ({"entry": "size", "size": "<b>"}, "'<b>' is not a size"),
+            ({"entry": "\x00" * 5000}, "is not clear"),
+            ({}, "Nothing was entered"),
+        ):
+            answer = await visit.browser.post(table, data=data | entry)
+            assert (answer.status_code, words in seen(answer)) == (422, True), entry
             assert field(answer.text, "moment") == data["moment"], "the decision is still to be made"
+        assert (await visit.browser.post(table, data=data | {"entry": "size", "size": "2"})).status_code == 303
 
 
-@pytest.mark.sampled
-@pytest.mark.parametrize(
-    ("asked", "words"),
-    [
-        ({"game": "chess"}, "Choose a game."),
-        ({"bot1": "nobody"}, "Seat 1: choose one of the bots"),
-        ({"hands": "0"}, "Hands must be a whole number from 1"),
-        ({"hands": "many"}, "Hands: a whole number"),
-        ({"seed": "-1"}, "Seed must be a whole number from 0"),
-        ({"seed": "4294967296"}, "Seed must be a whole number"),
-        ({"decision_s": "1e9"}, "Seconds for a decision: a whole number"),
-    ],
-)
-async def test_a_table_that_cannot_be_had_is_refused_in_a_sentence(
-    tmp_path: Path, asked: dict[str, str], words: str
-) -> None:
+async def test_impossible_tables_are_refused(tmp_path: Path) -> None:
     async with logged_in(tmp_path) as visit:
         page = await visit.browser.get("/play", params={"game": GAME})
-        data = {"form_key": field(page.text, "form_key"), "game": GAME, "bot1": "calling"} | asked
-        answer = await visit.browser.post("/play", data=data)
-        assert answer.status_code == 422
-        assert words in seen(answer)
+        data = {"form_key": field(page.text, "form_key"), "game": GAME, "bot1": "calling"}
+        for fields, words in (
+            ({"game": "chess"}, "Choose a game."),
+            ({"bot1": "nobody"}, "Choose a bot of kuhn for seat 1."),
+            ({"hands": "0"}, "Hands must be a whole number from 1"),
+            ({"hands": "many"}, "Hands must be a whole number"),
+            ({"seed": "-1"}, "Seed must be a whole number from 0"),
+            ({"seed": "4294967296"}, "Seed must be a whole number"),
+            ({"decision_s": "1e9"}, "must be a whole number"),
+        ):
+            answer = await visit.browser.post("/play", data=data | fields)
+            assert (answer.status_code, words in seen(answer)) == (422, True), seen(answer)
 
 
-async def test_nobody_else_sees_or_plays_a_table(tmp_path: Path) -> None:
+async def test_table_is_hidden_from_other_users(tmp_path: Path) -> None:
     async with logged_in(tmp_path) as visit:
         table = await sit_down(visit.browser)
         token = new_user(visit.house.folder, "eve")
@@ -198,28 +204,16 @@ async def test_nobody_else_sees_or_plays_a_table(tmp_path: Path) -> None:
         assert "It is your turn." in seen(page)
 
 
-async def test_guests_sit_down_where_they_may(tmp_path: Path) -> None:
-    async with visiting(with_web(small_house(), guests_may_play=True), tmp_path) as visit:
-        table = await sit_down(visit.browser)
-        page = await visit.browser.get(table)
-        assert "guest against calling" in seen(page)
-        async with visit.another() as other:
-            await other.get("/play")
-            assert (await other.get(table)).status_code == 404
-            await sit_down(other)
-
-
-async def test_a_person_has_so_many_tables_and_no_more(tmp_path: Path) -> None:
-    async with logged_in(tmp_path, max_tables_per_person=2) as visit:
-        for _ in range(2):
-            await sit_down(visit.browser)
+async def test_tables_of_a_person_are_limited(tmp_path: Path) -> None:
+    async with logged_in(tmp_path, max_tables_per_person=1) as visit:
+        await sit_down(visit.browser)
         page = await visit.browser.get("/play", params={"game": GAME})
         data = {"form_key": field(page.text, "form_key"), "game": GAME}
         refused = await visit.browser.post("/play", data=data)
-        assert (refused.status_code, "The limit is 2 open tables per person" in seen(refused)) == (429, True)
+        assert (refused.status_code, "The limit is 1 open table per person" in seen(refused)) == (429, True)
 
 
-async def test_guests_have_so_many_tables_from_an_address_and_leave_some_to_users(tmp_path: Path) -> None:
+async def test_tables_of_guests_are_limited_by_address_and_some_are_left_to_users(tmp_path: Path) -> None:
     settings = small_house(
         guests_may_play=True,
         max_tables_per_address=2,
@@ -248,6 +242,8 @@ async def test_guests_have_so_many_tables_from_an_address_and_leave_some_to_user
             assert "The limit is 2 guest tables per address" in seen(await ask(browsers[0]))
             last = await guest(2)
             table = (await ask(last)).headers["location"]
+            assert "guest against calling" in seen(await last.get(table))
+            assert (await browsers[0].get(table)).status_code == 404
             refused = await ask(await guest(3))
             assert (refused.status_code, refused.headers["retry-after"]) == (503, "60")
             assert "All tables for guests are taken; log in" in seen(refused)
@@ -263,45 +259,37 @@ async def test_guests_have_so_many_tables_from_an_address_and_leave_some_to_user
         store.close()
 
 
-async def test_a_server_that_was_ended_leads_back_to_the_same_decision(tmp_path: Path) -> None:
-    moments, tables, tokens = [], [], []
-
+async def test_table_resumes_at_the_same_decision_after_a_restart_and_after_a_visitor_left(tmp_path: Path) -> None:
     async with visiting(small_house(), tmp_path) as visit:
-        tokens.append(visit.token)
+        token = visit.token
         await visit.log_in()
-        tables.append(await sit_down(visit.browser, "holdem.limit.2p.reverse_blinds", bot1="random", seed="3"))
+        table = await sit_down(visit.browser, "holdem.limit.2p.reverse_blinds", bot1="random", seed="3")
+        moments: list[str] = []
         while len(moments) < 3:
-            page = await visit.browser.get(tables[0])
+            page = await visit.browser.get(table)
             if 'value="next"' not in page.text:
                 moments.append(field(page.text, "moment"))
             if len(moments) < 3:
-                await enter(visit.browser, tables[0], "next" if 'value="next"' in page.text else "c")
+                await enter(visit.browser, table, "next" if 'value="next"' in page.text else "c")
+        left = await visit.browser.post(f"{table}/leave", data={"form_key": field(page.text, "form_key")})
+        assert "The table is kept" in seen(left)
+        assert field((await visit.browser.get(table)).text, "moment") == moments[-1]
     store = Store(tmp_path / DATABASE_NAME)
-    assert [table.owner for table in open_tables(store, tmp_path)] == ["user 1"]
+    assert [row.owner for row in open_tables(store, tmp_path)] == ["user 1"]
     store.close()
     async with visiting(small_house(), tmp_path) as visit:
-        await visit.log_in(secret=tokens[0])
-        assert tables[0] in (await visit.browser.get("/play")).text
-        page = await visit.browser.get(tables[0])
+        await visit.log_in(secret=token)
+        assert table in (await visit.browser.get("/play")).text
+        page = await visit.browser.get(table)
         assert field(page.text, "moment") == moments[-1]
         # What was sent before the break and had not arrived counts now.
         data = {"form_key": field(page.text, "form_key"), "moment": moments[-1], "entry": "c"}
-        assert (await visit.browser.post(tables[0], data=data)).status_code == 303
-        again = await visit.browser.post(tables[0], data=data)
+        assert (await visit.browser.post(table, data=data)).status_code == 303
+        again = await visit.browser.post(table, data=data)
         assert (again.status_code, "counts once" in seen(again)) == (409, True)
 
 
-async def test_who_leaves_frees_the_bots_and_comes_back_to_the_same_decision(tmp_path: Path) -> None:
-    async with logged_in(tmp_path) as visit:
-        table = await sit_down(visit.browser, "leduc.limit.2p")
-        page = await visit.browser.get(table)
-        moment = field(page.text, "moment")
-        left = await visit.browser.post(f"{table}/leave", data={"form_key": field(page.text, "form_key")})
-        assert "The table is kept" in seen(left)
-        assert field((await visit.browser.get(table)).text, "moment") == moment
-
-
-async def test_a_table_that_is_ended_while_it_wakes_stays_ended(
+async def test_table_that_is_ended_while_it_resumes_stays_ended(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     is_waking, may_wake = threading.Event(), threading.Event()
@@ -320,56 +308,56 @@ async def test_a_table_that_is_ended_while_it_wakes_stays_ended(
         async with asyncio.TaskGroup() as group:
             first = group.create_task(visit.browser.get(table))
             assert await asyncio.to_thread(is_waking.wait, PATIENCE_S)
+            is_ending = event_of_call(monkeypatch, TableManager, "suspend")
             end = group.create_task(visit.browser.post(f"{table}/end", data=form))
-            await asyncio.sleep(0.2)
+            await is_ending.wait()
+            is_visited = event_of_call(monkeypatch, TableManager, "table_session")
             second = group.create_task(visit.browser.get(table))
-            await asyncio.sleep(0.2)
+            await is_visited.wait()
             may_wake.set()
         assert [task.result().status_code for task in (first, end, second)] == [200, 303, 404]
         assert "This table has been closed" in seen(second.result())
 
 
-async def test_what_is_entered_as_a_table_falls_asleep_wakes_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_entry_resumes_a_table_that_is_being_suspended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     play_on = TableSession.play
+    is_stopped, may_end = asyncio.Event(), asyncio.Event()
 
-    async def slow_to_end(table_session: TableSession) -> None:
+    async def play_slowly(table_session: TableSession) -> None:
         await play_on(table_session)
-        await asyncio.sleep(0.4)
+        is_stopped.set()
+        await may_end.wait()
 
-    monkeypatch.setattr(TableSession, "play", slow_to_end)
+    monkeypatch.setattr(TableSession, "play", play_slowly)
     async with logged_in(tmp_path) as visit:
         table = await sit_down(visit.browser)
         page = (await visit.browser.get(table)).text
         form = {name: field(page, name) for name in ("form_key", "moment")} | {"entry": "c"}
         async with asyncio.TaskGroup() as group:
             group.create_task(visit.browser.post(f"{table}/leave", data=form))
-            await asyncio.sleep(0.2)
-            enter = group.create_task(visit.browser.post(table, data=form))
-        assert enter.result().status_code == 303
+            await is_stopped.wait()
+            is_visited = event_of_call(monkeypatch, TableManager, "table_session")
+            entry = group.create_task(visit.browser.post(table, data=form))
+            await is_visited.wait()
+            may_end.set()
+        assert entry.result().status_code == 303
         assert field((await visit.browser.get(table)).text, "moment") != form["moment"]
 
 
-async def test_a_table_that_nobody_looks_at_falls_asleep_and_is_closed_at_last(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_idle_table_is_suspended_and_closed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("dealer.server.table_manager._TIDY_EVERY_S", 0.01)
 
     async with logged_in(tmp_path, table_asleep_minutes=0.05 / 60, table_closed_days=0.1 / 86400) as visit:
         table = await sit_down(visit.browser)
-        store = visit.house.folder
-        for _ in range(600):
-            await asyncio.sleep(0.01)
-            found = run_record(Store(store / DATABASE_NAME), int(table.rpartition("/")[2]))
-            assert found is not None
-            if found.state != "running":
-                break
-        assert (found.state, found.reason) == ("cancelled", "no player has returned to it.")
+        query = "SELECT state, reason FROM runs WHERE id = ?"
+        async with asyncio.timeout(PATIENCE_S):
+            while (row := visit.house.rows(query, int(table.rpartition("/")[2]))[0])[0] == "running":
+                await asyncio.sleep(0.02)
+        assert row == ("cancelled", "no player has returned to it.")
         assert (await visit.browser.get(table)).status_code == 404
 
 
-async def test_the_script_gets_a_part_of_the_page_as_soon_as_something_is_new(tmp_path: Path) -> None:
+async def test_poll_returns_a_part_of_the_page_after_a_change(tmp_path: Path) -> None:
     async with logged_in(tmp_path) as visit:
         table = await sit_down(visit.browser)
         page = await visit.browser.get(table)
@@ -385,7 +373,7 @@ async def test_the_script_gets_a_part_of_the_page_as_soon_as_something_is_new(tm
         assert anew.status_code == 200
 
 
-async def test_from_the_first_page_to_a_table(tmp_path: Path) -> None:
+async def test_visitor_logs_in_on_the_way_to_a_table(tmp_path: Path) -> None:
     async with visiting(small_house(), tmp_path) as visit:
         first = await visit.browser.get("/")
         assert "Log in to play against its bots" in seen(first)
