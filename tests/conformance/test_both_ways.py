@@ -12,7 +12,7 @@ from dealer.match.match_play import Play
 from engine import Seat
 from protocol import parse_game_definition
 from tests.conformance.scripted import DATA, Script
-from tests.conformance.test_recorded_matches import BY_SIZE, recording, script_of
+from tests.conformance.test_recorded_matches import CASES, recording, script_of
 from tests.dealer.helpers import Board
 
 
@@ -42,17 +42,6 @@ def _played(setup: MatchSetup, script: Script, *, is_cut: bool) -> Board:
     return board
 
 
-CASES = [
-    pytest.param(
-        match,
-        id=str(match["name"]),
-        marks=[pytest.mark.slow] * (sum(seat["lines"] for seat in match["seats"]) > 10_000),
-    )
-    for match in BY_SIZE
-]
-
-
-@pytest.mark.sampled
 @pytest.mark.parametrize("match", CASES)
 def test_both_ways_of_a_reply_play_the_recorded_match(match: dict[str, Any], taken: list[bytes]) -> None:
     files = recording(match)

@@ -34,12 +34,17 @@ from tests.conformance.scripted import (
 MATCHES: list[dict[str, Any]] = json.loads((DATA / "manifest.json").read_text())
 QUIET = "-q"
 
-# The longest first: less idle time at the end of a run on several cores.
-BY_SIZE = sorted(MATCHES, key=lambda m: -sum(s["lines"] for s in m["seats"]))
-
-
-def _id(match: dict[str, Any]) -> str:
-    return str(match["name"])
+QUICK = {
+    "holdem.limit.2p.reverse_blinds.s0",
+    "holdem.limit.3p.wild",
+    "holdem.nolimit.6p.wild",
+    "sidepots.nolimit.3p.wild",
+    "leduc.nolimit.2p.s42",
+    "kuhn.limit.3p.wild",
+}
+CASES = [
+    pytest.param(match, id=match["name"], marks=[pytest.mark.slow] * (match["name"] not in QUICK)) for match in MATCHES
+]
 
 
 def recording(match: dict[str, Any]) -> dict[str, bytes]:
@@ -69,8 +74,7 @@ def sha256(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
 
 
-@pytest.mark.sampled
-@pytest.mark.parametrize("match", BY_SIZE, ids=_id)
+@pytest.mark.parametrize("match", CASES)
 def test_the_recording_is_whole(match: dict[str, Any]) -> None:
     """The data agree with the manifest, and the log alone tells every byte of every seat."""
     files = recording(match)
@@ -83,8 +87,7 @@ def test_the_recording_is_whole(match: dict[str, Any]) -> None:
         assert [sha256(r) for r in script_of(match, files).received] == wires
 
 
-@pytest.mark.sampled
-@pytest.mark.parametrize("match", BY_SIZE, ids=_id)
+@pytest.mark.parametrize("match", CASES)
 def test_the_match_is_reproduced(match: dict[str, Any], tmp_path: Path) -> None:
     files = recording(match)
     game = (DATA / "games" / match["game"]).read_bytes()

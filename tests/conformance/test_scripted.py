@@ -48,7 +48,7 @@ def test_a_dealer_that_ends_early(tmp_path: Path) -> None:
 
 
 def test_a_dealer_that_hangs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(scripted, "PATIENCE_S", 2.0)
+    monkeypatch.setattr(scripted, "PATIENCE_S", 0.5)
     with pytest.raises(Stuck, match=r"seat 1 awaited b'LO'"):
         _play(tmp_path, "HEL", "60", Script([b"HELLO"], [Reply(0, 5, b"x")]))
 
