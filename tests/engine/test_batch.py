@@ -56,7 +56,7 @@ def test_the_general_kernel_agrees_with_the_special_ones(cards):
 
 
 @pytest.mark.parametrize("cards", [5, pytest.param(7, marks=pytest.mark.slow)])
-def test_any_memory_layout_will_do(cards):
+def test_any_memory_layout_is_ranked(cards):
     hands = hands_of(cards, 500, seed=cards)
     expected = rank_hands(hands).tolist()
     columns = np.ascontiguousarray(hands.T)
@@ -112,7 +112,7 @@ def test_wrong_shape():
 
 
 @pytest.mark.parametrize("cards", range(1, 11))
-def test_number_that_is_no_card(cards):
+def test_other_numbers_are_refused(cards):
     hands = hands_of(cards, 20, seed=0)
     hands[7, cards - 1] = 52
     with pytest.raises(ValueError, match="52 is not a card"):

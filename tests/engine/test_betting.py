@@ -125,7 +125,7 @@ def test_invariants_of_random_play(game: Game, seed: int) -> None:
 
 
 @given(games(), SEEDS)
-def test_what_is_offered_is_accepted_and_nothing_else(game: Game, seed: int) -> None:
+def test_only_offered_actions_are_accepted(game: Game, seed: int) -> None:
     for state, action in random_play(game, seed):
         before = snapshot(state)
         if action is None:
@@ -414,7 +414,7 @@ def test_a_round_without_all_in_ends_with_the_slash_of_the_next() -> None:
     assert action_texts(play(find_game("kuhn")[1], "cc")) == "cc"
 
 
-def test_who_is_all_in_from_the_blind_is_skipped() -> None:
+def test_player_all_in_from_the_blind_is_skipped() -> None:
     game = make((10, 100, 100), (10, 5, 0), first_players=(0, 0, 0, 0))
     state = betting_start(game)
     assert state.acting_position == 1
@@ -531,7 +531,7 @@ def test_no_actions_at_once_change_nothing() -> None:
     assert play(find_game("limit")[1], "f").after_many([CALL]) is None
 
 
-def test_one_can_go_on_from_several_actions_at_once() -> None:
+def test_play_continues_after_several_actions_at_once() -> None:
     game = find_game("limit3")[1]
     state = betting_start(game).after_many([RAISE, CALL, CALL])
     assert state is not None

@@ -43,7 +43,7 @@ NO_RUN = "is not a run of cards: write each as a rank of 23456789TJQKA and a sui
         ("10h4", "'10' in '10h4' is not a card: write a rank of 23456789TJQKA and a suit of cdhs"),
     ],
 )
-def test_what_is_no_card_is_named(text: str, sentence: str) -> None:
+def test_other_texts_are_refused(text: str, sentence: str) -> None:
     with pytest.raises(CardError) as caught:
         parse_cards(text)
     assert str(caught.value) == sentence

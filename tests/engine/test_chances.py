@@ -58,7 +58,7 @@ FIELDS = [
 
 
 @pytest.mark.parametrize(("players", "board", "dead"), FIELDS)
-def test_they_are_what_comparing_gives(players, board, dead):
+def test_chances_are_those_of_comparing_hands(players, board, dead):
     found = chances(players, parse_cards(board), dead=parse_cards(dead))
     naive, showdowns = naive_chances(players, parse_cards(board), parse_cards(dead))
     assert (found.is_exact, found.showdowns) == (True, showdowns)
@@ -153,7 +153,7 @@ def test_drawn_chances_come_as_near_as_their_standard_errors_say(players, board)
     assert 0.4 < float(np.mean(np.square(off))) ** 0.5 < 1.6
 
 
-def test_what_takes_long_is_drawn(monkeypatch):
+def test_long_enumerations_are_drawn(monkeypatch):
     monkeypatch.setattr(module, "DEFAULT_SHOWDOWNS", 2_000)
     assert not chances([one("AhKd"), ANY_HOLDING, ANY_HOLDING], parse_cards("2h7dTcAs3s")).is_exact
     assert not chances([any_of("AKs"), any_of("QQ"), ANY_HOLDING]).is_exact
@@ -184,13 +184,13 @@ IMPOSSIBLE = [
 
 
 @pytest.mark.parametrize(("situation", "problem"), IMPOSSIBLE)
-def test_what_cannot_be(situation, problem):
+def test_impossible_players_and_boards_are_refused(situation, problem):
     players, board = situation
     with pytest.raises(CardError, match=f"^{problem}"):
         chances(players, parse_cards(board))
 
 
-def test_dead_cards_and_trials_that_cannot_be():
+def test_impossible_dead_cards_and_trials_are_refused():
     with pytest.raises(CardError, match=r"^2c is named twice$"):
         chances([one("AhKd"), ANY_HOLDING], dead=parse_cards("2c2c"))
     with pytest.raises(CardError, match=r"^44 dead cards leave too few for 2 players and a board$"):

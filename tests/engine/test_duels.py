@@ -57,7 +57,7 @@ def test_names_of_suits_do_not_matter():
         assert duel(renamed[:2], renamed[2:]) == duel(cards[:2], cards[2:])
 
 
-def test_some_are_counted_again():
+def test_some_duels_are_counted_again():
     chance = random.Random(5)
     for _ in range(40):
         cards = chance.sample(range(52), 4)

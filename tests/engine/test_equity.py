@@ -236,7 +236,7 @@ def test_a_seed_fixes_the_sample():
 
 
 @pytest.mark.parametrize("cards", [list, tuple, bytes])
-def test_any_sequence_of_cards_will_do(cards):
+def test_any_sequence_of_cards_is_accepted(cards):
     hole, board = parse_cards("QhJh"), parse_cards("Th9c2d")
     assert exact_equity(cards(hole), cards(board)) == exact_equity(hole, board)
     assert sampled_equity(cards(hole[::-1]), cards(board), 2) == sampled_equity(hole, board, 2)
@@ -271,7 +271,7 @@ def test_compiled_kernels_give_the_same(monkeypatch):
         ((1, 2), (), 2, -5, "trials must be 1 or more, not -5"),
     ],
 )
-def test_what_cannot_be_is_refused(hole, board, opponents, trials, sentence):
+def test_impossible_arguments_are_refused(hole, board, opponents, trials, sentence):
     for ask in (equity, sampled_equity):
         with pytest.raises(ValueError, match=sentence):
             ask(hole, board, opponents, trials=trials)

@@ -48,7 +48,7 @@ def changed(**fields: Any) -> Game:
         ({"num_board_cards": (0, 3, 0)}, "3 board card numbers given for 2"),
     ],
 )
-def test_what_cannot_be_played_is_refused(fields: dict[str, Any], sentence: str) -> None:
+def test_impossible_games_are_refused(fields: dict[str, Any], sentence: str) -> None:
     with pytest.raises(GameError) as caught:
         changed(**fields)
     assert str(caught.value) == sentence

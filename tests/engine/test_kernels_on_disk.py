@@ -134,7 +134,7 @@ def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     disk.cache_folder.cache_clear()
 
 
-def test_what_is_not_published_is_not_there(root: Path) -> None:
+def test_kernels_are_read_only_once_published(root: Path) -> None:
     folder = disk.start_filling()
     disk.write_kernel(folder, "one", b"code")
     assert disk.read_kernel("one") is None
@@ -163,7 +163,7 @@ def test_damage_is_noticed(root: Path, damage: bytes) -> None:
     assert disk.read_kernel("one") is None
 
 
-def test_what_an_attempt_left_is_removed(root: Path) -> None:
+def test_leftovers_of_an_attempt_are_removed(root: Path) -> None:
     disk.write_kernel(disk.start_filling(), "one", b"code")
     again = disk.start_filling()
     assert list(again.iterdir()) == []

@@ -29,7 +29,7 @@ def test_no_limit(asked: Action, given: Action) -> None:
     assert nearest_legal(asked, betting_start(find_game("nolimit")[1])) == given
 
 
-def test_where_little_is_allowed() -> None:
+def test_calls_and_all_ins_replace_illegal_raises() -> None:
     limit, nolimit = find_game("limit")[1], find_game("nolimit")[1]
     assert nearest_legal(RAISE, play(limit, "crrr")) == CALL
     assert nearest_legal(FOLD, play(limit, "c")) == CALL
@@ -44,7 +44,7 @@ def test_after_the_hand() -> None:
 
 
 @over(games(), SEEDS)
-def test_it_is_legal_and_leaves_legal_actions_alone(game: Game, seed: int) -> None:
+def test_nearest_action_is_legal_and_legal_actions_stay(game: Game, seed: int) -> None:
     for state, action in random_play(game, seed):
         if action is None:
             return

@@ -56,7 +56,7 @@ def test_the_pairs_are_those_without_a_common_card():
     assert pairs().sum() == 1326 * 1225
 
 
-def test_what_one_wins_the_other_loses():
+def test_wins_of_a_class_are_losses_of_the_other():
     won, tied, lost = np.moveaxis(counts(), 2, 0)
     assert (won == lost.T).all()
     assert (tied == tied.T).all()

@@ -28,7 +28,7 @@ def folded_of(ranks: Sequence[int | None]) -> int:
         pytest.param((0, 0), 0, {}, id="nobody put in a chip"),
     ],
 )
-def test_who_plays_for_which_pot(spent: tuple[int, ...], folded: int, pots: dict[tuple[int, ...], int]) -> None:
+def test_players_and_amounts_of_pots(spent: tuple[int, ...], folded: int, pots: dict[tuple[int, ...], int]) -> None:
     assert {pot.players: pot.amount for pot in side_pots(spent, folded)} == pots
 
 
@@ -48,7 +48,7 @@ def test_who_plays_for_which_pot(spent: tuple[int, ...], folded: int, pots: dict
         ((0, 10, 10), (None, 3, 2), [(20, (1,))]),
     ],
 )
-def test_who_wins_which_pot(
+def test_winners_of_pots(
     spent: tuple[int, ...], ranks: tuple[int | None, ...], expected: list[tuple[int, tuple[int, ...]]]
 ) -> None:
     found = side_pots(spent, folded_of(ranks))
@@ -74,7 +74,7 @@ def test_pots_pay_what_the_engine_says(data: st.DataObject) -> None:
     assert won == pytest.approx(showdown_values(spent, ranks), abs=1e-9)
 
 
-def test_what_nobody_called() -> None:
+def test_uncalled_chips() -> None:
     assert uncalled((10, 30, 20)) == (1, 10)
     assert uncalled((30, 30, 20)) == (0, 0)
     assert uncalled((5, 10)) == (1, 5)

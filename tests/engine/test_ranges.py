@@ -76,7 +76,7 @@ def test_shares_before_the_flop() -> None:
         assert found[are_free(hole)].mean() == pytest.approx(exact_equity(hole).equity, abs=1e-9)
 
 
-def test_what_cannot_be() -> None:
+def test_impossible_cards_are_refused() -> None:
     with pytest.raises(ValueError, match="a board has no card"):
         chances_of_all((0, 1))
     with pytest.raises(ValueError, match="a board has no card"):

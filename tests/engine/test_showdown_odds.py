@@ -258,7 +258,7 @@ UNCOUNTABLE = [
 
 
 @pytest.mark.parametrize(("hands", "board", "problem"), UNCOUNTABLE)
-def test_what_cannot_be_counted(hands: str, board: str, problem: str) -> None:
+def test_impossible_cards_are_refused(hands: str, board: str, problem: str) -> None:
     with pytest.raises(ValueError, match=f"^{problem}$"):
         showdown_odds(holes(hands), parse_cards(board))
 
@@ -268,6 +268,6 @@ def test_a_pot_without_players() -> None:
         odds_by_pot(holes("AcAd KcKh"), (), [[0, 1], []])
 
 
-def test_odds_of_who_does_not_play() -> None:
+def test_player_outside_the_pot_has_no_equity() -> None:
     odds = ShowdownOdds(10, ((4, 0), (0, 0)))
     assert odds.equities == (0.4, 0)

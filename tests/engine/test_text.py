@@ -19,7 +19,7 @@ def test_bytes_that_are_no_text_are_replaced(text: str, cleaned: str) -> None:
     assert clean(text) == cleaned
 
 
-def test_what_xml_cannot_hold_is_replaced_unless_kept() -> None:
+def test_characters_without_xml_form_are_replaced() -> None:
     text = "Zoë\t\x00\n\x1b\u202e\ufffe\uffff\udcff\ud800\U0001f0a1"
     assert shown(text) == "Zoë\ufffd\ufffd\ufffd\ufffd\ufffd\ufffd\ufffd\ufffd\ufffd\U0001f0a1"
     assert shown(text, "\t\n") == "Zoë\t\ufffd\n\ufffd\ufffd\ufffd\ufffd\ufffd\ufffd\U0001f0a1"

@@ -46,6 +46,6 @@ def test_utf_8_is_kept_as_it_is_and_other_bytes_are_replaced() -> None:
         "[" * 100_000,
     ],
 )
-def test_what_is_no_comment(line: str) -> None:
+def test_other_lines_are_refused(line: str) -> None:
     with pytest.raises(ValueError):
         parse_comment(line)

@@ -147,7 +147,7 @@ def test_other_files_are_put_aside(tmp_path: Path, ending: str) -> None:
             match.hand(80)
 
 
-def test_what_is_no_log_is_refused(tmp_path: Path) -> None:
+def test_other_texts_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "notes.txt"
     path.write_text("once upon a time\n" * 30)
     with pytest.raises(LogError, match="not recognised"):

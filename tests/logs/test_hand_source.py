@@ -132,7 +132,7 @@ def test_folders_and_files_come_in_the_order_given(tmp_path: Path) -> None:
     assert [Path(file.path).relative_to(tmp_path).as_posix() for file in files] == ["c.log", "b/1.log", "a/1.log"]
 
 
-def test_where_there_is_nothing(tmp_path: Path) -> None:
+def test_missing_files_and_empty_folders_are_refused(tmp_path: Path) -> None:
     with pytest.raises(LogError, match="there is no ACPC log, PHH file or PokerStars hand history in this folder"):
         find([tmp_path])
     with pytest.raises(LogError, match="x: there is no such file or folder"):
@@ -337,7 +337,7 @@ def test_a_log_whose_last_line_does_not_end_can_be_looked_into(tmp_path: Path, m
 
 
 @pytest.mark.parametrize("name", ["m.log.gz", "m.phhs.gz", "m.txt.gz"])
-def test_what_is_left_of_a_truncated_file_is_read(tmp_path: Path, name: str) -> None:
+def test_truncated_file_is_read_up_to_the_cut(tmp_path: Path, name: str) -> None:
     hands = random_hands("limit", 400)
     texts = {
         "m.log.gz": "".join(log_lines(hands, "holdem.limit.2p.reverse_blinds")),
@@ -376,7 +376,7 @@ finishing_stacks = [1655.58, 48.25, 104.15]
 """
 
 
-def test_what_a_chip_is_worth_is_found_in_the_amounts(tmp_path: Path) -> None:
+def test_chip_value_follows_from_the_amounts(tmp_path: Path) -> None:
     whole = CENTS.replace("0.25, 0.50", "1, 2").replace("0.50", "2").replace("1655.83", "1655").replace("102.15", "100")
     whole = whole.replace("cbr 1.75", "cbr 6").replace("finishing_stacks = [1655.58, 48.25, 104.15]", "_x = 0.123")
     for name, text, value in (

@@ -511,7 +511,7 @@ def test_values_of_another_hand_are_refused() -> None:
 # ---- cards that are not known
 
 
-def test_who_won_unseen_is_told_by_the_values() -> None:
+def test_winners_with_unknown_cards_follow_from_the_values() -> None:
     for hand in random_hands("nolimit3", 80, fold=0.05):
         if hand.betting.folded.bit_count() == 1:
             hidden = read_phh(format_phh(hand, ExportOptions(hero="Bob")).splitlines(keepends=True), strict=True)

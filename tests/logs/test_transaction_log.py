@@ -97,7 +97,7 @@ def test_lenient_reading(line: str, action: Action | None, hand: int, times: tup
     ],
 )
 @pytest.mark.parametrize("is_limit", [True, False])
-def test_what_is_no_transaction(line: str, is_limit: bool) -> None:
+def test_other_lines_are_not_readable(line: str, is_limit: bool) -> None:
     assert not read(line, is_limit=is_limit).is_readable
     assert read(line, is_limit=is_limit).action is None
 
@@ -176,7 +176,7 @@ def test_many_lines_of_ours_are_read_alike_hand_by_hand(lines: list[str], is_lim
     ]
 
 
-def test_what_we_write_is_read_the_fast_way() -> None:
+def test_written_lines_are_read_the_fast_way() -> None:
     for is_limit, actions in ((True, [RAISE, CALL, CALL, FOLD]), (False, [raise_to(300), CALL, CALL, FOLD])):
         lines = [format_transaction(action, i // 3, 10**15 + i, 10**15 + 2 * i) for i, action in enumerate(actions)]
         first, second = parse_own_lines("".join(lines), is_limit=is_limit) or ()

@@ -121,7 +121,7 @@ def test_requests_for_runs(arguments: bytes, expected: RequestRuns) -> None:
         b" g 1 \xe2\x80\xae 1",
     ],
 )
-def test_requests_that_are_none(arguments: bytes) -> None:
+def test_malformed_requests(arguments: bytes) -> None:
     assert isinstance(command(b"RUNMATCHES" + arguments), Malformed)
 
 
@@ -152,7 +152,7 @@ def test_logins(line: bytes, expected: Login) -> None:
 @pytest.mark.parametrize(
     "line", [b"a b run 2pl s x t 7 local", b"a b rerun 2pl s -1 t 7 local", b"a b rerun g s 0 / 1"]
 )
-def test_an_errand_that_is_none(line: bytes) -> None:
+def test_malformed_errands(line: bytes) -> None:
     (login,) = events(line + b"\n")
     assert isinstance(login, Login)
     assert isinstance(login.errand, Malformed)
@@ -188,14 +188,14 @@ CONVERSATION = b"ann secret\nHELP\nRUNMATCHES g 2 t 7 a b\r\n\nfoo\nLOG t 1\nQST
 
 
 @given(st.lists(st.integers(0, len(CONVERSATION)), max_size=8))
-def test_it_does_not_matter_how_bytes_arrive(cuts: list[int]) -> None:
+def test_cuts_of_the_stream_change_no_events(cuts: list[int]) -> None:
     ends = [0, *sorted(cuts), len(CONVERSATION)]
     pieces = [CONVERSATION[start:end] for start, end in pairwise(ends)]
     assert events(*pieces) == events(CONVERSATION)
 
 
 @given(st.binary(max_size=300))
-def test_no_bytes_are_too_odd(data: bytes) -> None:
+def test_any_bytes_are_events(data: bytes) -> None:
     events(b"ann secret\n", data, eof=True)
     events(data, eof=True)
 

@@ -80,7 +80,7 @@ def test_an_action_need_not_be_in_its_plain_form() -> None:
 
 
 @pytest.mark.parametrize("action", [FOLD, raise_to(5), raise_to(10**6)])
-def test_what_the_rules_refuse_leads_nowhere(action: Action) -> None:
+def test_illegal_actions_have_no_node(action: Action) -> None:
     node = first_node(NO_LIMIT).after(CALL)
     assert node.after_if_legal(action) is None
     with pytest.raises(IllegalAction):

@@ -76,7 +76,7 @@ PIECES = st.lists(st.text("ab\r\n\0", max_size=12).map(str.encode), max_size=12)
 
 
 @given(PIECES, st.integers(1, 10), st.booleans())
-def test_lines_do_not_depend_on_how_the_stream_is_cut(pieces: list[bytes], most: int, pops_between: bool) -> None:
+def test_cuts_of_the_stream_change_no_lines(pieces: list[bytes], most: int, pops_between: bool) -> None:
     reader = LineReader(max_line_bytes=most)
     found = []
     for piece in pieces:

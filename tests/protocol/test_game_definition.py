@@ -79,7 +79,7 @@ def test_any_game_survives_being_written_and_read(game: Game) -> None:
     assert parse_game_definition(format_game_definition(game)) == game
 
 
-def test_what_kuhn_poker_is() -> None:
+def test_kuhn_poker_is_parsed() -> None:
     assert parse_game_definition(KUHN) == Game(
         betting=BettingType.LIMIT,
         num_players=2,

@@ -68,14 +68,14 @@ def test_a_fold_may_carry_an_amount_too() -> None:
         ("0:1:bb2:|", 4, "blinds come first, each with its amount"),
     ],
 )
-def test_what_is_wrong_is_named(text: str, column: int, problem: str) -> None:
+def test_wrong_states_are_refused_with_their_column(text: str, column: int, problem: str) -> None:
     with pytest.raises(FormatError) as caught:
         parse_legacy_state(text)
     assert (caught.value.column, caught.value.problem) == (column, problem)
 
 
 @pytest.mark.parametrize("cards", ["Ks2|", "KsXd|", "|ks2d", "Ks2d|/5s2", "Ks2d|/5s?s"])
-def test_what_is_no_card_is_refused(cards: str) -> None:
+def test_other_cards_are_refused(cards: str) -> None:
     with pytest.raises(FormatError, match="not a"):
         parse_legacy_state("0:13:b1b2c2:" + cards)
 

@@ -61,7 +61,7 @@ def test_lines_of_a_dealer_are_read_and_written_back(game: Game, text: str) -> N
     assert parse_match_state(text, game).format() == text
 
 
-def test_what_a_state_holds() -> None:
+def test_fields_of_a_state() -> None:
     state = parse_match_state("MATCHSTATE:1:30:r300fc/cr400:|9hQd|/8s4h6d", NO_LIMIT_3)
     assert state.position == 1
     assert state.hand_number == 30
@@ -189,7 +189,7 @@ def test_a_damaged_state_is_refused_or_is_another_state(damage: tuple[Game, str]
 
 
 @given(lines_of_a_hand())
-def test_what_a_reader_remembers_changes_nothing(sent: tuple[Game, list[str]]) -> None:
+def test_readers_memory_changes_no_result(sent: tuple[Game, list[str]]) -> None:
     game, lines = sent
     reader = StateReader(game)
     for line in lines:
@@ -327,7 +327,7 @@ def test_other_players_cards_may_be_left_out_or_invented() -> None:
         "MATCHSTATE:0:30:cc/:5d5c||/8dAs8s",
     ],
 )
-def test_what_even_the_lenient_reader_refuses(text: str) -> None:
+def test_lenient_reader_refuses_other_texts(text: str) -> None:
     assert scan_match_state(text, NO_LIMIT) is None
 
 

@@ -192,7 +192,7 @@ def cut(data: bytes, at: list[int]) -> list[bytes]:
 
 
 @given(st.sampled_from([LIMIT, NO_LIMIT, find_game("leduc")[1]]), SEEDS, st.lists(st.integers(0, 3000), max_size=40))
-def test_events_do_not_depend_on_how_the_stream_is_cut(game: Game, seed: int, at: list[int]) -> None:
+def test_cuts_of_the_stream_change_no_dealer_events(game: Game, seed: int, at: list[int]) -> None:
     sent, _, asked = scripted_stream(game, seed)
     stream = VERSION_LINE + sent
     whole = drive(game, asked, [stream])
@@ -204,7 +204,7 @@ def test_events_do_not_depend_on_how_the_stream_is_cut(game: Game, seed: int, at
 
 
 @given(st.sampled_from([LIMIT, NO_LIMIT, find_game("leduc")[1]]), SEEDS, st.lists(st.integers(0, 3000), max_size=40))
-def test_a_players_events_do_not_depend_on_how_the_stream_is_cut(game: Game, seed: int, at: list[int]) -> None:
+def test_cuts_of_the_stream_change_no_player_events(game: Game, seed: int, at: list[int]) -> None:
     _, stream, _ = scripted_stream(game, seed)
 
     def heard(pieces: list[bytes]) -> list[tuple[object, ...]]:
@@ -310,7 +310,7 @@ def test_versions(line: bytes, version: tuple[int, int, int], is_supported: bool
         ECHO + b":c\r\n",
     ],
 )
-def test_what_is_no_version_ends_the_session(line: bytes) -> None:
+def test_other_first_lines_end_the_session(line: bytes) -> None:
     session = DealerSession(NO_LIMIT)
     session.receive_data(line + VERSION_LINE)
     with pytest.raises(RemoteProtocolError) as caught:
@@ -482,7 +482,7 @@ def test_limit_replies() -> None:
         assert answer(judge(ECHO + tail + b"\r\n", LIMIT)) == (ECHO + tail + b"\r\n", action)
 
 
-def test_whether_an_action_is_allowed_is_not_judged_here() -> None:
+def test_illegal_actions_are_replies() -> None:
     session = greeted(LIMIT, b"MATCHSTATE:0:0:c:AhKs|\r\n")
     session.receive_data(b"MATCHSTATE:0:0:c:AhKs|:f\r\n")
     event = session.next_event()

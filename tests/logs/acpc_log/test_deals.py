@@ -29,13 +29,13 @@ def test_the_cards_of_a_log_are_those_of_its_key(log: Path) -> None:
     assert check_deals(log, KEY) == 30
 
 
-def test_cards_of_another_seed_are_told(log: Path) -> None:
+def test_cards_of_another_seed_are_refused(log: Path) -> None:
     for wrong in (derived_seed(KEY, 0), 7):
         with pytest.raises(LogError, match=f"its header names the seed {KEY}, not {wrong}"):
             check_deals(log, wrong)
 
 
-def test_a_card_that_was_not_dealt_is_told(log: Path) -> None:
+def test_cards_that_were_not_dealt_are_refused(log: Path) -> None:
     lines = log.read_text().splitlines(keepends=True)
     hands = [at for at, line in enumerate(lines) if line.startswith("STATE:")]
     moved = lines[hands[9]].replace("STATE:9:", "STATE:7:", 1)
@@ -44,7 +44,7 @@ def test_a_card_that_was_not_dealt_is_told(log: Path) -> None:
         check_deals(log, KEY)
 
 
-def test_a_damaged_log_is_told(log: Path) -> None:
+def test_damaged_log_is_refused(log: Path) -> None:
     log.write_text(log.read_text().replace("STATE:3:", "STATE:3:x", 1))
     with pytest.raises(DamagedLogError):
         check_deals(log, KEY)

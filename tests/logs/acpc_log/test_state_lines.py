@@ -215,7 +215,7 @@ def test_board_cards_of_the_first_round_follow_the_last_hole_cards() -> None:
         ("leduc", "STATE:7:crrc/cSTATE:8:" + LEDUC, 14, "another hand begins, so the end of the first is missing"),
     ],
 )  # fmt: skip
-def test_what_is_wrong_is_said_with_its_place(game: str, line: str, column: int | None, problem: str) -> None:
+def test_wrong_line_is_refused_with_its_column(game: str, line: str, column: int | None, problem: str) -> None:
     reader = lines_of(game)
     if column is None:
         reader.read(line)

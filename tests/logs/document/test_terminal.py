@@ -28,7 +28,7 @@ def test_a_mark_stands_below_its_character() -> None:
     assert marked(r"0:AhKs|:x\r\n", 8, before="0:AhKs|") == ["0:AhKs|", r"0:AhKs|:x\r\n", "        ^ byte 9"]
 
 
-def test_what_is_missing_is_marked_behind_the_line() -> None:
+def test_missing_character_is_marked_behind_the_line() -> None:
     assert marked("abc", 3)[1:] == ["abc", "   ^ byte 4"]
     assert marked("", 0)[1:] == ["", "^ byte 1"]
 

@@ -49,7 +49,7 @@ ROUNDING_CHIPS = 1e-6
     nolimit10      20000  180000
     """),
 )
-def test_what_the_shipped_games_can_cost(name: str, loss: str, value: str) -> None:
+def test_bounds_of_the_shipped_games(name: str, loss: str, value: str) -> None:
     game = find_game(name)[1]
     assert (largest_loss(game), largest_value(game)) == (int(loss), int(value))
 

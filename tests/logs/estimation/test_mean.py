@@ -16,7 +16,7 @@ from logs.estimation.mean import units_for_half_width
 
 
 @given(st.lists(st.floats(-1e6, 1e6), min_size=2))
-def test_it_agrees_with_the_plain_formulas(values: list[float]) -> None:
+def test_running_mean_agrees_with_the_plain_formulas(values: list[float]) -> None:
     running = RunningMean(values)
     assert running.count == len(values)
     assert running.mean == pytest.approx(statistics.fmean(values), abs=1e-6)
@@ -33,7 +33,7 @@ def test_large_numbers_far_from_zero_do_not_cancel() -> None:
     assert running.variance == 30
 
 
-def test_too_few_say_nothing() -> None:
+def test_too_few_scores_have_no_interval() -> None:
     running = RunningMean()
     assert (running.count, running.mean, running.variance, running.standard_deviation) == (0, 0.0, None, None)
     running.add(5)
@@ -126,7 +126,7 @@ def any_time_errors(count: int, bounds: tuple[float, float]) -> float:
 
 
 @pytest.mark.parametrize(("count", "bounds", "errors"), [(1000, (-1, 1), 3.6), (10_000, (-30, 30), 3.2)])
-def test_what_looking_at_any_time_costs(count: int, bounds: tuple[float, float], errors: float) -> None:
+def test_width_of_the_any_time_interval(count: int, bounds: tuple[float, float], errors: float) -> None:
     assert any_time_errors(count, bounds) == pytest.approx(errors, abs=0.3)
 
 

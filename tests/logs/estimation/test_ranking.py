@@ -226,7 +226,7 @@ def test_too_few_deals_have_no_interval() -> None:
         ((A, B), [[1, np.nan]], "^a score is not a finite number$"),
     ],
 )
-def test_what_is_no_contest(players: tuple[int, ...], scores: object, problem: str) -> None:
+def test_impossible_contest_is_refused(players: tuple[int, ...], scores: object, problem: str) -> None:
     with pytest.raises(ValueError, match=problem):
         RankedContest(players, np.array(scores, dtype=float))
 

@@ -96,7 +96,7 @@ def test_looking_at_an_ordinary_interval_all_the_time_would_fail_the_same_trial(
         pytest.param("no-limit duplicates, tight against calling", marks=pytest.mark.slow),
     ],
 )
-def test_it_costs_little_more_than_walds_test_and_less_than_looking_once(name: str) -> None:
+def test_length_is_near_walds_test_and_below_a_fixed_sample(name: str) -> None:
     of = population(name)
     delta = edge_of(of, 2000) if "duplicates" not in name else edge_of(of, 6000)
     wald = wald_units(of.sd, delta)
@@ -156,7 +156,7 @@ def test_no_score_ruins_a_gambler_who_has_grown_sure() -> None:
     assert left == pytest.approx([1 / 2, 1 / 3, 1 / 5, 1 / 9, 1 / 17])
 
 
-def test_what_has_not_been_seen_is_not_bet_on_as_if_it_could_not_be() -> None:
+def test_unseen_loss_leaves_most_of_the_wealth() -> None:
     """A hundred small wins, then the stack is lost: most of the wealth is left."""
     test = BetterTest(0, 30, lowest=-200_000, highest=200_000)
     for _ in range(100):
@@ -195,7 +195,7 @@ def test_a_verdict_stays() -> None:
     assert test.scores.mean < -800
 
 
-def test_it_begins_with_nothing_known() -> None:
+def test_new_test_has_no_verdict() -> None:
     test = BetterTest(0, 30, lowest=-1000, highest=1000)
     assert (test.units, test.verdict) == (0, None)
     assert test.expected_more() is None
@@ -222,7 +222,9 @@ def test_scores_out_of_bounds_cannot_be() -> None:
         (0, 30, 0.05, 0.6, "not 0.05 and 0.6"),
     ],
 )
-def test_what_cannot_be_tested(low: float, high: float, alpha: float, beta: float, problem: str) -> None:
+def test_impossible_bounds_and_rates_are_refused(
+    low: float, high: float, alpha: float, beta: float, problem: str
+) -> None:
     with pytest.raises(ValueError, match=problem):
         BetterTest(low, high, alpha=alpha, beta=beta, lowest=-1000, highest=1000)
 

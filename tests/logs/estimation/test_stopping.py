@@ -44,7 +44,7 @@ ACCEPTED = (
         ("better:0,1e3", Better(0, 1000), "better:0,1000"),
     ],
 )
-def test_how_rules_are_written(text: str, rule: StopRule, again: str) -> None:
+def test_rules_are_parsed_and_written(text: str, rule: StopRule, again: str) -> None:
     assert parse_stop_rule(text) == rule
     assert str(rule) == again
 
@@ -79,7 +79,7 @@ NO_RULES = {
 
 
 @pytest.mark.parametrize(("text", "problem"), NO_RULES.items())
-def test_what_is_no_rule_is_told_what_is(text: str, problem: str) -> None:
+def test_other_texts_are_refused_with_the_rules(text: str, problem: str) -> None:
     with pytest.raises(StopRuleError) as caught:
         parse_stop_rule(text)
     assert str(caught.value) == problem + ACCEPTED
@@ -101,7 +101,7 @@ def test_rules_read_back(rule: StopRule) -> None:
 
 
 @given(st.text(max_size=30) | st.from_regex(r"(ci=|better:)[-0-9.,einfa ]{0,12}", fullmatch=True))
-def test_any_text_is_a_rule_or_refused_in_words(text: str) -> None:
+def test_any_text_is_a_rule_or_refused(text: str) -> None:
     try:
         rule = parse_stop_rule(text)
     except StopRuleError as error:
@@ -200,7 +200,7 @@ def test_better_up_front() -> None:
 
 
 @pytest.mark.parametrize("text", ["better:0,20000", "better:-20000,0", "better:30000,40000"])
-def test_more_than_the_game_has(text: str) -> None:
+def test_bounds_beyond_the_game_are_refused(text: str) -> None:
     with pytest.raises(StopRuleError) as caught:
         monitor_of(text)
     assert str(caught.value) == (

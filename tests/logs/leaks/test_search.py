@@ -33,7 +33,7 @@ def test_the_accounts_of_every_dimension_add_up_to_the_result() -> None:
     assert found == pickle.loads(pickle.dumps(found)) == leaks_of(deals, "A")
 
 
-def test_hands_part_where_the_same_state_has_two_answers() -> None:
+def test_hands_diverge_at_the_first_different_action() -> None:
     """The slow twin replays both hands until their texts differ."""
     parted = 0
     for deal in played([Changed(1), Changed(2)], 100, 6):
@@ -150,12 +150,12 @@ def test_players_who_are_alike_have_no_leaks() -> None:
     assert shown <= 14
 
 
-def test_who_plays_alike_never_parts() -> None:
+def test_equal_players_never_diverge() -> None:
     found = leaks_of(played([Changed(1), Changed(1)], 40, 1), "A")
     assert (found.diverged, found.questions, found.cells, found.leaks, found.worst) == (0, 0, (), (), ())
 
 
-def test_what_cannot_be_treated_is_told() -> None:
+def test_unsuitable_hands_are_refused() -> None:
     deals = list(played([Changed(1), Changed(2)], 40, 1))
     with pytest.raises(LeaksRefused, match="no player is called 'Zoe'; there are A, B"):
         leaks_of(deals, "Zoe")

@@ -196,7 +196,7 @@ def test_cards_shown_become_known() -> None:
     assert hand.values == (350.0, -100.0, -250.0)
 
 
-def test_who_mucks_unseen_has_lost() -> None:
+def test_player_who_mucks_unseen_has_lost() -> None:
     hand = only(SHOWDOWN.replace("8h5h", "????").replace("'p1 sm'", "'p1 sm 6s6h'"))
     assert hand.values == (350.0, -100.0, -250.0)
 
@@ -258,7 +258,7 @@ SHOWN = SHOWDOWN.replace("'p1 sm', 'p3 sm'", "'p1 sm 6s6h', 'p3 sm 8h5h'")
         (SHOWN, "[19750, 19900, 20350]", "p1 has 19750 chips at the end, but should have 20350"),
     ],
 )
-def test_rake_comes_off_who_collects(text: str, stacks: str, problem: str) -> None:
+def test_rake_comes_off_the_winners(text: str, stacks: str, problem: str) -> None:
     assert problem_of(f"{text}finishing_stacks = {stacks}\n") == problem
 
 
@@ -274,7 +274,7 @@ def test_a_showdown_nobody_saw_pays_the_pot_to_its_players(stacks: str, problem:
     assert problem_of(f"{text}finishing_stacks = {stacks}\n") == problem
 
 
-def test_winnings_go_to_who_wins() -> None:
+def test_winnings_are_those_of_the_winners() -> None:
     """They are what is collected after rake; of an uncalled bet they hold all or nothing."""
     for winnings in ("[0, 0, 600]", "[0, 0, 580.5]", "[0, 0, 1080]"):
         assert only(f"{FOLD}winnings = {winnings}\n").values == (-250.0, -100.0, 350.0)
@@ -393,7 +393,7 @@ def problem_of(text: str) -> str:
         ("'d dh p2 KdAs'", "'d dh p1 KdAs'", "'d dh p1 KdAs': these are not the cards that were dealt"),
     ],
 )  # fmt: skip
-def test_what_is_wrong_with_a_hand_is_said(old: str, new: str, problem: str) -> None:
+def test_wrong_hand_is_skipped_with_its_reason(old: str, new: str, problem: str) -> None:
     assert old in FOLD
     assert problem_of(FOLD.replace(old, new))[: len(problem)] == problem
 
@@ -412,7 +412,7 @@ def test_what_is_wrong_with_a_hand_is_said(old: str, new: str, problem: str) -> 
         ("event = 3", "event is not a text"),
     ],
 )
-def test_what_is_wrong_with_optional_fields_is_said(more: str, problem: str) -> None:
+def test_wrong_optional_field_is_reported(more: str, problem: str) -> None:
     assert problem_of(f"{FOLD}{more}\n") == problem
 
 
@@ -436,7 +436,7 @@ def test_a_limit_bet_of_another_size_is_wrong() -> None:
         ("x = '\0'\n", "<lines>, line 1, byte 6: this is not TOML: "),
     ],
 )
-def test_what_is_no_toml_is_said_with_its_place(text: str, problem: str) -> None:
+def test_text_that_is_not_toml_is_reported_with_its_place(text: str, problem: str) -> None:
     hands, problems = read(text)
     assert hands == []
     assert len(problems) == 1
@@ -475,7 +475,7 @@ def test_a_file_without_a_hand_is_no_phh(tmp_path: Path, content: bytes) -> None
         list(read_phh(path))
 
 
-def test_what_a_chip_is_worth_must_make_sense() -> None:
+def test_chip_value_must_be_positive() -> None:
     for value in (0, -1, "nan", 1e-9):
         with pytest.raises(ValueError, match="the value of a chip"):
             list(read_phh([FOLD], chip_value=value))  # type: ignore[arg-type]

@@ -117,7 +117,7 @@ def actions_of(hand: HandRecord, options: ExportOptions = ExportOptions()) -> li
     return actions
 
 
-def test_who_is_all_in_shows_before_the_rest_of_the_board() -> None:
+def test_all_in_players_show_before_the_rest_of_the_board() -> None:
     assert actions_of(heads_up("r300c/r20000c//"))[-7:] == [
         "d db 5d6hTc",
         "p1 cbr 19700",

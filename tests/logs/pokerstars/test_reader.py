@@ -198,7 +198,7 @@ def test_cards_that_nobody_saw_stay_unknown_and_the_winner_is_who_collects() -> 
         lambda text: text.replace("| Rake $2.10 ", "| Rake $2 | Jackpot Fee $0.10 "),
     ],
 )
-def test_files_as_they_come(change: object) -> None:
+def test_variants_of_genuine_files_are_read(change: object) -> None:
     (wanted,), _ = read(SIX_MAX)
     (hand,), problems = read(change(SIX_MAX))  # type: ignore[operator]
     assert problems == []

@@ -79,7 +79,7 @@ def test_the_counts_are_those_of_single_hands(
     assert {name: sum(of[name] for of in net) for name in won} == pytest.approx(won)
 
 
-def test_a_bound_of_what_is_remembered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_bound_of_remembered_bettings_changes_no_count(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("logs.tracker.clean_logs._BATCH_HANDS", 50)
     monkeypatch.setattr("logs.tracker.clean_logs._MAX_WAYS", 20)
     paths = write(tmp_path / "run", rotations("limit", 150), "limit")
@@ -194,7 +194,7 @@ def test_all_in_hands_of_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
         ("STATE:5:", "# " + "x" * (1 << 14) + "\nSTATE:5:"),
     ],
 )
-def test_what_is_not_clean(old: str, new: str, tmp_path: Path) -> None:
+def test_unclean_log_is_refused(old: str, new: str, tmp_path: Path) -> None:
     (path,) = write(tmp_path / "run", [random_hands("limit", 60, names=("Ann", "Bob"))], "limit")
     text = path.read_text()
     assert old in text or old.startswith("Ann")

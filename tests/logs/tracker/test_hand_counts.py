@@ -165,7 +165,7 @@ _BOARD = ("Qs7h2c", "2d", "3h")
         pytest.param("r30ffr90c/r120f", {"Bob": "continuation_bet 1/1", "Cat": "donk_bet 0/0"}, id="the last raiser"),
     ],
 )
-def test_what_a_tracker_shows_at_the_table(betting: str, expected: dict[str, str]) -> None:
+def test_frequencies_of_a_tracker(betting: str, expected: dict[str, str]) -> None:
     game = holdem_game(BettingType.NO_LIMIT, (2000,) * 4, (5, 10, 0, 0))
     streets = betting.count("/")
     records = [hand(game, betting, "/".join([_HOLES, *_BOARD[:streets]]))]
@@ -191,7 +191,7 @@ def test_what_a_tracker_shows_at_the_table(betting: str, expected: dict[str, str
     r20000c///   CARDS                   Bob  0/1  1/1  0/1  who is all-in sees the flop
     """),
 )
-def test_how_it_ended(
+def test_showdown_figures(
     betting: str,
     cards: str,
     name: str,
@@ -443,7 +443,7 @@ def pot_blinds(record: HandRecord) -> float:
 @pytest.mark.sampled
 @pytest.mark.parametrize("game", ["limit", "nolimit3", "limit6"])
 @pytest.mark.parametrize("most", [0, 1, 10])
-def test_the_biggest_are_kept_and_of_equal_ones_the_first(game: str, most: int) -> None:
+def test_biggest_pots_are_kept_and_of_equal_ones_the_first(game: str, most: int) -> None:
     records = random_hands(game, 200)
     ordered = sorted(records, key=lambda record: (-pot_blinds(record), record.hand_number))[:most]
     found = HandCounts(big_pots=most).add_all(records).big_pots
@@ -457,12 +457,12 @@ def test_chips_that_nobody_called_make_no_pot_big() -> None:
     assert [(big.blinds, big.record.hand_number) for big in found] == [(12, 1), (2, 0)]
 
 
-def test_they_survive_the_way_to_another_process() -> None:
+def test_big_pots_can_be_pickled() -> None:
     counts = HandCounts(big_pots=5).add_all(random_hands("nolimit3", 50))
     assert pickle.loads(pickle.dumps(counts)).big_pots == counts.big_pots
 
 
-def test_fewer_hands_than_are_kept() -> None:
+def test_few_hands_are_all_big_pots() -> None:
     counts = HandCounts(big_pots=5)
     counts.add_all([hand("nolimit", "f", "AhKh|9c9d")])
     assert len(counts.big_pots) == 1
@@ -603,7 +603,7 @@ def drawn(hands: int, each: float = 1.0) -> PlayerTotals:
 
 
 @pytest.mark.parametrize("hands", [0, 1, 999, 1000, 1001, 5000, 100_000])
-def test_there_are_never_too_many_points_and_never_too_few(hands: int) -> None:
+def test_number_of_points_is_bounded(hands: int) -> None:
     player = drawn(hands)
     assert len(player.points) <= MAX_POINTS
     assert len(player.points) >= min(hands, MAX_POINTS // 2)

@@ -55,7 +55,7 @@ def test_a_file_and_a_folder(tmp_path: Path) -> None:
     assert figures(count_hands(find([tmp_path]), processes=2)) == expected
 
 
-def test_progress_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_progress_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(columns, "_BATCH_HANDS", 100)
     monkeypatch.setattr(many_files, "_may_be_clean", lambda group: False)
     heard: list[int] = []
@@ -90,7 +90,7 @@ def test_several_processes_count_what_one_counts(tmp_path: Path, monkeypatch: py
 
 
 @pytest.mark.usefixtures("small_files")
-def test_several_processes_tell_what_one_tells(tmp_path: Path) -> None:
+def test_several_processes_report_the_problems_of_one(tmp_path: Path) -> None:
     path = write(tmp_path / "match.log", random_hands("limit", 300))
     lines = path.read_text().splitlines(keepends=True)
     lines[20] = lines[20].replace("Ann", "Zoe")
@@ -185,7 +185,7 @@ def count(*paths: Path, strict: bool = False) -> tuple[int, list[str]]:
     return counts.hands, [problem.problem for problem in problems]
 
 
-def test_what_is_given_twice_counts_once(tmp_path: Path) -> None:
+def test_file_given_twice_counts_once(tmp_path: Path) -> None:
     records = random_hands("limit", 80)
     path = write(tmp_path / "run" / "match.log", records)
     said = "it is given twice, and counts once"

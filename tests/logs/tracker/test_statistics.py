@@ -43,7 +43,7 @@ def test_too_few_hands_have_no_interval_and_no_style() -> None:
     assert enough.style.place is not None
 
 
-def test_what_is_not_a_number_is_refused() -> None:
+def test_nan_is_refused() -> None:
     with pytest.raises(ValidationError):
         Frequency.model_validate({"times": float("nan"), "chances": 1})
     with pytest.raises(ValidationError):

@@ -60,7 +60,7 @@ def test_names_that_trackers_shorten_are_listed() -> None:
     assert "Names in trackers" not in {table.title for table in _tables(random_hands("limit", 30))}
 
 
-def test_what_a_game_lacks_is_no_column() -> None:
+def test_figures_that_a_game_lacks_have_no_column() -> None:
     by_title = {table.title: table for table in _tables(random_hands("kuhn", 200))}
     heads = [column.title for column in by_title["By position"].columns]
     assert "VPIP" not in heads

@@ -45,7 +45,7 @@ def test_bounds() -> None:
 
 @pytest.mark.slow  # numba compiles
 @pytest.mark.parametrize("name", ["holdem.limit.2p", "holdem.nolimit.3p", "leduc"])
-def test_it_is_the_estimator_hand_by_hand(name: str) -> None:
+def test_corrected_values_are_those_of_the_estimator(name: str) -> None:
     game = find_game(name)[1]
     records = _hands(name, 200)
     correction = ChanceCorrection(game)
@@ -97,7 +97,7 @@ def test_fitted_scores_are_unbiased_and_vary_less(players: int) -> None:
     assert (np.std(means, axis=0) < 0.7 * np.std(raw_means, axis=0)).all()
 
 
-def test_who_wins_the_same_in_every_deal_is_not_corrected() -> None:
+def test_equal_scores_are_not_corrected() -> None:
     rng = np.random.default_rng(1)
     luck = rng.normal(size=(200, 3))
     raw = np.column_stack([np.full(200, -750.0), 375 + 500 * luck[:, 0], 375 - 500 * luck[:, 0]])
@@ -107,7 +107,7 @@ def test_who_wins_the_same_in_every_deal_is_not_corrected() -> None:
     assert fitted[:, 1].std() < 0.1 * raw[:, 1].std()
 
 
-def test_what_cannot_be_fitted() -> None:
+def test_few_or_equal_scores_are_not_fitted() -> None:
     raw = np.random.default_rng(1).normal(size=(79, 2))
     assert fitted_scores(raw, raw + 1) is None
     assert fitted_scores(np.tile(raw, (2, 1)), np.tile(raw, (2, 1)) + 1e-14) is None

@@ -73,7 +73,7 @@ def test_few_deals_have_one_weight_and_fewer_none() -> None:
     assert each.variance < 0.02, "with 20 deals for each weight every column has one"
 
 
-def test_what_does_not_vary_stays_as_it_is() -> None:
+def test_equal_values_stay_unchanged() -> None:
     """A player who always folds wins nothing by its cards: a correction without weights would only add their luck."""
     rng = np.random.default_rng(4)
     luck = rng.normal(size=(90, 3))
