@@ -1,4 +1,4 @@
-"""A dealer process and scripted seats: what the conformance tests stand on.
+"""A dealer process and scripted seats for the conformance tests.
 
 A `Script` holds, per seat, every byte the dealer is expected to send and every byte the seat answers, with the point at
 which it answers: after it has received everything that was sent to it before. Scripts come from a recorded stderr
@@ -73,7 +73,7 @@ def mask_ports(stdout: bytes) -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What a seat sends once it has received `after` bytes in all; `close` hangs up afterwards."""
+    """Reply of a seat after it has received `after` bytes in all. `close` hangs up afterwards."""
 
     seat: int
     after: int
@@ -238,7 +238,7 @@ def _environment() -> dict[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a dealer left behind. A file that was not written is None."""
+    """Files and bytes of a dealer that has ended. A file that was not written is None."""
 
     rc: int
     stdout: bytes

@@ -26,7 +26,7 @@ KUHN = (scripted.DATA / "games" / "kuhn.limit.2p.game").read_bytes()
 
 @dataclass(slots=True)
 class Setup:
-    """How a scenario is started where the header of its stderr does not tell."""
+    """Start of a scenario, as far as the header of its stderr does not state it."""
 
     args: list[str] | None = None
     names: list[str] = field(default_factory=lambda: ["Ann", "Bob"])

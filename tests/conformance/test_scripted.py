@@ -1,4 +1,4 @@
-"""The harness itself: what it expects from a log, and that it notices dealers that say, do or end otherwise."""
+"""The harness of the conformance tests: scripts of logs, and dealers that deviate from them."""
 
 from __future__ import annotations
 

@@ -68,7 +68,7 @@ def test_any_memory_layout_is_ranked(cards):
 
 
 def categories_of_all(cards):
-    """How many of all hands have each category, high card first; ranked in parts, by their two lowest cards."""
+    """Count all hands by category, high card first. Ranked in parts, by their two lowest cards."""
     counts = np.zeros(9, np.int64)
     upper = np.array(list(combinations(range(50), cards - 2)), np.uint8)
     for a in range(52):

@@ -177,7 +177,7 @@ def test_a_path_walked_again_gives_the_same_objects() -> None:
 
 
 def remembered(root: BettingState) -> int:
-    """How many states can be reached from the root without computing anything."""
+    """Count the states that can be reached from the root without computing anything."""
     count, stack = 0, list((root._children or {}).values())
     while stack:
         count += 1

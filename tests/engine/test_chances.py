@@ -88,7 +88,7 @@ def test_the_flop_against_one_is_that_of_equity():
 
 
 def naive_drawn(holes, board, unknown, trials, start):
-    """By player, showdowns by number of winners, drawn as `engine.kernels.showdowns.count_sampled` documents."""
+    """Drawn showdowns by player and number of winners, in the order of `engine.kernels.showdowns.count_sampled`."""
     players = len(holes) + unknown
     counts = np.zeros((players, players), np.int64)
     words, draws = naive_words(start), 5 - len(board) + 2 * unknown

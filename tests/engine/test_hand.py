@@ -1,4 +1,4 @@
-"""Whole hands: what betting, cards and showdown give together."""
+"""Whole hands of betting, cards and showdown."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What hold'em is. How card rooms play it is tested with the formats that write it."""
+"""Recognition of hold'em. Formats of card rooms have tests of their own."""
 
 from __future__ import annotations
 

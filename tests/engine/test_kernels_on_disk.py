@@ -43,7 +43,7 @@ MIXED_1 = 0x5692161D100B05E5
 
 
 def ran(code: str, folder: Path, *, errors: str = "", **env: str) -> list[str]:
-    """What a process prints that has its kernels in a folder, and these errors."""
+    """Run code with its kernels in a folder; return the words that it prints."""
     done = subprocess.run(
         [sys.executable, "-P", "-c", code],
         cwd=folder.parent,

@@ -1,4 +1,4 @@
-"""The table of chances before the flop: what it is of, that it is whole, and that it comes out again."""
+"""The table of chances before the flop, its file and its generator."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def test_more_opponents_are_worse():
 
 
 def test_known_values():
-    """Against one random hand; the equities are printed in many places."""
+    """Equities against one random hand that are printed in many places."""
     for text, share in (("AsAh", 0.852037), ("AsKs", 0.670446), ("7s2h", 0.345836), ("JsTs", 0.575279)):
         assert entry(text).equity == pytest.approx(share, abs=5e-7)
     assert entry("AsAh") == pytest.approx(Equity(0.849319, 0.005436, 0.852037), abs=5e-7)

@@ -15,7 +15,7 @@ from tests.engine.strategies import SEEDS
 
 
 def random_players(seed: int) -> list[tuple[int, int | None]]:
-    """What two to ten players have put in, and what their hands are worth, None for players who folded."""
+    """Chips put in and hand ranks of two to ten players, None for players who folded."""
     chance = random.Random(seed)
     most = chance.choice([1, 3, 10, 60])
     folded = chance.choice([0.0, 0.2, 0.6])

@@ -41,7 +41,7 @@ def dealt(
 def naive_odds(
     hole_cards: Sequence[tuple[Card, ...]], board: tuple[Card, ...], dead: tuple[Card, ...], pot: Sequence[int]
 ) -> list[list[int]]:
-    """By player and number of winners, on how many boards."""
+    """Boards by player and number of winners."""
     known = {*board, *dead, *(card for cards in hole_cards for card in cards)}
     counts = [[0] * len(hole_cards) for _ in hole_cards]
     for rest in combinations([card for card in WHOLE_DECK if card not in known], 5 - len(board)):
@@ -128,7 +128,7 @@ def count_winners(holes, deck, winners):
 
 
 def counts_of_all_boards(holes: list[tuple[int, ...]], dead: tuple[int, ...]) -> list[list[int]]:
-    """By player and number of winners, on how many boards of five cards."""
+    """Boards of five cards by player and number of winners."""
     known = {*dead, *(card for cards in holes for card in cards)}
     winners = np.zeros(1 << len(holes), np.int64)
     count_winners(np.array(holes, np.uint8), np.array([c for c in range(52) if c not in known], np.uint8), winners)

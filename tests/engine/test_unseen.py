@@ -1,4 +1,4 @@
-"""What a hand is worth against unseen cards, compiled, is what numpy counts."""
+"""Compiled counts of showdowns against unseen cards, compared with those of numpy."""
 
 from __future__ import annotations
 

@@ -144,7 +144,7 @@ def recorded_hands(name: str) -> tuple[HandRecord, ...]:
 
 
 def as_seen(record: HandRecord) -> HandRecord:
-    """What a log keeps of a hand: the board as far as it was seen, neither times nor comments."""
+    """Return the part of a hand that a log keeps: the board as far as it was seen, neither times nor comments."""
     board = tuple(card for cards in record.board_by_round for card in cards)
     return dataclasses.replace(record, deal=Deal(record.deal.hole_cards, board), times=(), comments=())
 

@@ -1,4 +1,4 @@
-"""How problems and errors read."""
+"""Texts of problems and errors."""
 
 from __future__ import annotations
 

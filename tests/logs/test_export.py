@@ -1,4 +1,4 @@
-"""Files of other programs' formats: whole, never overwritten, the same however they came about."""
+"""Files of other programs' formats."""
 
 from __future__ import annotations
 

@@ -237,7 +237,7 @@ def test_the_seatings_of_a_duplicate_match_are_different_hands(tmp_path: Path) -
 
 
 def test_numbers_written_by_this_program_are_all_different() -> None:
-    """Of matches that differ in nothing but the seats, the seed, the name or the beginning."""
+    """Matches differ in nothing but the seats, the seed, the name or the beginning."""
     first = random_hands("limit", 1, names=("Ann", "Bob"))[0]
     turned = random_hands("limit", 1, names=("Bob", "Ann"))[0]
     numbers: list[int] = []

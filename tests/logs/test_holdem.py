@@ -1,4 +1,4 @@
-"""What is hold'em, and who posts what in it. What is said of other games is tested with the formats."""
+"""Blinds and stacks of hold'em. Refusals of other games are tested with the formats."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the package shows at its door."""
+"""Example and exports of the package."""
 
 from __future__ import annotations
 

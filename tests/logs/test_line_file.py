@@ -1,4 +1,4 @@
-"""Whole lines on disk, whatever happens."""
+"""Files of whole lines."""
 
 from __future__ import annotations
 
@@ -142,7 +142,7 @@ def test_after_a_full_disk_an_appended_log_goes_on(path: Path, full_disk: FullDi
 
 
 def test_a_drive_is_told_to_write_what_it_holds(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """As on macOS, whose fsync leaves that to the drive."""
+    """On macOS, fsync does not reach the drive."""
     fcntl = pytest.importorskip("fcntl")
     told: list[int] = []
     monkeypatch.setattr("sys.platform", "darwin")

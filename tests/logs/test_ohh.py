@@ -147,7 +147,7 @@ def hand_of(hand: HandRecord, **options: Any) -> dict[str, Any]:
 
 
 def results(hand: dict[str, Any]) -> dict[int, Decimal]:
-    """What each player has won or lost, by id; every rule of the betting is checked on the way."""
+    """Return the chips won or lost by each player id, and check every rule of the betting."""
     stacks = {player["id"]: Decimal(player["starting_stack"]) for player in hand["players"]}
     seats = {player["seat"]: player["id"] for player in hand["players"]}
     size = len(seats)
@@ -399,7 +399,7 @@ def test_a_walk_gives_the_big_blind_what_was_called() -> None:
 
 
 def test_a_game_number_never_changes_and_never_comes_twice() -> None:
-    """It is the same for a live hand, for the same from its log and from its PHH, with times and without."""
+    """Numbers of a live hand, its log and its PHH are equal, with times and without."""
     hands = random_hands("nolimit3", 100, with_notes=True)
     numbers = numbers_of(hands)
     assert len(set(numbers)) == 100
@@ -413,7 +413,7 @@ def test_a_game_number_never_changes_and_never_comes_twice() -> None:
 
 
 def test_matches_of_other_cards_or_times_have_other_numbers() -> None:
-    """Also where nobody can tell the hands apart: walks of the same players in the same match show no cards."""
+    """Walks of the same players in the same match show no cards."""
     walk = [record("limit", 0, number, "f", ("Ann", "Bob"), number) for number in range(50)]
     texts = [numbers_of(walk, match_id=f"seed {seed}, begun {begun}") for seed in (1, 2) for begun in (1, 2)]
     assert len({number for numbers in texts for number in numbers}) == 200

@@ -1,4 +1,4 @@
-"""What the house takes."""
+"""Schedules of rake."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What formats of card rooms ask of a hand: its steps, its winners, and who shows."""
+"""Steps, winners and order of showing in formats of card rooms."""
 
 from __future__ import annotations
 

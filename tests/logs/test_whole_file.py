@@ -14,7 +14,7 @@ from logs.whole_file import FileLock, write_whole
 
 
 def test_a_file_that_somebody_reads_is_replaced_once_it_may_be(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As on Windows, where a file that is open cannot be replaced."""
+    """On Windows, a file that is open cannot be replaced."""
     path = tmp_path / "result.json"
     path.write_text("old")
     replace, tries = Path.replace, []

@@ -14,7 +14,7 @@ ANY_GAME = st.one_of(st.sampled_from([find_game(name)[1] for name in shipped_gam
 
 
 def view(betting: BettingState, deal: Deal, position: int, hand_number: int) -> MatchState:
-    """What a position sees: its own cards, and at a showdown those of everyone who did not fold."""
+    """State seen by a position: its own cards, and at a showdown those of everyone who did not fold."""
     game = betting.game
     shown = betting.finished and betting.folded.bit_count() < game.num_players - 1
     holes: list[tuple[Card, ...]] = [

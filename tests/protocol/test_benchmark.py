@@ -25,7 +25,7 @@ from protocol.errors import LocalProtocolError
 
 
 def events(*pieces: bytes, eof: bool = False) -> list[BenchmarkEvent]:
-    """What a client that is let in says, in pieces."""
+    """Events of a client that is admitted and sends these pieces."""
     session = BenchmarkSession()
     found = []
 

@@ -1,4 +1,4 @@
-"""What is written about the package runs as it stands: the guide, and the example its documentation opens with."""
+"""Examples of the guide and of the package's documentation."""
 
 from __future__ import annotations
 

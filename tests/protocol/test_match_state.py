@@ -156,7 +156,7 @@ def damaged(draw: st.DrawFn) -> tuple[Game, str]:
 
 @st.composite
 def lines_of_a_hand(draw: st.DrawFn) -> tuple[Game, list[str]]:
-    """What one player is sent, some of it damaged or put together from two states."""
+    """Lines to one player, some of them damaged or merged from two states."""
     views = draw(hands())
     whole = [state.format() for _, state in views if state.position == views[0][1].position]
     lines = []
@@ -238,7 +238,7 @@ def test_any_text_is_a_betting_or_a_format_error(game: Game, text: str) -> None:
 
 
 def scanned(text: str, game: Game) -> tuple[str, str] | None:
-    """What the lenient reader makes of a text: the state as a dealer writes it, and what is left over."""
+    """Read a text leniently; return the state as a dealer writes it, and the rest of the text."""
     result = scan_match_state(text, game)
     return result and (result[0].format(), text[result[1] :])
 

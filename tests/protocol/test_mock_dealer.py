@@ -84,7 +84,7 @@ def test_a_script_holds_states_of_its_game() -> None:
 
 
 def complaint(dealer: MockDealer, data: bytes) -> str:
-    """What the dealer says of a bot's bytes."""
+    """Return the dealer's message about a bot's bytes."""
     with pytest.raises(AssertionError) as caught:
         dealer.receive(data)
     return str(caught.value).splitlines()[0]
@@ -144,7 +144,7 @@ def test_an_answer_to_a_state_that_asked_nobody_is_noticed_at_the_next_question(
 
 
 def unfinished(dealer: MockDealer) -> str:
-    """What is still to come, in the dealer's words; the same after the bot has closed."""
+    """Return the dealer's message about the rest of the script, the same after the bot has closed."""
     with pytest.raises(AssertionError) as caught:
         dealer.assert_done()
     with pytest.raises(AssertionError) as caught_at_eof:

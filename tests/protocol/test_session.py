@@ -71,7 +71,7 @@ def dealer_events(session: DealerSession) -> list[DealerEvent]:
 
 
 def judge(line: bytes, game: Game = NO_LIMIT, state: bytes = STATE) -> DealerEvent:
-    """What a dealer makes of one line."""
+    """Event of a dealer that receives one line."""
     session = greeted(game, state)
     session.receive_data(line)
     (event,) = dealer_events(session)
@@ -128,7 +128,7 @@ def test_a_match_between_both_sides(game: Game, seed: int) -> None:
 
 
 def scripted_stream(game: Game, seed: int) -> tuple[bytes, bytes, list[bytes]]:
-    """What a player sends in one hand with all kinds of noise; the states he is told; what he is told in one stream."""
+    """Bytes of a player in one hand with noise, the questions to it, and the dealer's stream."""
     chance = random.Random(seed)
     hand = Hand(game, deal_hand(game, seed, 0))
     sent, told, asked = b"", b"", []

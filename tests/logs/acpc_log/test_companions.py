@@ -299,7 +299,6 @@ def test_a_transcript_cut_off_anywhere(tmp_path: Path, size: int) -> None:
 def test_blocks_of_any_size_and_foreign_lines_change_no_times(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What is read many lines at once is what is read line by line."""
     hands = sample.random_hands(name, 30)
     log = tmp_path / "x.log"
     log.write_text("".join(sample.log_lines(hands, f"holdem.{name.removesuffix('3')}.3p", score=False)))

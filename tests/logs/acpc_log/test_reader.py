@@ -230,7 +230,7 @@ def test_a_log_to_which_the_same_match_was_appended_from_the_start() -> None:
 
 
 def damaged(change: Callable[[list[str]], None], hands: int = 12) -> tuple[list[HandRecord], list[str]]:
-    """What is read of a log of Kuhn's game after a change."""
+    """Read a log of Kuhn poker after a change."""
     lines = log_lines(random_hands("kuhn", hands), "kuhn.limit.2p")
     change(lines)
     return read(lines)

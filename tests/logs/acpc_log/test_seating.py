@@ -1,4 +1,4 @@
-"""Who sits where."""
+"""Seats of players by the hands of a log."""
 
 from __future__ import annotations
 

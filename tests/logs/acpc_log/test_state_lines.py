@@ -1,4 +1,4 @@
-"""Lines of hands: what is believed, and what is said about the rest."""
+"""Lines of hands, and refusals of damaged ones."""
 
 from __future__ import annotations
 

@@ -47,7 +47,7 @@ def centred(scores: Sequence[float], lowest: float, highest: float) -> Populatio
 
 
 def chance_error(share: float, runs: int, sigmas: float = 4.0) -> float:
-    """How far a share found in so many runs may lie from the true one."""
+    """Bound of the distance between a share of some runs and the true one."""
     return sigmas * math.sqrt(max(share * (1 - share), 1 / runs) / runs)
 
 
@@ -75,7 +75,7 @@ def rare_win() -> Population:
 
 
 def rarer_loss() -> Population:
-    """As against a player who folds all but the best hands: 0.75 big blinds won, 200 lost once in 268 hands."""
+    """Scores against a player who folds all but the best hands: 0.75 big blinds won, 200 lost in 1 of 268 hands."""
     return Population((*(-200_000.0,) * 3, *(750.0,) * 800), -200_000, 200_000)
 
 

@@ -22,7 +22,7 @@ def drawn(name: str, runs: int, units: int, seed: int = 1) -> NDArray[np.float64
 
 
 def coverage(name: str, runs: int, units: int, seed: int = 1) -> tuple[float, float, float]:
-    """How often the interval holds the true mean, how often the normal one does, and how much wider it is."""
+    """Coverage of the interval and of the normal one, and the ratio of their widths."""
     of = population(name)
     ours, normal, wider = [], [], []
     for start in range(0, runs, 500):
@@ -84,7 +84,7 @@ def test_coverage_is_as_documented(name: str) -> None:
 
 
 def ever_missed(name: str, runs: int, units: int, *, seed: int = 1) -> float:
-    """How often the true mean is ever outside the any-time interval while somebody looks after every unit."""
+    """Share of runs in which the true mean is ever outside the any-time interval, looked at after every unit."""
     of = population(name)
     scale = of.highest - of.lowest
     # The interval excludes the true mean as soon as the wealth of a gambler who doubts it reaches 40.
@@ -124,7 +124,7 @@ AT_STOP = table_of((ROOT / "docs/stop-rules.md").read_text("utf-8").partition("H
 
 
 def held_at_stop(name: str, units: int, runs: int) -> float:
-    """How often the interval holds the true mean when a width stops the match that takes about so many units."""
+    """Coverage of the interval when a width stops the match, which takes about so many units."""
     of = population(name)
     rule = IntervalWidth(Z_95 * of.sd / units**0.5)
     hits = 0

@@ -58,7 +58,6 @@ def test_the_half_width_is_so_many_standard_errors() -> None:
 
 
 def test_the_half_width_is_a_point_of_a_normal_and_an_exponential_variable() -> None:
-    """Against draws, from nearly normal to nearly exponential."""
     chance = np.random.default_rng(1)
     normal, exponential = chance.standard_normal(400_000), chance.standard_exponential(400_000)
     for error, unseen in [(1, 0), (1, 0.01), (1, 0.1), (1, 0.5), (1, 2), (1, 20), (1, 1000), (0, 1)]:
@@ -69,7 +68,7 @@ def test_the_half_width_is_a_point_of_a_normal_and_an_exponential_variable() -> 
 
 
 def test_the_half_width_is_where_the_upper_tail_is_that_of_the_interval() -> None:
-    """Against halving, which needs no derivative."""
+    """Compare with bisection, which needs no derivative."""
     chance = random.Random(1)
     for _ in range(300):
         unseen, tail = 10 ** chance.uniform(-1.5, 5.9), chance.choice([0.025, 10 ** chance.uniform(-6, -0.4)])
@@ -83,7 +82,6 @@ def test_the_half_width_is_where_the_upper_tail_is_that_of_the_interval() -> Non
 
 
 def test_the_half_width_grows_evenly() -> None:
-    """Also where one formula takes over from another."""
     unseen = np.geomspace(1e-4, 1e7, 2000)
     widths = np.array([interval_half_width(1, float(one)) for one in unseen])
     assert (np.diff(widths) > 0).all()
@@ -104,7 +102,7 @@ def test_no_interval_takes_more_units_than_one_that_is_narrower_than_any() -> No
 
 
 def test_scores_that_were_all_equal_are_not_certain() -> None:
-    """What was never seen may still have happened in 3.7 / n of the deals."""
+    """Unseen scores may still have happened in 3.7 / n of the deals."""
     equal = RunningMean([-750.0] * 1000, (-24_000, 24_000))
     assert equal.half_width() == pytest.approx(24_750 * 3.689 / 1000, rel=1e-3)
     assert RunningMean([-750.0] * 1000).half_width() is None
@@ -148,7 +146,7 @@ def test_intervals_do_not_depend_on_the_side_they_are_seen_from(scores: list[flo
 
 
 def mean_of(numbers: list[float]) -> RunningMean:
-    """By plain sums, as databases keep them."""
+    """Mean by plain sums, as databases keep them."""
     total, squares = sum(numbers), sum(number * number for number in numbers)
     return RunningMean.from_moments(len(numbers), total / len(numbers), squares - total * total / len(numbers))
 

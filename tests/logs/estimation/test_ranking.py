@@ -141,7 +141,6 @@ def test_several_contests_of_the_same_players() -> None:
 
 @given(st.data(), st.integers(2, 5))
 def test_the_runoff_is_what_its_rule_says(data: st.DataObject, n: int) -> None:
-    """Against the rule spelled out: remove the lowest, equals together, look at contests among the others only."""
     values = st.integers(-50, 50)
     contests = [pair(a, b, data.draw(values), data.draw(values)) for a, b in combinations(range(n), 2)]
     left = set(range(n))

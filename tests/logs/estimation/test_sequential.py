@@ -1,4 +1,4 @@
-"""The test for better or not better: that its error rates hold whatever the scores are like, and what it costs."""
+"""Error rates and length of the test for better or not better."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ Z_90 = 1.644854
 
 
 def wald_units(sd: float, delta: float) -> float:
-    """What Wald's test of two normal distributions takes on average if either is true (error rates `RATE`)."""
+    """Mean length of Wald's test of two normal distributions if either is true (error rates `RATE`)."""
     information = (delta / sd) ** 2 / 2
     return ((1 - RATE) * math.log((1 - RATE) / RATE) + RATE * math.log(RATE / (1 - RATE))) / information
 
 
 def fixed_units(sd: float, delta: float) -> float:
-    """What a test takes that looks once, for the same error rates and normal means."""
+    """Length of a test that looks once, for the same error rates and normal means."""
     return (2 * Z_90 * sd / delta) ** 2
 
 
@@ -35,7 +35,7 @@ def edge_of(of: Population, units: int) -> float:
 
 
 def verdicts(of: Population, mean: float, delta: float, runs: int, most: int) -> tuple[Counter[Verdict | None], float]:
-    """How matches with a true mean end that are looked at after every unit, LOW being 0, and their mean length."""
+    """Verdicts and mean length of matches with a true mean, looked at after every unit. LOW is 0."""
     bounds = of.reach(abs(mean))
     ends: Counter[Verdict | None] = Counter()
     units = 0
@@ -53,7 +53,7 @@ def verdicts(of: Population, mean: float, delta: float, runs: int, most: int) ->
 
 
 def most_errors(runs: int) -> float:
-    """What an error rate of `RATE` stays below but once in 4000 times (3.5 standard errors)."""
+    """Bound that an error rate of `RATE` exceeds once in 4000 times (3.5 standard errors)."""
     return runs * RATE + 3.5 * math.sqrt(runs * RATE * (1 - RATE))
 
 
@@ -73,7 +73,7 @@ def test_the_error_rates_hold_under_looking_all_the_time(name: str) -> None:
 
 
 def test_looking_at_an_ordinary_interval_all_the_time_would_fail_the_same_trial() -> None:
-    """What the trial above would say of the usual mistake: to stop as soon as an ordinary interval leaves out LOW."""
+    """The usual mistake is to stop as soon as an ordinary interval leaves out LOW."""
     of, runs = population("normal"), 100
     wrong = 0
     for seed in range(runs):

@@ -1,4 +1,4 @@
-"""Stop rules: how they are written, and when the monitor says stop."""
+"""Stop rules, and the monitor that applies them."""
 
 from __future__ import annotations
 

@@ -46,7 +46,7 @@ class Changed(Bot):
 
 
 def is_draw(view: View) -> bool:
-    """Whether a player has a draw and nothing better."""
+    """Return whether a player has a draw and nothing better."""
     return view.round > 0 and hand_class(view.hole_cards, view.board) == "draw"
 
 

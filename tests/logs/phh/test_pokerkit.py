@@ -121,7 +121,7 @@ def test_fields_of_our_own_are_kept_apart() -> None:
 
 @pytest.mark.parametrize("name", ["limit", "nolimit", "limit6", "nolimit6"])
 def test_text_of_pokerkit_is_read(name: str) -> None:
-    """It reads our hands and writes them anew: in other quotes, without what it leaves out, and they are the same."""
+    """PokerKit reads our hands and writes them in other quotes, without the fields that it does not need."""
     hands = random_hands(name, 25, with_notes=True)
     histories = list(pokerkit.HandHistory.loads_all("".join(format_phhs(hands))))
     text = pokerkit.HandHistory.dumps_all(histories)

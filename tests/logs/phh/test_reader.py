@@ -1,4 +1,4 @@
-"""Reading PHH: what we write comes back, what others write is understood, and the rest is explained."""
+"""PHH of our own and of other programs, and reasons to skip hands."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def only(text: str, **options: Any) -> HandRecord:
 
 
 def kept(record: HandRecord) -> HandRecord:
-    """What PHH keeps of a hand: all but the cards nobody saw."""
+    """Return the part of a hand that PHH keeps: all but the cards nobody saw."""
     return dataclasses.replace(as_seen(record), times=record.times, comments=record.comments)
 
 
@@ -275,7 +275,7 @@ def test_a_showdown_nobody_saw_pays_the_pot_to_its_players(stacks: str, problem:
 
 
 def test_winnings_are_those_of_the_winners() -> None:
-    """They are what is collected after rake; of an uncalled bet they hold all or nothing."""
+    """Winnings are collected after rake, with all of an uncalled bet or nothing of it."""
     for winnings in ("[0, 0, 600]", "[0, 0, 580.5]", "[0, 0, 1080]"):
         assert only(f"{FOLD}winnings = {winnings}\n").values == (-250.0, -100.0, 350.0)
     for winnings, problem in [

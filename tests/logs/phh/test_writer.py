@@ -222,7 +222,7 @@ def test_a_raise_that_lowers_the_bet_is_refused() -> None:
 
 
 def refusal(hand: HandRecord) -> str:
-    """What is said about a hand that cannot be written."""
+    """Return the message of a hand that cannot be written."""
     try:
         format_phh(hand)
     except LogsError as error:

@@ -58,7 +58,7 @@ class CheckedHand:
     rake: int = 0
 
     def net(self, name: str) -> int:
-        """What a player won or lost, in cents."""
+        """Chips won or lost by a player, in cents."""
         return self.collected.get(name, 0) - self.put_in[name]
 
 
@@ -241,7 +241,7 @@ class HandChecker:
         self.need((self.left[name] == 0) == bool(all_in), "all-in is who has no chips left")
 
     def playing(self) -> list[str]:
-        """Who has not folded, clockwise."""
+        """Players who have not folded, clockwise."""
         return [name for name in self.clockwise if name not in self.folded]
 
     def behind(self, name: str) -> list[str]:
@@ -339,7 +339,7 @@ class HandChecker:
     # ---- the end
 
     def read_showdown(self) -> dict[str, Judged]:
-        """Who shows, in order, and what; everybody's hand that is known."""
+        """Read the hands shown, in order; return every hand that is known."""
         self.take_text("*** SHOW DOWN ***")
         first = self.aggressor or self.first_actor or self.clockwise[0]
         judged: dict[str, Judged] = {}
@@ -360,7 +360,7 @@ class HandChecker:
         return judged
 
     def read_collecting(self, judged: dict[str, Judged]) -> None:
-        """Who collects what from which pot, side pots first."""
+        """Read who collects each pot, side pots first."""
         hand = self.hand
         self.after_rake: list[int] = []
         count = len(hand.pots)
@@ -413,7 +413,7 @@ class HandChecker:
             self.take_text(f"Seat {hand.seats[name]}: {name}{tags} {self.fate(name, judged)}")
 
     def fate(self, name: str, judged: dict[str, Judged]) -> str:
-        """What the summary has to say of a player."""
+        """Text of a player in the summary."""
         hand = self.hand
         won = f"({self.money(hand.collected[name])})" if name in hand.collected else ""
         if name in self.folded:

@@ -23,7 +23,6 @@ class Judged(NamedTuple):
 
     @property
     def name(self) -> str:
-        """What it is called."""
         one = [NAMES[RANKS[rank]] for rank in self.ranks]
         many = ["Sixes" if name == "Six" else name + "s" for name in one]
         if self.kind in (8, 4) and self.ranks[0] == 3:
@@ -51,7 +50,7 @@ class Judged(NamedTuple):
 
 @cache
 def judge_five(ranks: tuple[int, ...], is_flush: bool) -> Judged:
-    """What five cards are worth, given their ranks from the highest to the lowest and whether they are of one suit."""
+    """Judge five cards by their ranks, highest first, and whether they are of one suit."""
     counts = sorted(((count, rank) for rank, count in Counter(ranks).items()), reverse=True)
     shape = [count for count, _ in counts]
     in_order = tuple(rank for _, rank in counts)
@@ -70,7 +69,7 @@ def judge_five(ranks: tuple[int, ...], is_flush: bool) -> Judged:
 
 
 def judge(cards: Iterable[str]) -> Judged:
-    """What the best five of some cards are worth."""
+    """Judge the best five of some cards."""
     in_order = sorted(((RANKS.index(rank), suit) for rank, suit in cards), reverse=True)
     ranks = combinations([rank for rank, _ in in_order], 5)
     suits = combinations([suit for _, suit in in_order], 5)
@@ -78,7 +77,7 @@ def judge(cards: Iterable[str]) -> Judged:
 
 
 def ending(hand: Judged, before: Iterable[Judged]) -> str:
-    """What the name of a hand ends in, given those shown before it."""
+    """End of the name of a hand, given the hands shown before it."""
     best = max(before, default=None)
     if best is None or best.name != hand.name or best == hand:
         return ""

@@ -1,4 +1,4 @@
-"""What hands are called, against the table of the format and against the slow namer of the tests."""
+"""Names of hands, compared with the table of the format and with the slow namer of the tests."""
 
 from __future__ import annotations
 

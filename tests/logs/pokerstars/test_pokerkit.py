@@ -48,7 +48,7 @@ def assert_read(hands: Iterable[HandRecord], options: ExportOptions = LF) -> Non
 
 
 def is_of_a_card_room(hand: HandRecord) -> bool:
-    """Whether every raise is full, and can be answered by somebody."""
+    """Return whether every raise is full and can be answered."""
     stacks = hand.game.stacks
     spent = list(hand.game.blinds)
     playing = set(range(len(stacks)))

@@ -239,7 +239,7 @@ def test_a_seat_without_small_blind() -> None:
 
 
 def test_a_new_player_posts_a_big_blind() -> None:
-    """It is alive: whoever posts it may check."""
+    """The posted blind is live, so the player may check."""
     (hand,), problems = read((GENUINE / "live-post.txt").read_text("utf-8"), chip_value=1)
     assert problems == []
     assert hand.game.blinds == (5, 10, 10, 0)

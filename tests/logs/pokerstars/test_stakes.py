@@ -1,4 +1,4 @@
-"""What can be chosen, and the stakes that follow from it."""
+"""Options of money, and stakes that follow from them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who sits where."""
+"""Texts of tables and seats."""
 
 from __future__ import annotations
 

@@ -51,7 +51,7 @@ def net(dealt: Dealt) -> float:
 
 
 def raises_before(record: HandRecord, betting: BettingState) -> int:
-    """How many raises had been made before the flop when it was this state."""
+    """Count the raises before the flop up to this state."""
     made = sum(len(of_round) for of_round in betting.rounds)
     return sum(action.kind == ActionKind.RAISE for _, action in record.betting.rounds[0][:made])
 
@@ -72,7 +72,7 @@ def in_showdown(dealt: Dealt) -> bool:
 
 
 def won(dealt: Dealt) -> bool:
-    """Whether chips came back beyond what nobody called."""
+    """Return whether chips came back beyond the uncalled ones."""
     record, position = dealt
     spent = list(record.betting.spent)
     collected = record.values[position] + spent[position]
@@ -129,7 +129,7 @@ class Turn:
         return position_names(self.record.game)[position]
 
     def is_steal(self, number: int) -> bool:
-        """Whether an action before the flop was an attempt to steal."""
+        """Return whether an action before the flop was an attempt to steal."""
         step = steps_of(self.record.betting)[number]
         before = steps_of(self.record.betting)[:number]
         is_open = all(one.action.kind == ActionKind.FOLD for one in before)
@@ -164,7 +164,7 @@ def turns(hands: list[Dealt]) -> list[Turn]:
 
 
 def chance_of(key: str, turn: Turn) -> bool | None:
-    """Whether a turn took a chance of something; None where it had none."""
+    """Return whether a turn took a chance of something; None where it had none."""
     round_, raises = turn.step.round, turn.raises
     is_aggressor = turn.aggressor() == turn.position
     match key:
@@ -204,7 +204,7 @@ def chance_of(key: str, turn: Turn) -> bool | None:
 
 
 def frequency(key: str, turns: list[Turn]) -> tuple[int, int]:
-    """How often something was done, of the chances."""
+    """Times and chances of a figure."""
     taken = [found for turn in turns if (found := chance_of(key, turn)) is not None]
     return sum(taken), len(taken)
 
@@ -229,7 +229,7 @@ def street(hands: list[Dealt], round_: int) -> tuple[int, int, int, int, int, in
 
 
 def expectation(dealt: Dealt) -> float:
-    """What the hand brings on average if nobody can bet before cards are still to come."""
+    """Mean result of the hand if nobody can bet before cards are still to come."""
     record, position = dealt
     game, betting = record.game, record.betting
     if not in_showdown((record, next(Position(p) for p in range(game.num_players) if not betting.folded >> p & 1))):

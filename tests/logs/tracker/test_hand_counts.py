@@ -627,7 +627,7 @@ def test_a_curve_goes_on_where_another_ends(first: int, second: int) -> None:
 def test_a_deal_in_several_seatings_is_one_unit(
     seatings: int, hands_at_a_time: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Where all deals have the same number of hands, the interval is that of the means of deals."""
+    """If all deals have equally many hands, the interval is that of the means of deals."""
     monkeypatch.setattr(columns, "_BATCH_HANDS", hands_at_a_time)
     names = ("Ann", "Bob", "Cat", "Dan", "Eve", "Fay")
     orders = [names[turn:] + names[:turn] for turn in range(seatings)]

@@ -152,7 +152,6 @@ def test_nothing_to_count(tmp_path: Path) -> None:
 def test_the_same_cards_in_several_seatings_are_one_unit(
     tmp_path: Path, orders: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As in the run's own result, however many processes count."""
     names = ("Ann", "Bob", "Cat")
     seatings = list(permutations(names)) if orders == 6 else [names[i:] + names[:i] for i in range(3)]
     matches = [random_hands("limit3", 120, names=order, fold=0.1 + 0.02 * i) for i, order in enumerate(seatings)]

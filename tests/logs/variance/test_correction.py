@@ -20,7 +20,7 @@ from tests.logs.variance.small_games import all_hands, drawn, small_game
 
 @pytest.mark.parametrize(("name", "players"), [("kuhn", 2), ("leduc", 2), ("kuhn.limit.3p", 3)])
 def test_corrected_values_of_all_hands(name: str, players: int) -> None:
-    """They have the expectation of the chips and less variance, add up to 0, and stay within the bounds."""
+    """Corrected values keep the expectation, vary less, add up to 0 and stay within the bounds."""
     game = small_game(name)
     hands = all_hands(game, tuple(drawn(seed) for seed in range(players)))
     chances = np.array([hand.probability for hand in hands])

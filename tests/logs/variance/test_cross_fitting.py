@@ -100,7 +100,7 @@ def test_fitted_means_of_few_deals_are_unbiased(deals: int) -> None:
 
 
 def intervals_hold(game: Game, deals: int, runs: int) -> list[float]:
-    """How often the intervals of three estimators hold the true mean: plain, corrected, fitted."""
+    """Coverage of the intervals of three estimators: plain, corrected, fitted."""
     hands = all_hands(game, tuple([drawn(40 + at) for at in range(game.num_players)]))
     records = [hand.record for hand in hands]
     terms = term_values(

@@ -68,7 +68,7 @@ def test_every_estimator_has_the_exact_expectation(name: str, strategies: list[S
 
 
 def test_known_values_and_variances() -> None:
-    """Of uniform play against itself, from the literature and by enumeration."""
+    """Values of uniform play against itself, from the literature and by enumeration."""
     for name, value, variance in (("kuhn", 0.125, 2.109375), ("leduc", -0.078125, 20.365771484375)):
         hands = all_hands(small_game(name), (uniform, uniform))
         values = np.array([hand.record.values[0] for hand in hands])
@@ -78,7 +78,7 @@ def test_known_values_and_variances() -> None:
 
 
 def test_the_spread_of_sums_is_the_variance() -> None:
-    """Of hands counted with their probabilities, the products of the sums give exact variances."""
+    """For hands weighted by their probabilities, the products of the sums give exact variances."""
     hands = all_hands(small_game("kuhn"), (drawn(1), drawn(2)))
     sums, columns = expectations(hands, 0)
     assert sums.mean(ONE).mean == pytest.approx(1)
