@@ -5,11 +5,13 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import socket
 import threading
 from collections.abc import AsyncIterator, Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
+from urllib.parse import urlsplit
 
 import pytest
 from websockets.asyncio.client import ClientConnection, connect
@@ -102,10 +104,10 @@ class JoiningPeer:
         return self.connection.close_code
 
 
-async def connected(house: House, token: str | None = None) -> JoiningPeer:
+async def connected(house: House, token: str | None = None, **options: Any) -> JoiningPeer:
     address = (house.started.page or "").replace("http", "ws") + "api/v1/join"
     headers = {"Authorization": f"Bearer {token or house.started.token}"}
-    return JoiningPeer(await connect(address, additional_headers=headers))
+    return JoiningPeer(await connect(address, additional_headers=headers, **options))
 
 
 async def joined(house: House, session: str = "s1", bot: str = "mine", **more: Any) -> JoiningPeer:
@@ -413,11 +415,19 @@ async def test_a_message_that_is_too_long_ends_the_connection() -> None:
 
 
 @pytest.mark.parametrize("max_unsent_bytes", [1 << 14, 1 << 40])
-async def test_a_client_that_does_not_read_is_let_go(monkeypatch: pytest.MonkeyPatch, max_unsent_bytes: int) -> None:
+async def test_slow_reader_is_disconnected(monkeypatch: pytest.MonkeyPatch, max_unsent_bytes: int) -> None:
     monkeypatch.setattr(join_socket, "MAX_UNSENT_BYTES", max_unsent_bytes)
 
-    async with serving(CONFIG.replace("[web]", "[web]\nwrite_timeout_s = 0.5")) as house:
-        ann, bob = await joined(house), await joined(house, bot="other")
+    async with serving(CONFIG.replace("[web]", "[web]\nwrite_timeout_s = 0.2")) as house:
+        bob = await joined(house, bot="other")
+        address = urlsplit(house.started.page or "")
+        with socket.socket() as sock:
+            # The system buffers little for the client.
+            sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+            sock.connect((address.hostname, address.port))
+            ann = await connected(house, sock=sock.dup())
+        await ann.send(Join("mine", "s1", games=("kuhn",)))
+        await ann.expect(Joined)
         ann.connection.transport.pause_reading()
         with contextlib.suppress(ConnectionClosed):
             while True:

@@ -69,7 +69,7 @@ def filled(folder: Path, runs: int) -> Iterator[tuple[Store, ServerGame]]:
 def test_no_question_looks_at_all_runs(tmp_path: Path) -> None:
     """The steps of the database's machine grow with what is shown, not with what is kept."""
     steps: dict[int, dict[str, int]] = {}
-    for runs in (1000, 4000):
+    for runs in (500, 2000):
         folder = tmp_path / str(runs)
         folder.mkdir()
         with filled(folder, runs) as (store, game):
@@ -89,7 +89,7 @@ def test_no_question_looks_at_all_runs(tmp_path: Path) -> None:
                 ask()
                 reader.set_progress_handler(None, 100)
                 steps[runs][name] = count
-    grown = {name: (before, steps[4000][name]) for name, before in steps[1000].items()}
+    grown = {name: (before, steps[2000][name]) for name, before in steps[500].items()}
     assert {name: both for name, both in grown.items() if both[1] > 2 * both[0] + 50} == {}
 
 

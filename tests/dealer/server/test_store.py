@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import sqlite3
 import threading
+import time
 from array import array
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -62,8 +63,8 @@ def test_what_is_read_cannot_be_changed(store: Store) -> None:
 
 def test_database_is_closed_while_threads_read(tmp_path: Path) -> None:
     """Closing a connection in the middle of its query would crash the process."""
-    query = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 200000) SELECT max(i) FROM n"
-    for _ in range(3):
+    query = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 100000) SELECT max(i) FROM n"
+    for _ in range(2):
         store = Store(tmp_path / "server.sqlite3")
         with ThreadPoolExecutor(4) as threads:
             # Each query takes some ten milliseconds, so some begin before the store is closed and some after.
@@ -76,14 +77,21 @@ def test_database_is_closed_while_threads_read(tmp_path: Path) -> None:
 
 
 def test_long_query_delays_no_short_one(store: Store) -> None:
-    long = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 2000000) SELECT max(i) FROM n"
+    long = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT max(i) FROM n"
+    is_enough = threading.Event()
+    store.read("SELECT 1")
+    (reader,) = store._idle_readers
+    reader.set_progress_handler(is_enough.is_set, 1000)
     with ThreadPoolExecutor(1) as threads:
         is_reading = threading.Event()
         answer = threads.submit(lambda: (is_reading.set(), store.read(long)))
         is_reading.wait()
-        for _ in range(20):
-            assert store.read("SELECT 1")[0][0] == 1
+        while store._idle_readers:
+            time.sleep(0)
+        assert store.read("SELECT 1")[0][0] == 1
         assert not answer.done()
+        is_enough.set()
+        assert isinstance(answer.exception(), StoreError)
 
 
 def test_no_more_connections_than_queries_at_a_time_are_opened(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
