@@ -51,9 +51,9 @@ class JoinSettings:
     player: Player
     folder: Path
     version: Annotated[str, "the bot's version; each has results of its own", Wording(flags="--bot-version")] = "1"
-    games: Annotated[tuple[str, ...], f"games that it plays, separated by commas; '{ALL_GAMES}': all the server's"] = (
-        "limit",
-    )
+    games: Annotated[
+        tuple[str, ...], f"games that it plays, separated by commas; '{ALL_GAMES}' for all of the server"
+    ] = ("limit",)
     at_once: Annotated[int, "contests to play at a time", Interval(1, 1000), Wording("N", flags="--parallel")] = 1
     is_on_ladder: Annotated[
         bool, "also play background matches while the server is idle", Wording(flags="--ladder")
@@ -67,7 +67,7 @@ class JoinSettings:
     ] = None
     ca: Annotated[
         Path | None,
-        "with https, trust the certificates in this file: not the system's",
+        "with https, trust the certificates of this file only",
         Wording("FILE", group="Login"),
     ] = None
     retry_s: float = 0.5

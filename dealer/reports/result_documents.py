@@ -101,13 +101,13 @@ def players_table(contests: Sequence[ContestResult]) -> Table:
         "player",
         Column("against"),
         Column(f"mbb/g ± 95 %{any_time}", "+,.1f", meaning="winnings per hand, with half their 95 % interval"),
-        Column("without luck", "+,.1f", meaning="the same without the luck of the cards"),
+        Column("without luck", "+,.1f", meaning="the same rate without the luck of the cards"),
         Column("SE", ",.1f", meaning="standard error of mbb/g", rank=6),
         Column("chips", CHIPS, rank=2),
         Column("hands", ",", rank=3),
         Column("faults", ",", rank=1),
         Column("median", TIME, meaning="median time of an answer", rank=5),
-        Column("99 %", TIME, meaning="the time that 99 % of the answers did not exceed", rank=4),
+        Column("99 %", TIME, meaning="99th percentile of the answer times", rank=4),
     )
     rows = [
         (
@@ -137,13 +137,13 @@ def faults_table(contests: Sequence[ContestResult], *, everyone: bool = False) -
     columns = (
         "bot",
         Column("against", rank=2),
-        Column("faults", TEXT, meaning="what it did wrong, all kinds"),
+        Column("faults", TEXT, meaning="number of faults by kind"),
         Column("first fault", TEXT),
-        Column("restarts", ",", meaning="how often its process was started again, or a tcp client awaited", rank=1),
+        Column("restarts", ",", meaning="restarts of its process, or waits for its tcp client to reconnect", rank=1),
         Column("actions", ",", meaning="answers given", rank=3),
         Column("median", TIME, meaning="median time of an answer", rank=4),
-        Column("99 %", TIME, meaning="the time that 99 % of the answers did not exceed", rank=5),
-        Column("in all", TIME, meaning="time its answers took", rank=6),
+        Column("99 %", TIME, meaning="99th percentile of the answer times", rank=5),
+        Column("in all", TIME, meaning="total time of its answers", rank=6),
     )
     rows = [
         (
@@ -208,7 +208,7 @@ def crosstable(standings: GameStandings) -> Table:
 
 def rankings(standings: GameStandings) -> Table:
     """Create a table of both rankings side by side, with the confidence in each place."""
-    share = Column("share", ".0%", meaning="of bootstrap samples in which it has this place", rank=2)
+    share = Column("share", ".0%", meaning="share of bootstrap samples in which the bot has this place", rank=2)
     columns = (
         Column("place", ","),
         Column("total bankroll"),

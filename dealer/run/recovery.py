@@ -284,7 +284,9 @@ class _Transactions:
         for (_, action), (number, line) in zip(actions, self._lines, strict=False):
             transaction = parse_own_line(line.decode("latin-1"), is_limit=is_limit)
             if transaction is None or transaction.action != action or transaction.hand_number != hand:
-                problem = f"hand {hand} goes on with {format_action(action)!r} in the log, but here with {_shown(line)}"
+                problem = (
+                    f"hand {hand} continues with {format_action(action)!r} in the log, but here with {_shown(line)}"
+                )
                 raise _difference(self._path, number, problem)
             sent_us, received_us = transaction.times
             used_us.append(received_us - sent_us)

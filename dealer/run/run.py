@@ -466,10 +466,10 @@ def _extended(
     validated({"deals": deals})
     planned = planned_contests(plan, folder)
     if deals <= plan.deals:
-        problem = f"{deals} is not more than the {plan.deals} asked for before"
+        problem = f"{deals} is not more than the {plan.deals} of the run"
         raise ConfigError(SettingProblem("deals", problem))
     if result is not None and any(contest.outcome is Outcome.STOPPED for contest in result.contests):
-        problem = "the stop rule has ended this run, and more deals change nothing"
+        problem = "the stop rule has ended this run, so more deals would change nothing"
         raise ConfigError(SettingProblem("deals", problem))
     if any(contest.slices > 1 for contest in planned):
         problem = (

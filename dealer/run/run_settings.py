@@ -124,8 +124,8 @@ CardSeed: TypeAlias = Annotated[
 ]
 OnFault: TypeAlias = Annotated[
     FaultPolicy,
-    "When a bot fails: end the contest; let the bot forfeit, that is, check or fold from then on; or restart it and "
-    "continue. A bot fails that does not start, crashes, times out, disconnects or floods.",
+    "Policy for a bot that fails. 'end' ends the contest, 'forfeit' checks or folds for the bot from then on, and "
+    "'restart' restarts it. A bot fails if it does not start, crashes, times out, disconnects or floods.",
 ]
 
 
@@ -143,24 +143,20 @@ class BotSettings(StrictSettings):
     """Bot with settings of its own: ``{bot = "./new.py", t_response_s = 2.0}``. A text is a bot without settings."""
 
     bot: Annotated[str, "the bot, as on the command line"]
-    directory: Annotated[str | None, "the folder where it starts, in that of the run"] = None
-    address: Annotated[str | None, "the only address from which a `tcp` player may connect"] = None
-    key: Annotated[
-        str | None, "a line that the client of a `tcp` player has to send before the player's version line"
-    ] = None
-    linked: Annotated[
-        bool | None, "whether a `tcp` player has joined the server that plays the run, so that it needs no port"
-    ] = None
-    arguments: Annotated[tuple[str, ...], "what follows host and port in the words that start a command"] = ()
-    environment: Annotated[dict[str, str], "variables that its process gets besides those of the run"] = field(
-        default_factory=dict, hash=False
+    directory: Annotated[str | None, "working directory, inside that of the run"] = None
+    address: Annotated[str | None, "only address from which a `tcp` player may connect"] = None
+    key: Annotated[str | None, "key that the client of a `tcp` player sends before the version line"] = None
+    linked: Annotated[bool | None, "whether a `tcp` player has joined the server of the run, and needs no port"] = None
+    arguments: Annotated[tuple[str, ...], "arguments after host and port of a command"] = ()
+    environment: Annotated[dict[str, str], "environment variables of its process, in addition to those of the run"] = (
+        field(default_factory=dict, hash=False)
     )
     t_response_s: Annotated[_Seconds | None, "seconds for one answer", _AS_ALL] = None
     t_hand_s: Annotated[_Seconds | None, "seconds for all answers in one hand", _AS_ALL] = None
     t_per_hand_s: Annotated[_Seconds | None, "seconds per hand on average over the match", _AS_ALL] = None
     user: Annotated[
         Annotated[str, Field(min_length=1, max_length=256)] | None,
-        "another user for its process, if the dealer is run by root (Linux and macOS)",
+        "user of its process, if the dealer is started by root (Linux and macOS)",
     ] = None
     memory_mb: Annotated[_Limit | None, "millions of bytes of address space per process (Linux and macOS)"] = None
     cpu_s: Annotated[_Limit | None, "seconds of the processor per process (Linux and macOS)"] = None
@@ -205,7 +201,7 @@ class BotSettings(StrictSettings):
 class RunSettings(StrictSettings):
     """Settings of a run as written in a file, on the command line, or as keywords of `dealer.play`."""
 
-    command: Annotated[Command, "What is run: a contest, a tournament, or a contest with a person.", _FILE] = (
+    command: Annotated[Command, "Kind of run. A play is a contest, a table a contest with a person.", _FILE] = (
         Command.PLAY
     )
     games: Annotated[tuple[_PathText, ...], "The games, by their names or files; a single one is 'game'.", _FILE] = (
@@ -217,7 +213,7 @@ class RunSettings(StrictSettings):
         Field(max_length=1000),
         Wording(is_flag=False, otherwise="raising and random in turns"),
     ] = ()
-    format: Annotated[Format, "Which bots of a tournament meet.", _FILE] = Format.ROUND_ROBIN
+    format: Annotated[Format, "Pairing of the bots of a tournament.", _FILE] = Format.ROUND_ROBIN
     deals: Annotated[
         int | None,
         "Deals to play, each once in every seating; with a stop rule, the most to play.",
@@ -227,21 +223,21 @@ class RunSettings(StrictSettings):
     seed: CardSeed = None
     seating: Annotated[
         Seating | None,
-        "Which seatings each deal is played in.",
+        "Seatings of each deal.",
         Wording(is_flag=False, otherwise="rotations, unless a player is 'tcp'"),
     ] = None
     stop: Annotated[
         Annotated[str, AfterValidator(_stop_rule)] | None,
-        "When to stop, such as 'ci=20' or 'better:0,30': a number of deals; 'ci=20' when half the 95 % interval is 20 "
-        "mbb/g; 'better:0,30' as soon as it is clear that the first player wins more than 0 or less than 30 mbb/g "
-        "(with error rates of 1 %: 'better:0,30,0.01,0.01').",
+        "Stop rule, such as 'ci=20' or 'better:0,30'. A number stops after as many deals. 'ci=20' stops when half "
+        "the 95 % interval is 20 mbb/g. 'better:0,30' stops as soon as the first player is shown to win more than "
+        "0 or less than 30 mbb/g; 'better:0,30,0.01,0.01' also sets its two error rates.",
         Wording("RULE"),
     ] = None
     score: Annotated[
         Score,
-        "Which win rates to compute: 'raw' winnings; 'both', also those without the luck of the cards if counting "
-        "these takes some seconds at most; or 'corrected', where the stop rule and the live line look at those, which "
-        "takes fewer hands, and the result has win rates by all estimators.",
+        "Win rates to compute. 'raw' computes winnings only. 'both' adds rates without the luck of the cards if "
+        "they take a few seconds at most. With 'corrected', the stop rule and the live line use those, which takes "
+        "fewer hands, and the result has win rates by all estimators.",
     ] = Score.BOTH
     workers: Annotated[
         int | None,
@@ -254,7 +250,7 @@ class RunSettings(StrictSettings):
         "Let a dealer and its quick bots share a core: 'auto' where the system can and no bot is slow, or 'off'.",
         Wording(is_rare=True),
     ] = Affinity.AUTO
-    in_process: Annotated[bool, "Play Python bots inside this process: faster, the same log."] = False
+    in_process: Annotated[bool, "Play Python bots inside this process. It is faster and writes the same log."] = False
     fixed_seats: Annotated[bool, "Do not move the button.", Wording(is_rare=True)] = False
     host: Annotated[Host, Wording(is_rare=True)] = "127.0.0.1"
     ports: Annotated[
@@ -279,8 +275,9 @@ class RunSettings(StrictSettings):
     ] = 30.0
     coalesce_ms: Annotated[
         float,
-        "Hold lines for a player that is not to act: until its next question, at most this many milliseconds. Faster, "
-        "the same bytes; 0 for bots that compute during opponents' turns.",
+        "Batch lines for players who are not to act. They wait for the next question, at most this many "
+        "milliseconds. Play is faster, and the bytes are the same; use 0 for bots that compute during opponents' "
+        "turns.",
         Interval(0, 1000),
         Wording(is_rare=True),
     ] = 1000 * DEFAULT_COALESCE_S

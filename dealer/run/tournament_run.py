@@ -163,7 +163,7 @@ def _notes(names: Sequence[str], match_plan: MatchPlan, tally: Tally) -> Iterato
         yield stray_sentence(stray, names[match_plan.players[stray.seat]])
     for seat in tally.other_versions:
         name = names[match_plan.players[seat]]
-        yield f"{name} names another version of the protocol than the dealer's, 2.0.0; play continues."
+        yield f"{name} uses another version of the protocol than 2.0.0; play continues."
 
 
 def _awaited(tournament: Tournament) -> tuple[tuple[AwaitedPlayer, ...], float | None]:

@@ -141,7 +141,7 @@ class Line:
                 self.receive(request)
             case SeatOver(number, reason) if self.host is not None:
                 if number in self.host.seats:
-                    self.host.seats[number].give_up(reason or "its client has given it up")
+                    self.host.seats[number].give_up(reason or "its client has cancelled it")
             case Challenge(tag=tag):
                 try:
                     await self._challenge(request)

@@ -88,7 +88,7 @@ class Intake:
         """
         settings = self.settings
         if settings is None:
-            raise RefusedError("this server takes no uploads; arena join connects a bot from your machine")
+            raise RefusedError("this server accepts no uploads; connect a bot from your machine with arena join")
         if len(archive) > settings.archive_mb * 10**6:
             raise RefusedError(f"an archive has at most {settings.archive_mb} million bytes")
         if not self._parts.service.disk.has_space:

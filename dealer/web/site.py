@@ -220,7 +220,7 @@ _HEADINGS = {
 }
 _SENTENCES = {
     404: "There is no page at this address. Check its spelling.",
-    405: "This address does not take that method.",
+    405: "This address does not accept this method.",
 }
 
 

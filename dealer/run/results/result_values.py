@@ -49,7 +49,7 @@ class EstimateData(_Frozen):
         description="half the 95 % interval of mean; null with too few deals, and in training"
     )
     standard_error: float | None = Field(
-        None, description="of mean; null for fewer than two deals, in training, and where it was not kept"
+        None, description="standard error of mean; null for fewer than two deals, in training, and in files without it"
     )
 
 
@@ -93,7 +93,7 @@ class PlayerWinnings(Winnings):
     """Winnings of a player of a contest, also with the intervals of a claim about the winner."""
 
     best: JsonEstimate = Field(
-        description="raw, as the best of all players: with three or more the interval is wider than that of raw"
+        description="raw, as the best of all players; with three or more players its interval is wider than that of raw"
     )
     corrected_best: JsonEstimate | None = Field(default=None, description="corrected, as the best of all players")
 
@@ -155,14 +155,16 @@ class PlayerResult(_Frozen):
         description="winnings per hand, against the opponent or the whole table; null before a deal is complete"
     )
     standard_deviation: float | None = Field(description="of one duplicate's score, in mbb/g; null for fewer than two")
-    faults: dict[str, int] = Field(description="how often this player broke the protocol, by kind")
-    first_fault: Text | None = Field(description="the first fault in words, with the line")
+    faults: dict[str, int] = Field(description="counts of this player's faults, by kind")
+    first_fault: Text | None = Field(description="description of the first fault, with the line")
     restarts: int = Field(description="restarts of its process, or, for tcp, repeated waits for its client")
     actions: int = Field(description="number of answers")
     thinking_s: float = Field(description="total time of its answers")
     median_us: float | None = Field(description="median time of an answer, in microseconds")
-    p99_us: float | None = Field(description="the time that 99 % of the answers did not exceed, in microseconds")
-    exit_code: int | None = Field(description="of the process that failed, negative for a signal; null if none did")
+    p99_us: float | None = Field(description="99th percentile of the answer times, in microseconds")
+    exit_code: int | None = Field(
+        description="exit code of the process that failed, negative for a signal; null if none did"
+    )
 
 
 class MatchSummary(_Frozen):
@@ -172,7 +174,7 @@ class MatchSummary(_Frozen):
     seats: list[str] = Field(description="names by seat")
     first_hand: int = Field(description="number of the first hand, from 0")
     hands: int = Field(description="hands finished")
-    chips: list[float] = Field(description="by seat, over all hands finished")
+    chips: list[float] = Field(description="by seat, over all finished hands")
 
 
 class TrainingReport(_Frozen):
@@ -182,7 +184,7 @@ class TrainingReport(_Frozen):
     hands: int = Field(description="hands of the contest from which it learnt")
     memory: Text = Field(description="the file of its memory")
     own_file: Text | None = Field(description="the file that the player continues to write; null without one")
-    problem: Text | None = Field(description="why own_file was not updated; null if it was")
+    problem: Text | None = Field(description="reason that own_file was not updated; null if it was")
 
 
 class DealerReport(_Frozen):
@@ -194,7 +196,9 @@ class DealerReport(_Frozen):
     )
     timeouts_per_million_actions: float | None = Field(description="timeouts of all players; null without actions")
     pauses: int = Field(
-        0, description="times when the dealer did not read answers for more than 10 ms; never time of a player"
+        0,
+        description="pauses of more than 10 ms in which the dealer read no answers; they never count as time of "
+        "a player",
     )
     paused_s: float = Field(0.0, description="their duration, over all matches")
     turned_away: int = Field(0, description="connections to players' ports without a version line or from others")
@@ -204,18 +208,18 @@ class FailureReport(_Frozen):
     """Failure of a match. Only `line` and `last_lines` hold text of players, which may reveal cards."""
 
     cause: str = Field(description="kind of the cause, such as NoAnswer, NotStarted or CannotPlay")
-    names: list[Text] = Field(description="the players of the match, by seat; empty for a cause that is about none")
-    seat: int | None = Field(description="of the player that failed, from 0; null where none did")
+    names: list[Text] = Field(description="players of the match, by seat; empty for a cause without a player")
+    seat: int | None = Field(description="seat of the player that failed, from 0; null if none did")
     hand_number: int = Field(description="number of the hand being played")
-    facts: dict[str, Any] = Field(description="what else is known of such a cause; times in microseconds")
-    line: Text = Field(description="the line of the player that did it, as Latin-1; empty without one")
+    facts: dict[str, Any] = Field(description="further facts about the cause; times in microseconds")
+    line: Text = Field(description="line of the player that caused it, as Latin-1; empty without one")
     exit_code: int | None = Field(
-        description="of the player's process, negative for a signal; null if it had not ended by itself"
+        description="exit code of the player's process, negative for a signal; null if it had not exited by itself"
     )
     last_lines: list[Text] | None = Field(
         description="the last lines on the standard error of the player's process; null without a process"
     )
-    cure: Text = Field(description="a sentence that says what to do; empty if that is not known")
+    cure: Text = Field(description="sentence with the remedy; empty if none is known")
 
     @classmethod
     def of(cls, failure: Failure) -> FailureReport:
@@ -300,19 +304,17 @@ class ContestResult(_Frozen):
     game: str = Field(description="full name of the game")
     seed: int | str = Field(description="of the cards; of secret cards the fingerprint of their key")
     seating: Seating = Field(description="the seats as given, their rotations, or their permutations")
-    seatings: int = Field(description="how many seatings each deal is played in")
-    deals_asked: int = Field(description="deals asked for, each to be played once in every seating")
+    seatings: int = Field(description="number of seatings of each deal")
+    deals_asked: int = Field(description="requested deals, each to be played once in every seating")
     duplicates: int = Field(description="deals played in every seating: the units of the statistics")
     hands_counted: int = Field(description="duplicates times seatings")
     hands_played: int = Field(description="hands finished, counted or not")
     outcome: Outcome = Field(
         description="finished (all deals played), stopped (by the stop rule), failed (fault or error), or interrupted"
     )
-    reason: Text = Field(
-        description="why it ended, in words; a player's own words are quoted, which may reveal its cards"
-    )
+    reason: Text = Field(description="sentence about the end; it quotes output of players, which may reveal cards")
     cause: FailureReport | None = Field(
-        None, description="why it failed, in parts; null for another outcome, and in files of older versions"
+        None, description="cause of the failure; null for another outcome, and in files of older versions"
     )
     stop: str = Field(description="the stop rule, as given")
     score: Score = Field(Score.RAW, description="the scores that the stop rule used")
@@ -331,11 +333,10 @@ class ContestResult(_Frozen):
         default=[], description="memories of learning players; empty without one, and until all hands are played"
     )
     dealer: DealerReport = Field(description="the dealer's own overhead")
-    sentence: Text = Field(description="the result in words")
+    sentence: Text = Field(description="sentence about the result")
     estimates: GameEstimates | None = Field(
         default=None,
-        description="win rates by several estimators: of a play with corrected scores, or once "
-        "arena luck RUN --save has run",
+        description="win rates by several estimators, for a play with corrected scores or after arena luck RUN --save",
     )
 
     def rate(self, player: str | None = None) -> Rate | None:
@@ -452,10 +453,10 @@ class GameStandings(_Frozen):
         "unless all contests have it"
     )
     crosstable: list[CrosstableCell] = Field(description="a cell for every ordered pair of bots")
-    total_bankroll: list[Rank] = Field(description="the ranking by mean winnings")
-    instant_runoff: list[Rank] = Field(description="the ranking by repeated removal of the last")
+    total_bankroll: list[Rank] = Field(description="ranking by mean winnings")
+    instant_runoff: list[Rank] = Field(description="ranking by repeated removal of the last player")
     unfinished: list[str] = Field(
-        default=[], description="bots none of whose contests was finished; those without a whole deal have no place"
+        default=[], description="bots without a finished contest; those without a complete deal have no place"
     )
 
     @property
@@ -484,14 +485,14 @@ class TournamentResult(_Frozen):
     kind: Literal["tournament"] = Field(default="tournament", description="kind of the result")
     format: Format = Field(description="who meets whom")
     outcome: Outcome = Field(description="as of a contest")
-    reason: Text = Field(description="why it ended, in words")
-    players: list[str] = Field(description="names in the order given")
+    reason: Text = Field(description="sentence about the end")
+    players: list[str] = Field(description="names, in the order given")
     contests: list[ContestResult] = Field(description="those played so far")
     standings: list[GameStandings] = Field(description="one per game")
     seconds: float = Field(description="wall time of the last run, without earlier interrupted ones")
     folder: Text | None = Field(description="folder of the files; null without files")
     resume: Text | None = Field(description="the command that resumes the run; null if nothing is left to play")
-    sentence: Text = Field(description="the result in words")
+    sentence: Text = Field(description="sentence about the result")
 
     def to_frame(self) -> Any:
         """Convert the crosstables to a pandas data frame, with a row per game and ordered pair of bots.

@@ -295,16 +295,16 @@ class JobQueue:
         """Stop jobs of an earlier start whose clients or bots have not returned."""
         for job in self.active():
             if job.has_own_seat and job.client is None:
-                self.stop(job, "its client has not come back", is_run_stopped=True)
+                self.stop(job, "its client has not reconnected", is_run_stopped=True)
             for name in job.user_bots:
                 if not self._presence.has_left(name) and self._presence.find(job.row.game, name) is None:
-                    self.stop(job, f"{name} has not come back", is_run_stopped=True)
+                    self.stop(job, f"{name} has not reconnected", is_run_stopped=True)
 
     def give_up(self, name: str) -> None:
         """Start no more runs of jobs with a user's bot."""
         for job in self.active():
             if name in job.user_bots:
-                self.stop(job, f"{name} has not come back", is_run_stopped=False)
+                self.stop(job, f"{name} has not reconnected", is_run_stopped=False)
 
     async def cancel(self, user: User, tag: str) -> int:
         """Cancel a user's jobs with a tag and their runs; return their number.

@@ -31,7 +31,7 @@ def unrated_reason(
     if plan.seatings == 1:
         return "it was not played in every seating"
     if plan.is_sequential:
-        return "its length depended on who was ahead"
+        return "its length depended on the score"
     if plan.learners:
         return "a player learned during play"
     if len(registered) < len(bots):

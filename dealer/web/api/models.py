@@ -112,7 +112,7 @@ class Job(Model):
     runs: int
     started: int = Field(description="runs that have started")
     state: JobState
-    reason: str = Field(description="why it was cancelled")
+    reason: str = Field(description="reason of the cancellation")
     seed: _Seed = Field(description="hexadecimal for a key of the server; null while it would reveal later cards")
     submitted_s: float
     ended_s: float | None
@@ -170,7 +170,7 @@ class Run(Model):
     reason: str
     duplicates: int | None = Field(description="deals played in every seating")
     is_rated: bool = Field(description="whether it counts in the standings")
-    unrated: str = Field(description="why it does not count; empty if it does or before anything was played")
+    unrated: str = Field(description="reason that it does not count; empty if it does or before anything was played")
     started_s: float
     ended_s: float | None
     started_at = _iso_time("started_s")
@@ -257,7 +257,7 @@ class EventContest(Model):
     job: int
     players: tuple[str, ...] = Field(description="by seat of the first seating")
     state: JobState
-    reason: str = Field(description="why it was not played; empty if it was or will be")
+    reason: str = Field(description="reason that it was not played; empty if it was or will be")
     run: Run | None = Field(description="null before it begins")
 
 
@@ -280,7 +280,7 @@ class Upload(Model):
     language: str
     games: tuple[str, ...]
     state: UploadState
-    reason: str = Field(description="why it does not play; empty if the reports say so, or if it plays")
+    reason: str = Field(description="reason that it does not play; empty if the reports have it, or if it plays")
     sha256: str = Field(description="SHA-256 of the archive")
     size: int = Field(description="size of the archive in bytes")
     submitted_s: float
@@ -406,7 +406,7 @@ class JobDetail(Model):
 
     job: Job
     runs: list[Run]
-    position: int | None = Field(description="number of runs that start before its next one; null if none waits")
+    position: int | None = Field(description="number of runs that start before its next one; null if no run waits")
     starts_in_s: float | None = Field(description="estimated seconds until then; null without an estimate")
 
 

@@ -99,7 +99,7 @@ async def me(caller: Reader) -> models.Caller:
     return models.Caller(user=caller.user.name, scopes=sorted(caller.scopes))
 
 
-@router.get("/games", summary="The games that are played here")
+@router.get("/games", summary="The games of this server")
 async def games(caller: Anyone, parts: Parts) -> models.Games:
     """Games, in the order of the configuration."""
     rows = [
@@ -115,7 +115,7 @@ async def games(caller: Anyone, parts: Parts) -> models.Games:
     return models.Games(games=rows)
 
 
-@router.get("/bots", summary="The bots, each in its newest version")
+@router.get("/bots", summary="Bots in their newest versions")
 async def bots(
     caller: Reader,
     parts: Parts,
@@ -195,7 +195,7 @@ async def run(caller: Reader, parts: Parts, run: int) -> models.RunDetail:
     return models.RunDetail(run=_make_runs(parts, [row], caller)[0], matches=matches)
 
 
-@router.get("/runs/{run:int}/scores/{player:int}", summary="What a player won in each duplicate", responses=_NO_RUN)
+@router.get("/runs/{run:int}/scores/{player:int}", summary="Winnings of a player in each duplicate", responses=_NO_RUN)
 async def scores(caller: Reader, parts: Parts, run: int, player: int) -> models.Scores:
     """Winnings in mbb/g, in the order of the deals."""
     row, _ = _find_run(parts, run)
@@ -204,11 +204,13 @@ async def scores(caller: Reader, parts: Parts, run: int, player: int) -> models.
     return models.Scores(mbb_by_duplicate=list(records.duplicate_scores(parts.store, run, player)))
 
 
-@router.get("/faults", summary="What one's own bots did wrong, the latest first", responses=_NO_RUN)
+@router.get("/faults", summary="Faults of your bots, the latest first", responses=_NO_RUN)
 async def faults(
     caller: Reader,
     parts: Parts,
-    run: Annotated[models.Number | None, Query(description="in this run, of all players if it is one's own")] = None,
+    run: Annotated[
+        models.Number | None, Query(description="faults of this run, of all players if the run is yours")
+    ] = None,
     before: models.Before = None,
     limit: models.Limit = 50,
 ) -> models.Faults:
@@ -311,7 +313,7 @@ async def hands(
     parts: Parts,
     run: int,
     match: int,
-    after: Annotated[models.Number, Query(description="hands to pass over")] = 0,
+    after: Annotated[models.Number, Query(description="number of hands to skip")] = 0,
     limit: Annotated[int, Query(ge=1, le=1000, description="hands of a page")] = 100,
 ) -> models.Hands:
     """Finished hands, page by page."""
@@ -381,7 +383,7 @@ _Last: TypeAlias = Annotated[str, Header(description="the number of the last eve
 
 @router.get(
     "/events",
-    summary="What happens, as server-sent events, as long as you listen",
+    summary="Changes, as server-sent events",
     response_class=Response,
     responses={200: {"content": {"text/event-stream": {"schema": {"type": "string"}}}}},
 )
@@ -401,7 +403,10 @@ _MAX_KEYS_PER_USER = 1000
 _Locks: TypeAlias = "WeakValueDictionary[tuple[int, str], asyncio.Lock]"
 """A lock for each user and key: the same request sent twice at once must create one job."""
 _Key: TypeAlias = Annotated[
-    str, Header(alias=_KEY, description="a word of yours: the same request sent again with it is the same job")
+    str,
+    Header(
+        alias=_KEY, description="idempotency key; a request that is repeated with the same key returns the same job"
+    ),
 ]
 _CREATED: Final[dict[int | str, dict[str, Any]]] = {
     201: {"headers": {"Location": {"description": "the address of the job", "schema": {"type": "string"}}}}
@@ -449,7 +454,7 @@ async def _submit_once(parts: ServerParts, user: User, new_job: models.NewJob, k
 
 @router.delete(
     "/jobs/{job:int}",
-    summary="Cancel a job, also what is being played",
+    summary="Cancel a job and its running matches",
     responses=describe_errors(s404="there is no such job"),
 )
 async def cancel(caller: Player, parts: Parts, job: int) -> models.Cancelled:
@@ -487,13 +492,13 @@ async def upload(request: Request, caller: Player) -> models.Upload:
     return models.Upload.of(await intake.take(caller.user, await request.body()))
 
 
-@router.get("/uploads", summary="One's own uploads, the latest first")
+@router.get("/uploads", summary="Your uploads, the latest first")
 async def own_uploads(caller: Reader, parts: Parts) -> models.Uploads:
     rows = uploads(parts.store, user=caller.user.id, limit=_MAX_UPLOADS)
     return models.Uploads(uploads=models.Upload.all_of(rows))
 
 
-@router.get("/uploads/{upload:int}", summary="An upload of one's own, and what is wrong with it", responses=_NO_UPLOAD)
+@router.get("/uploads/{upload:int}", summary="One of your uploads, with its findings", responses=_NO_UPLOAD)
 async def own_upload(request: Request, caller: Reader, parts: Parts, upload: int) -> models.UploadDetail:
     intake: Intake = request.app.state.intake
     row = _find_upload(parts, caller, upload)
@@ -505,7 +510,7 @@ async def own_upload(request: Request, caller: Reader, parts: Parts, upload: int
     )
 
 
-@router.delete("/uploads/{upload:int}", summary="Have an uploaded bot play no more", responses=_NO_UPLOAD)
+@router.delete("/uploads/{upload:int}", summary="Remove an uploaded bot", responses=_NO_UPLOAD)
 async def remove_upload(request: Request, caller: Player, parts: Parts, upload: int) -> models.Cancelled:
     """Remove all versions of an uploaded bot."""
     intake: Intake = request.app.state.intake

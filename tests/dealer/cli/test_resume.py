@@ -346,12 +346,12 @@ def test_extended_run_equals_a_longer_one(tmp_path: Path, arena_here: Arena, how
     ("words", "hands", "sentence"),
     [
         (("-n", "20"), "9999999999", "--deals: must be at most 4,294,967,295, not 9999999999"),
-        (("-n", "20"), "20", "--deals: 20 is not more than the 20 asked for before"),
+        (("-n", "20"), "20", "--deals: 20 is not more than the 20 of the run"),
         (("-n", "20", "--workers", "4"), "40", "--deals: a run of more workers than seatings cannot have more deals: "),
         (
             ("-n", "4000", "--stop", "better:-900,-899", "--workers", "1"),
             "8000",
-            "--deals: the stop rule has ended this run, and more deals change nothing",
+            "--deals: the stop rule has ended this run, so more deals would change nothing",
         ),
     ],
 )

@@ -481,7 +481,7 @@ def test_what_connects_is_noted_by_the_name_of_its_seat(tmp_path: Path) -> None:
     contest.tallies[1].notice(VersionDiffers(Seat(0)))
     assert progress_of(tournament).notes == (
         "a connection from 10.0.0.9 to A's port was closed: it sent nothing",
-        "B names another version of the protocol than the dealer's, 2.0.0; play continues.",
+        "B uses another version of the protocol than 2.0.0; play continues.",
     )
 
 

@@ -371,7 +371,7 @@ def test_a_transaction_is_missing(whole: ContestPlan) -> None:
 def test_a_transaction_of_another_hand(whole: ContestPlan) -> None:
     first = _line(whole, "match.tlog", 0)[:1].decode()
     _edit(whole, "match.tlog", 0, f"{first} 3 1.000000 1.000000\n".encode())
-    problem = f"hand 0 goes on with '{first}' in the log, but here with '{first} 3 1.000000 1.000000'; "
+    problem = f"hand 0 continues with '{first}' in the log, but here with '{first} 3 1.000000 1.000000'; "
     assert _refused(whole).startswith(f"match.tlog, line 1: {problem}")
 
 
@@ -387,7 +387,7 @@ def test_another_size_of_a_bet_that_nobody_called(tmp_path: Path) -> None:
     assert found is not None
     other = b"r%df:" % (int(found[1]) + 1)
     (tmp_path / "match.log").write_bytes(log[: found.start()] + other + log[found.end() :])
-    assert f" goes on with {other[:-2].decode()!r} in the log, but here with 'r{found[1].decode()} " in _refused(plan)
+    assert f" continues with {other[:-2].decode()!r} in the log, but here with 'r{found[1].decode()} " in _refused(plan)
 
 
 _FLIPS = (1, 2, 16, ord("0") ^ ord("\n"))
@@ -425,7 +425,7 @@ def test_a_log_with_any_byte_changed_is_refused_at_its_line(tmp_path: Path, name
             assert isinstance(found, RecoveryError)
             # Which of two files is right nobody knows, where both obey the rules.
             is_here = (found.path.suffix, found.line_number) == (".log", line_number)
-            assert is_here or f"hand {line_number - 5} goes on with " in found.problem
+            assert is_here or f"hand {line_number - 5} continues with " in found.problem
         (tmp_path / "match.tlog").write_bytes(tlog)
 
 

@@ -432,7 +432,7 @@ async def test_what_waits_for_a_bot_that_does_not_come_back_is_given_up() -> Non
         await until(service, lambda: is_over(service, waiting.id))
         job = records.job(service.store, waiting.id)
         assert job is not None
-        assert (job.state, job.reason) == (JobState.CANCELLED, "eve has not come back")
+        assert (job.state, job.reason) == (JobState.CANCELLED, "eve has not reconnected")
         await service.queue.cancel_job(ann, busy.id)
 
 
@@ -481,7 +481,7 @@ async def test_after_a_restart_a_bot_that_was_there_can_be_challenged_before_it_
         await until(service, lambda: is_over(service, row.id))
         job = records.job(service.store, row.id)
         assert job is not None
-        assert (job.state, job.reason) == (JobState.CANCELLED, "eve has not come back")
+        assert (job.state, job.reason) == (JobState.CANCELLED, "eve has not reconnected")
 
 
 async def test_matches_can_be_watched_and_events_followed_from_any_number() -> None:

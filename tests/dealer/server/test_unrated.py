@@ -50,7 +50,7 @@ def bot(version: int, owner: User | None = None) -> Bot:
         ((bot(1), None), {}, "a player is not a registered bot"),
         ((bot(1), bot(2)), {"seed": 7}, "its cards follow from a seed, as in practice, not from a key of the server"),
         ((bot(1), bot(2)), {"seating": "single"}, "it was not played in every seating"),
-        ((bot(1), bot(2)), {"stop": "better:-9,9"}, "its length depended on who was ahead"),
+        ((bot(1), bot(2)), {"stop": "better:-9,9"}, "its length depended on the score"),
         ((bot(1), bot(2)), {"stop": "ci=30"}, ""),
         (
             (bot(1), bot(2)),

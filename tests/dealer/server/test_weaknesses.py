@@ -457,7 +457,7 @@ async def test_requests_with_own_seats_wait_for_their_client_after_a_restart() -
     async with running(replace(settings, own_seat_patience_s=0.1), folder=Path("other")) as house:
         bob = await house.log_in("bob", "hunter2")
         await bob.ask("QSTAT\n", "Queue empty\n")
-    assert rows(Path("other"), "SELECT state, reason FROM jobs") == [("cancelled", "its client has not come back")]
+    assert rows(Path("other"), "SELECT state, reason FROM jobs") == [("cancelled", "its client has not reconnected")]
 
 
 async def test_what_the_house_no_longer_has_is_cancelled_at_the_next_start() -> None:

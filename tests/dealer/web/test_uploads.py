@@ -284,7 +284,7 @@ async def test_what_is_not_taken(tmp_path: Path) -> None:
 async def test_a_server_without_the_section_takes_none(tmp_path: Path) -> None:
     async with visiting(small_house(), tmp_path) as visit:
         assert await refused(Program(visit), archive()) == (
-            "This server takes no uploads; arena join connects a bot from your machine."
+            "This server accepts no uploads; connect a bot from your machine with arena join."
         )
         await visit.log_in()
         assert (await visit.browser.get("/account/uploads")).status_code == 404
