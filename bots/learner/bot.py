@@ -1,4 +1,4 @@
-"""The player `learner`: look up the cell, take the decision that earned most, and remember what it earned."""
+"""The player `learner`, which takes the decision with the best mean reward in its cell, and records the reward."""
 
 from __future__ import annotations
 
@@ -36,23 +36,23 @@ if TYPE_CHECKING:
     from bots.sdk.holdings import HoldingChances
 
 _HANDS_BETWEEN_WRITES: Final = 1000
-"""A memory is written whenever so many hands have been learnt, and at the end of a match."""
+"""Hands after which a memory is written. It is also written at the end of a match."""
 
 
 class LearnerBot(LearningBot):
-    """Plays what has earned most in states like this, and learns on.
+    """Takes the decision with the best mean reward in similar states, and learns while it plays.
 
-    Algorithm: nine quantities of the state fall into levels (`bots.learner.memory`); in the cell of these levels it
-        remembers how often each of five decisions (`bots.formula.formulas`) was taken there and what the hand earned
-        then. It takes the decision with the best mean (`bots.learner.memory`). While it learns, it takes a decision at
-        random now and then: the source says nothing of that, but without it only the first decision is ever tried.
+    Algorithm: nine quantities of a state are divided into levels, and states with the same levels share a cell
+        (`bots.learner.memory`). A cell has the number and the rewards of each of five decisions
+        (`bots.formula.formulas`). The bot takes the decision with the best mean reward. While it learns, it sometimes
+        takes a random decision. The source does not mention this, but without it only the first decision is ever tried.
 
-    Source: V. S. Fazio, 2008, section 3.4.5; `bots.learner` lists what is ours.
+    Source: V. S. Fazio, 2008, section 3.4.5; `bots.learner.memory` marks our additions.
 
     Other games: limit and no-limit hold'em of two to ten players. Games other than hold'em are refused.
 
-    With `learn=false` it plays the same in every hand. With `learn=true` what it plays depends on the hands before:
-        in a contest that is training (docs/learner.md).
+    With `learn=false` its strategy never changes. With `learn=true` it depends on the hands before, so a contest is a
+        training (docs/learner.md).
     """
 
     @classmethod
@@ -91,7 +91,9 @@ class LearnerBot(LearningBot):
             raise ValueError("give either memory or empty: a file that does not exist yet begins empty")
         self._path = memory
         self._learns = learn
-        self._explore = explore if learn else 0.0
+        self._explore = 0.0
+        if learn:
+            self._explore = explore
         self._constants = constants
         self._explains = explain
         self.chance = EquityCounter(trials=trials, seed=seed)
@@ -100,18 +102,18 @@ class LearnerBot(LearningBot):
         self._file: MemoryFile | None = None
         self._journal: LearningJournal | None = None
         self._unwritten_hands = 0
-        self._memory: Memory | None = Memory(constants) if memory is not None or empty else None
-        """What it remembers; None before the game is known."""
+        # None until the game is known, which selects a shipped memory.
+        self._memory: Memory | None = None
+        if memory is not None or empty:
+            self._memory = Memory(constants)
         if memory is not None and (os.path.exists(memory) or not learn):
             try:
                 self._memory = read_memory(memory, constants)
             except BotFileError as error:
                 raise ValueError(str(error)) from error
 
-    # ---- the match
-
     def prepare(self, game: Game) -> None:
-        """Take the file of the memory, so that no other bot writes it, or the memory that comes with the arena."""
+        """Lock and read the file of the memory, or read the shipped memory of the game."""
         if self._path is not None and self._learns and self._journal is None and self._file is None:
             self._file = MemoryFile(self._path, self._constants)
             self._memory = self._file.start
@@ -121,7 +123,7 @@ class LearnerBot(LearningBot):
         compile_kernels()
 
     def hand_started(self, view: View) -> None:
-        """Start the numbers of the hand; an earlier one whose end was not seen is not learnt from."""
+        # Decisions of a hand without an end are not learnt.
         self._random.begin_hand(view.hand_number)
         self._taken = []
 
@@ -136,10 +138,12 @@ class LearnerBot(LearningBot):
             self._taken.append((cell, decision))
         action = action_of(decision, view)
         if self._explains:
-            how = ", drawn at random" if is_drawn else ""
+            origin = ""
+            if is_drawn:
+                origin = ", drawn at random"
             view.comment(
-                f"{in_words(view, seen)}; cell {cell.text} {_earned(row)} -> {decision.value} {decision.words}{how}, "
-                f"{format_action(action)}"
+                f"{in_words(view, seen)}; cell {cell.text} {_earned(row)} -> {decision.value} {decision.words}"
+                f"{origin}, {format_action(action)}"
             )
         return action
 
@@ -157,7 +161,7 @@ class LearnerBot(LearningBot):
         self._taken = []
 
     def match_finished(self) -> None:
-        """Write what was learnt and release the file."""
+        """Write the memory and release its file."""
         self.end_training()
         if self._file is not None:
             file = self._file
@@ -169,14 +173,15 @@ class LearnerBot(LearningBot):
                 file.close()
 
     def policy(self, view: View) -> Mapping[Action, float] | None:
-        """Frozen, probability 1 for the one action; None while it learns, or where samples have no given seed."""
+        """Return the action with probability 1, or None if it learns or depends on samples of an unknown seed."""
         if self._learns or not self.chance.is_reproducible(view):
             return None
         _, cell = self._look(view)
-        return {action_of(best_decision(self._knowledge(view.game).row(cell)), view): 1.0}
+        row = self._knowledge(view.game).row(cell)
+        return {action_of(best_decision(row), view): 1.0}
 
     def policy_by_holding(self, view: View) -> HoldingChances | None:
-        """Frozen, one action with each holding, against one opponent; None elsewhere."""
+        """Return an action for each holding against one opponent; None against more, or if it learns."""
         if self._learns or len(view.active_positions) > 2:
             return None
         import numpy as np
@@ -184,16 +189,21 @@ class LearnerBot(LearningBot):
         from bots.sdk.holdings import pure_policy
         from engine.ranges import HOLDINGS, are_free, chances_of_all
 
+        # Only CHANCE depends on the holding, so holdings with the same level of it share a cell.
         percent = 100 * chances_of_all(view.board).equity
         levels = (np.nan_to_num(percent) / self._constants.chance_interval).astype(np.int64)
         levels = np.minimum(levels, self._constants.big_qty - 1)
         free = are_free(view.board)
         decisions = np.zeros(len(HOLDINGS), np.int64)
-        for one in np.unique(levels[free]).tolist():
-            number = int(np.flatnonzero(free & (levels == one))[0])
+        for level in np.unique(levels[free]).tolist():
+            number = int(np.flatnonzero(free & (levels == level))[0])
             cell = cell_of(observe(view, float(percent[number])), self._constants)
-            decisions[levels == one] = best_decision(self._knowledge(view.game).row(cell))
-        return pure_policy(view, decisions, lambda decision: action_of(Decision(decision), view))
+            decisions[levels == level] = best_decision(self._knowledge(view.game).row(cell))
+
+        def action_for(decision: int) -> Action:
+            return action_of(Decision(decision), view)
+
+        return pure_policy(view, decisions, action_for)
 
     def _look(self, view: View) -> tuple[Observation, MemoryCell]:
         seen = observe(view, self.chance.percent(view))
@@ -207,8 +217,6 @@ class LearnerBot(LearningBot):
     def _write(self, file: MemoryFile) -> None:
         file.write(self.memory)
         self._unwritten_hands = 0
-
-    # ---- what it remembers
 
     @property
     def memory(self) -> Memory:
@@ -242,12 +250,14 @@ class LearnerBot(LearningBot):
 
 
 def _earned(row: Row) -> str:
-    earned = [
-        f"{one.value} {results.mean_mbb:+.0f} ({results.taken})"
-        for one, results in zip(Decision, row, strict=True)
-        if results.taken
-    ]
-    return f"earned {', '.join(earned)} mbb (times)" if earned else "never met"
+    """Format the mean reward and the number of trials of each decision."""
+    texts = []
+    for decision, results in zip(Decision, row, strict=True):
+        if results.taken:
+            texts.append(f"{decision.value} {results.mean_mbb:+.0f} ({results.taken})")
+    if not texts:
+        return "never met"
+    return f"earned {', '.join(texts)} mbb (times)"
 
 
 _REWARD: Final = re.compile(r"-?[0-9]{1,18}", re.ASCII)
@@ -255,13 +265,26 @@ _TAKEN: Final = re.compile(r"([0-9]{9}):([1-5])", re.ASCII)
 
 
 def format_hand(decisions: Sequence[tuple[MemoryCell, Decision]], reward: int) -> str:
-    return " ".join([str(reward), *[f"{cell.text}:{decision.value}" for cell, decision in decisions]])
+    """Format the reward and the decisions of a hand as a line of a journal."""
+    words = [str(reward)]
+    for cell, decision in decisions:
+        words.append(f"{cell.text}:{decision.value}")
+    return " ".join(words)
 
 
 def _learn_journal(memory: Memory, path: str) -> None:
+    """Add all hands of a journal to a memory.
+
+    Raises:
+        BotFileError: a line is invalid.
+    """
     for hand, learnt in read_journal(path):
-        reward, *taken = learnt.split(" ")
-        found = [_TAKEN.fullmatch(text) for text in taken]
-        if not _REWARD.fullmatch(reward) or None in found:
+        reward, *words = learnt.split(" ")
+        matches = [_TAKEN.fullmatch(word) for word in words]
+        if not _REWARD.fullmatch(reward) or None in matches:
             raise BotFileError(path, f"hand {hand}: {quoted(learnt)} is not what a learner learns from a hand")
-        memory.learn([(MemoryCell.parse(one[1]), Decision(int(one[2]))) for one in found if one], int(reward))
+        decisions = []
+        for match in matches:
+            if match is not None:
+                decisions.append((MemoryCell.parse(match[1]), Decision(int(match[2]))))
+        memory.learn(decisions, int(reward))

@@ -1,32 +1,16 @@
-"""What a learner remembers: constants, cells of states, rewards in each cell, and the decision that follows.
+"""Memory of a learner: constants, cells of states, rewards of decisions, the best decision, and files.
 
-Constants. The thesis searches them within the ranges given here and prints no results. The defaults are
-ours: they split what occurs between two players with 100 big blinds into a few levels each.
+Each quantity of a state is divided into levels, and states with the same levels share a cell. A cell has the rewards of
+each decision in thousandths of a big blind (mbb). They are whole numbers, so that sums are exact and memories can be
+added in any order.
 
-Cells. A dimension with the interval w has its first level from 0 to w, the second from w to 2w, and so on; what is
-larger than the last level goes into the last. Its example: POT, 7 levels of 13.3; 29 falls into the third. It
-does not define where a value on a border belongs: here, in the higher level. ROUND has two levels, the first round and
-the others.
-
-Rewards. The matrix of the thesis has a dimension for each quantity of the state, one for the decision and one for
-profit or loss; a cell holds "the results". Training (formula 4) writes the reward of every decision of a hand into the
-cell of its state. A decision (formulas 7 and 8) is D = argmax R(d), where R(d) is the "best mean of rewards in
-proportion" over C_d, the rewards of the state in which d was taken: here (profits - losses) / (number of profits +
-number of losses).
-
-The formulas are missing; these parts are ours. The reward is what the player won or lost in the whole hand, the same
-for each of its decisions. Rewards are whole thousandths of a big blind, so that sums are exact and memories can be
-added in any order. A hand that ends even counts as a profit of 0. A decision never tried in a state is no candidate;
-among equal means the smaller decision is taken; a state without any result is answered by decision 2, to continue.
-
-A memory as a file (`bots.artifact`) has a line for each cell. The first line has the constants, the number of hands and
-of cells, and a record of the training if there is one. A cell is its nine levels, a digit each, and for each decision
-that was taken its number, the number and sum of its profits, and the number and sum of its losses, in thousandths of a
-big blind:
+A file (`bots.artifact`) has the constants, the numbers of hands and cells, and a record of the training in its first
+line, and then a line for each cell. It has the nine levels as digits, and for each decision its number, the number and
+sum of the profits, and the number and sum of the losses, in mbb:
 
     305101012 2:12,18400,9,9000 3:1,2500,0,0
 
-The same memory is always written as the same bytes.
+Equal memories give equal bytes.
 """
 
 from __future__ import annotations
@@ -51,7 +35,7 @@ from protocol import find_game
 
 _LEVEL: Final = Interval(0.001, 1_000_000)
 _LEVELS: Final = Interval(1, 10)
-"""A level is one digit in a file."""
+"""Bounds of the number of levels, which are single digits in a file."""
 
 
 RANGES: Final[Mapping[str, tuple[float, float]]] = {
@@ -66,13 +50,19 @@ RANGES: Final[Mapping[str, tuple[float, float]]] = {
     "big_qty": (2, 10),
     "little_qty": (2, 4),
 }
-"""Lowest and highest value of each constant in the thesis's search. BIG QTY and LITTLE QTY are whole numbers."""
+"""Bounds of each constant in the search of the thesis. BIG QTY and LITTLE QTY are whole numbers."""
 
 
 @dataclass(frozen=True, slots=True)
 class Constants:
-    """How finely a learner looks. Money is in big blinds, CHANCE in per cent."""
+    """Widths and numbers of the levels. Money is in big blinds and CHANCE in per cent.
 
+    Raises:
+        ValueError: a value is out of range.
+    """
+
+    # The thesis prints no results of its search. The defaults divide the states of two players with 100 big blinds into
+    # a few levels each.
     chance_interval: Annotated[
         float,
         "how much of CHANCE, in per cent, one level holds",
@@ -90,20 +80,24 @@ class Constants:
     little_qty: Annotated[int, "how many levels the other quantities have", _LEVELS] = 4
 
     def __post_init__(self) -> None:
-        """Check the values, and make every interval a float, so that equal constants are written alike."""
         check_options(self)
-        for one in fields(self):
-            if one.name.endswith("_interval"):
-                object.__setattr__(self, one.name, float(getattr(self, one.name)))
+        # Equal constants must be written alike, so intervals are always floats.
+        for constant in fields(self):
+            if constant.name.endswith("_interval"):
+                object.__setattr__(self, constant.name, float(getattr(self, constant.name)))
 
     def differences(self, other: Constants) -> Mapping[str, float]:
-        """The constants in which another set differs, with its values."""
-        values = {one.name: getattr(other, one.name) for one in fields(other)}
-        return {name: value for name, value in values.items() if value != getattr(self, name)}
+        """Return the values of another set where it differs from this one, by name."""
+        values = {}
+        for constant in fields(other):
+            value = getattr(other, constant.name)
+            if value != getattr(self, constant.name):
+                values[constant.name] = value
+        return values
 
 
 class MemoryCell(NamedTuple):
-    """The levels of a state, 0-based, in the order in which the thesis names the dimensions."""
+    """Levels of a state, 0-based, in the order of the dimensions in the thesis."""
 
     chance: int
     pot: int
@@ -121,26 +115,35 @@ class MemoryCell(NamedTuple):
 
     @classmethod
     def parse(cls, text: str) -> MemoryCell:
-        """The cell of such digits; others are a `ValueError`."""
+        """Parse a cell from its digits.
+
+        Raises:
+            ValueError: the text does not have a digit for each level.
+        """
         if not (len(text) == len(cls._fields) and text.isascii() and text.isdigit()):
             raise ValueError(f"a cell is {len(cls._fields)} digits")
         return cls(*map(int, text))
 
 
 def level(value: float, interval: float, levels: int) -> int:
-    """The 0-based level of a value of 0 or more: floor(value / interval), at most the last."""
+    """Return the 0-based level of a value of 0 or more."""
+    # The thesis does not define the level of a value on a border. It belongs to the higher level here.
     return min(int(value / interval), levels - 1)
 
 
 def level_counts(constants: Constants) -> MemoryCell:
-    """How many levels each dimension has; their product is the number of cells, of which few ever occur."""
+    """Return the number of levels of each dimension. Their product is the number of cells, of which few ever occur."""
     big = constants.big_qty
     little = constants.little_qty
     return MemoryCell._make([big] * 4 + [little] * 3 + [2, little])
 
 
 def cell_of(seen: Observation, constants: Constants) -> MemoryCell:
-    """The cell of an observation, which must have CHANCE."""
+    """Return the cell of an observation.
+
+    Raises:
+        ValueError: the observation has no CHANCE.
+    """
     if seen.chance_percent is None:
         raise ValueError("a cell needs CHANCE")
     big = constants.big_qty
@@ -159,9 +162,13 @@ def cell_of(seen: Observation, constants: Constants) -> MemoryCell:
 
 
 class Results(NamedTuple):
-    """The rewards of one decision in one cell: formula 8's C_d, by its sums, in thousandths of a big blind.
+    """Numbers and sums of the rewards of a decision in a cell, C_d in formula 8.
 
-    Rewards of 0 or more count as profits; the sum of the losses has no sign.
+    Attributes:
+        profits: number of rewards of 0 or more.
+        profit_mbb: sum of these rewards.
+        losses: number of rewards below 0.
+        loss_mbb: sum of these rewards, without the sign.
     """
 
     profits: int = 0
@@ -175,11 +182,12 @@ class Results(NamedTuple):
 
     @property
     def mean_mbb(self) -> float:
-        """Formula 8, R(d), of a decision that was taken."""
+        """Mean reward, R(d) in formula 8. The decision must have been taken."""
+        # The formula is missing. The text calls it the "best mean of rewards in proportion".
         return (self.profit_mbb - self.loss_mbb) / (self.profits + self.losses)
 
     def with_reward(self, reward: int) -> Results:
-        """These and one more, in thousandths of a big blind."""
+        """Return the results with another reward, in mbb."""
         if reward < 0:
             return Results(self.profits, self.profit_mbb, self.losses + 1, self.loss_mbb - reward)
         return Results(self.profits + 1, self.profit_mbb + reward, self.losses, self.loss_mbb)
@@ -187,13 +195,16 @@ class Results(NamedTuple):
 
 _NOTHING: Final = Results()
 Row: TypeAlias = tuple[Results, ...]
-"""The results in one cell, of the decisions 1 to 5."""
+"""Results of the decisions 1 to 5 in a cell."""
 UNTRIED: Final[Row] = (_NOTHING,) * 5
-"""The row of a cell that has not been met."""
+"""Row of a cell that has not been met."""
 
 
 def best_decision(row: Row) -> Decision:
-    """Formula 7: the decision with the best mean; the smaller one of equals, 2 where there is no result."""
+    """Compute formula 7: the decision with the best mean reward, or the smallest of several.
+
+    Untried decisions do not count. Without any results it is decision 2, to continue.
+    """
     best = Decision.CALL
     best_mean = -float("inf")
     for decision, results in zip(Decision, row, strict=True):
@@ -204,17 +215,19 @@ def best_decision(row: Row) -> Decision:
 
 
 def reward_mbb(value_chips: float, big_blind_chips: int) -> int:
-    """The reward of a hand: net chips as thousandths of a big blind, rounded half to even where a pot was split."""
+    """Return the reward of a hand, its net chips in mbb."""
+    # A split pot can have halves of chips, which are rounded half to even.
     return round(value_chips * 1000 / big_blind_chips)
 
 
 @dataclass(slots=True)
 class Memory:
-    """All that a learner remembers.
+    """Rewards of a learner's decisions.
 
     Attributes:
-        cells: the row of each cell met.
-        training: a record of how it came about, as JSON; an empty text without one.
+        hands: number of hands learnt.
+        cells: row of each cell that has been met.
+        training: record of the training as JSON; empty without one.
     """
 
     constants: Constants
@@ -226,9 +239,10 @@ class Memory:
         return self.cells.get(cell, UNTRIED)
 
     def learn(self, decisions: Iterable[tuple[MemoryCell, Decision]], reward: int) -> None:
-        """Formula 4: a hand has ended with a reward, in thousandths of a big blind.
+        """Add the reward of a hand, in mbb, to each of its decisions (formula 4).
 
-        A decision taken twice in a cell counts twice.
+        The formula is missing. Here each decision gets the reward of the whole hand, and a decision that was taken
+        twice in a cell gets it twice.
         """
         self.hands += 1
         for cell, decision in decisions:
@@ -242,9 +256,12 @@ _ITEM: Final = re.compile(r"([1-5]):([0-9]{1,18}),([0-9]{1,18}),([0-9]{1,18}),([
 
 
 def memory_bytes(memory: Memory) -> bytes:
-    body = "".join([f"{cell.text}{''.join(_items(row))}\n" for cell, row in sorted(memory.cells.items())]).encode(
-        "ascii"
-    )
+    """Return the contents of a memory's file."""
+    lines = []
+    for cell, row in sorted(memory.cells.items()):
+        items = "".join(_items(row))
+        lines.append(f"{cell.text}{items}\n")
+    body = "".join(lines).encode("ascii")
     header: dict[str, Any] = {
         "constants": asdict(memory.constants),
         "hands": memory.hands,
@@ -256,36 +273,51 @@ def memory_bytes(memory: Memory) -> bytes:
 
 
 def _items(row: Row) -> list[str]:
-    return [
-        f" {decision}:{','.join(map(str, results))}" for decision, results in enumerate(row, 1) if results != _NOTHING
-    ]
+    """Format the results of the decisions that were taken."""
+    items = []
+    for decision, results in enumerate(row, 1):
+        if results != _NOTHING:
+            sums = ",".join(map(str, results))
+            items.append(f" {decision}:{sums}")
+    return items
 
 
 def write_memory(path: str | os.PathLike[str], memory: Memory) -> None:
-    """Write a memory whole, in place of an earlier file."""
+    """Write a memory atomically, in place of an earlier file."""
     write_file(path, memory_bytes(memory))
 
 
 def read_memory(path: str | os.PathLike[str], constants: Constants | None = None) -> Memory:
-    """Read a memory; a `BotFileError` if it is not one, damaged, or of other constants than those given."""
-    found = read_artifact(path, _KIND)
-    with found.parsing():
-        memory = _parse(found)
-    if constants is not None and (differing := constants.differences(memory.constants)):
-        options = ",".join(f"{name}={value:g}" for name, value in differing.items())
+    """Read a memory.
+
+    Args:
+        constants: the constants that the memory must have; None for any.
+
+    Raises:
+        BotFileError: the file is missing, damaged, not a memory, or has other constants.
+    """
+    artifact = read_artifact(path, _KIND)
+    with artifact.parsing():
+        memory = _parse(artifact)
+    if constants is None:
+        return memory
+    differences = constants.differences(memory.constants)
+    if differences:
+        options = ",".join([f"{name}={value:g}" for name, value in differences.items()])
         raise BotFileError(os.fspath(path), f"it was learnt with other constants: add the options {options}")
     return memory
 
 
-def _parse(found: Artifact) -> Memory:
-    header = found.header
+def _parse(artifact: Artifact) -> Memory:
+    header = artifact.header
     hands = header["hands"]
     count = header["cells"]
     values = header["constants"]
     training = header.get("training")
-    if {*values} != {one.name for one in fields(Constants)} or type(hands) is not int or hands < 0:
+    names = {constant.name for constant in fields(Constants)}
+    if set(values) != names or type(hands) is not int or hands < 0:
         raise ValueError("a constant or the number of hands is missing or unknown")
-    lines = str(found.contents, "ascii").splitlines()
+    lines = str(artifact.contents, "ascii").splitlines()
     cells = [_parse_cell(number, text) for number, text in enumerate(lines, 2)]
     constants = Constants(**values)
     rows = dict(cells)
@@ -296,23 +328,33 @@ def _parse(found: Artifact) -> Memory:
     for cell in rows:
         if any(map(ge, cell, level_counts(constants))):
             raise ValueError(f"cell {cell.text} is beyond its levels")
-    return Memory(constants, hands, rows, json.dumps(training, sort_keys=True) if training else "")
+    record = ""
+    if training:
+        record = json.dumps(training, sort_keys=True)
+    return Memory(constants, hands, rows, record)
 
 
 def _parse_cell(number: int, text: str) -> tuple[MemoryCell, Row]:
     digits, *items = text.split(" ")
     row = [_NOTHING] * 5
     for item in items:
-        found = _ITEM.fullmatch(item)
-        if found is None:
+        match = _ITEM.fullmatch(item)
+        if match is None:
             raise ValueError(f"line {number} has {quoted(item)} where results are expected")
-        decision, *sums = map(int, found.groups())
+        decision, *sums = map(int, match.groups())
         row[decision - 1] = Results(*sums)
     return MemoryCell.parse(digits), tuple(row)
 
 
 class MemoryFile:
-    """A memory on disk, written by one learner at a time; `start` is what it held at first, empty without a file."""
+    """File of a memory, locked for a single learner.
+
+    Attributes:
+        start: memory in the file when it was opened; empty without a file.
+
+    Raises:
+        BotFileError: another learner has locked the file, or it is damaged or has other constants.
+    """
 
     def __init__(self, path: str | os.PathLike[str], constants: Constants) -> None:
         self.path = Path(path)
@@ -334,16 +376,19 @@ class MemoryFile:
 
 
 SHIPPED: Final = ("limit", "nolimit", "limit3", "nolimit3", "limit6", "nolimit6", "limit10", "nolimit10")
-"""The games, by their short names. In any other, of other stakes or between another number of players, nothing has been
-measured, and a learner starts from nothing."""
+"""Games with a shipped memory. In all other games a learner starts with an empty one."""
 _FOLDER: Final = os.path.join(os.path.dirname(__file__), "memories")
 
 
 def shipped_memory(game: Game, constants: Constants) -> Memory:
-    """The memory for a game; an empty one for other games, and for constants that it was not trained with."""
+    """Return the shipped memory of a game, or an empty one if there is none with these constants."""
     for name in SHIPPED:
-        if find_game(name)[1] == game and (memory := _read(name)).constants == constants:
-            return replace(memory, cells={**memory.cells})
+        if find_game(name)[1] != game:
+            continue
+        memory = _read(name)
+        if memory.constants == constants:
+            # A copy, because a learner changes it.
+            return replace(memory, cells=dict(memory.cells))
     return Memory(constants)
 
 

@@ -1,12 +1,8 @@
-"""The training of a learner: blocks of hands, after each of them frozen play on deals that it never learns from.
+"""Training of a learner in blocks of hands, each followed by a test on deals that it never learns from.
 
-A training is one file, the memory, whose record has its settings and its progress. The same
-settings resume it after any stop, and the end is the same to the bit; more hands continue a finished one.
-
-Tables play fast: opponents are compiled, the memory lies in arrays. What is played is what `bots.self_play` plays with
-the bots of the same names and seeds, hand by hand: the learner has the first seat, every deal is played in all
-rotations, and everybody's chances are drawn from one seed. Where an opponent is not compiled, `bots.self_play` does
-play.
+The file of the memory has the settings and the progress of the training in its record. The same settings resume it, and
+a resumed training ends exactly like an uninterrupted one. The hands are those of `bots.self_play` with the same bots
+and seeds, but they are compiled if all opponents are.
 """
 
 from __future__ import annotations
@@ -53,42 +49,50 @@ if TYPE_CHECKING:
     from bots.learner.kernel import CellGrid, KernelSeat
     from bots.sdk.bot import Bot
 
-_LEAST_ROWS: Final = 1 << 13
+_MIN_ROWS: Final = 1 << 13
 _DECISIONS: Final = 5
-_ROWS: Final = 10
-"""Blocks that the table of a training shows."""
+_MAX_BLOCKS: Final = 10
+"""Maximum number of blocks in the table of a training."""
 
 
 class _MemoryArrays:
-    """The memory of a learner, and those of frozen ones at its tables."""
+    """Memories of a learner and of its opponents that do not learn, as arrays for the kernel.
+
+    Attributes:
+        known: the arrays.
+        grid: levels and first cell of the learner.
+    """
 
     def __init__(self, memory: Memory) -> None:
         from bots.learner.kernel import KnownCells
 
         self._constants = memory.constants
-        self._others: dict[str, CellGrid] = {}
-        self._other_rows = 0
-        nothing = np.zeros(0, np.int64)
+        self._opponent_grids: dict[str, CellGrid] = {}
+        self._opponent_rows = 0
         self.known = KnownCells(
-            np.zeros(0, np.int32), nothing, np.zeros((0, _DECISIONS, 4), np.int64), np.zeros(1, np.int64)
+            row=np.zeros(0, np.int32),
+            cell=np.zeros(0, np.int64),
+            results=np.zeros((0, _DECISIONS, 4), np.int64),
+            used=np.zeros(1, np.int64),
         )
         self.grid = self._add(memory)
         self.grow()
 
     @property
     def met(self) -> int:
-        return int(self.known.used[0]) - self._other_rows
+        """Number of cells that the learner has met."""
+        return int(self.known.used[0]) - self._opponent_rows
 
     def grid_of(self, name: str, memory: Memory) -> CellGrid:
-        """Those of a frozen learner, whose memory is added when its name is new."""
-        if name not in self._others:
-            self._others[name] = self._add(memory)
-            self._other_rows += len(memory.cells)
-        return self._others[name]
+        """Return the grid of an opponent, and add its memory if its name is new."""
+        if name not in self._opponent_grids:
+            self._opponent_grids[name] = self._add(memory)
+            self._opponent_rows += len(memory.cells)
+        return self._opponent_grids[name]
 
     def grow(self) -> None:
-        """Make room for more cells: at least twice as many as there are."""
-        rows = max(_LEAST_ROWS, 2 * len(self.known.cell))
+        """Double the room for cells."""
+        rows = max(_MIN_ROWS, 2 * len(self.known.cell))
         cell = np.zeros(rows, np.int64)
         results = np.zeros((rows, _DECISIONS, 4), np.int64)
         cell[: len(self.known.cell)] = self.known.cell
@@ -96,9 +100,17 @@ class _MemoryArrays:
         self.known = self.known._replace(cell=cell, results=results)
 
     def memory(self, hands: int, training: str) -> Memory:
+        """Return the learner's memory.
+
+        Args:
+            hands: number of hands learnt.
+            training: record of the training.
+        """
         counts = level_counts(self._constants)
         cells = {}
-        for row in np.flatnonzero(self.known.cell[: self.known.used[0]] < self.grid.cells).tolist():
+        used_cells = self.known.cell[: self.known.used[0]]
+        # The learner has the first cells.
+        for row in np.flatnonzero(used_cells < self.grid.cells).tolist():
             rest = int(self.known.cell[row])
             levels = []
             for count in reversed(counts):
@@ -109,6 +121,7 @@ class _MemoryArrays:
         return Memory(self._constants, hands, cells, training)
 
     def _add(self, memory: Memory) -> CellGrid:
+        """Add the cells and results of a memory, and return its grid."""
         from bots.learner.kernel import CellGrid
 
         *intervals, big, little = astuple(memory.constants)
@@ -118,17 +131,18 @@ class _MemoryArrays:
         while first + count > len(self.known.cell):
             self.grow()
         row = np.concatenate([self.known.row, np.full(grid.cells, -1, np.int32)])
-        for at, (cell, results) in enumerate(memory.cells.items(), first):
+        for index, (cell, results) in enumerate(memory.cells.items(), first):
             number = _number(cell, memory.constants) + grid.offset
-            row[number] = at
-            self.known.cell[at] = number
-            self.known.results[at] = results
+            row[number] = index
+            self.known.cell[index] = number
+            self.known.results[index] = results
         self.known.used[0] = first + count
         self.known = self.known._replace(row=row)
         return grid
 
 
 def _number(cell: MemoryCell, constants: Constants) -> int:
+    """Return the number of a cell, with the levels as digits."""
     number = 0
     for level, count in zip(cell, level_counts(constants), strict=True):
         number = number * count + level
@@ -137,9 +151,11 @@ def _number(cell: MemoryCell, constants: Constants) -> int:
 
 @dataclass(slots=True)
 class DealBatch:
-    """Consecutive deals of a seed from the hand `first` on, and the chances that have been asked for in them so far.
+    """Consecutive deals of a seed, and the chances that have been computed for them so far.
 
-    `cards` has, by deal, the hole cards position by position, then the board.
+    Attributes:
+        first: number of the first hand.
+        cards: hole cards position by position, then the board, shape (deals, cards of a hand).
     """
 
     game: Game
@@ -152,11 +168,12 @@ class DealBatch:
     def deal(cls, game: Game, seed: int, first: int, count: int) -> DealBatch:
         cards = []
         for deal in itertools.islice(deals(game, seed, first), count):
-            cards.append([*sum(deal.hole_cards, ()), *deal.board])
+            hole_cards = itertools.chain.from_iterable(deal.hole_cards)
+            cards.append([*hole_cards, *deal.board])
         return cls(game, seed, first, np.array(cards, np.uint8).reshape(count, game.cards_per_hand))
 
     def chances(self, kinds: tuple[tuple[int, int], ...]) -> NDArray[np.float64]:
-        """The chances of some seeds and numbers of trials; see `bots.learner.kernel.play_deals`."""
+        """Return the array of chances for some seeds and numbers of trials (see `bots.learner.kernel.play_deals`)."""
         if kinds not in self._chances:
             from bots.learner.kernel import NO_CHANCE
 
@@ -166,10 +183,10 @@ class DealBatch:
 
 
 def line_ups(specs: Sequence[str], seats: int) -> list[tuple[str, ...]]:
-    """Who sits at the table together, so that a learner meets all equally often.
+    """Return line-ups of opponents in which a learner meets all of them equally often.
 
-    Up to as many as there are seats sit there together, repeated until all are taken. More of them make as many
-    line-ups as they are, each of neighbours in the order given.
+    Up to `seats` opponents make a single line-up, in which they are repeated until all seats are taken. More opponents
+    make a line-up each, together with those that follow.
     """
     if len(specs) <= seats:
         return [tuple(itertools.islice(itertools.cycle(specs), seats))]
@@ -180,12 +197,14 @@ def line_ups(specs: Sequence[str], seats: int) -> list[tuple[str, ...]]:
 
 
 def require_players(opponents: Iterable[str], game: Game) -> None:
-    """Check that the learner and every opponent can be made and play the game.
+    """Require that the learner and all opponents play the game.
 
     Raises:
-        SpecError, GameRefused: a player does not.
+        SpecError: an opponent does not exist, or would learn.
+        GameRefused: a player does not play the game.
     """
-    if (problem := LearnerBot.refusal(game)) is not None:
+    problem = LearnerBot.refusal(game)
+    if problem is not None:
         raise GameRefused(problem)
     for spec in dict.fromkeys(opponents):
         _opponent(spec).require_game(game)
@@ -193,22 +212,28 @@ def require_players(opponents: Iterable[str], game: Game) -> None:
 
 def _opponent(spec: str, seed: int | None = None) -> Bot:
     bot = make_bot(spec, seed)
-    # A class derived from one of ours plays in its own way.
+    # A user's subclass can learn in its own way.
     if isinstance(bot, LearnerBot) and bot.is_learning and is_builtin(spec):
         raise SpecError(spec, "an opponent in a training is frozen: add learn=false")
     return bot
 
 
 class Trainee:
+    """Learner that plays batches of deals.
+
+    Args:
+        memory: memory to start with.
+        explore: share of random decisions while it learns.
+        trials: showdowns drawn for a chance.
+        seed: seed of all random numbers.
+
+    Attributes:
+        hands: number of hands learnt.
+    """
+
     def __init__(
         self, game: Game, memory: Memory, *, explore: float = 0.1, trials: int = DEFAULT_TRIALS, seed: int = 0
     ) -> None:
-        """Prepare a learner.
-
-        Args:
-            explore: the part of its decisions that is drawn while it learns.
-            trials: showdowns drawn for a chance.
-        """
         self.game = game
         self._explore = explore
         self._trials = trials
@@ -220,17 +245,23 @@ class Trainee:
 
     @property
     def memory(self) -> Memory:
-        """What it remembers by now, with the record of training that it began with."""
+        """Current memory, with the record of the training that it started with."""
         return self._arrays.memory(self.hands, self._training)
 
     @property
     def cells(self) -> int:
+        """Number of cells that have been met."""
         return self._arrays.met
 
     def play(self, specs: Sequence[str], pack: DealBatch, *, learns: bool) -> NDArray[np.float64]:
-        """Play all rotations of some deals: net chips by deal, rotation and player, the learner being player 0.
+        """Play all rotations of a batch of deals.
 
-        Opponents by seat are named as for `make_bot`. The learner explores and remembers only if it learns.
+        Args:
+            specs: opponents by seat, as for `make_bot`.
+            learns: explore, and remember the results.
+
+        Returns:
+            Net chips by deal, rotation and player, where the learner is player 0.
         """
         from bots.learner.kernel import LEARNER, KernelSeat
 
@@ -241,23 +272,27 @@ class Trainee:
             explore = self._explore
         seed = mixed(self._seed & MASK_64)
         seats = [KernelSeat(LEARNER, value=(explore,), seed=seed, chance=chance, grid=grid, learns=learns)]
-        for at, spec in enumerate(specs, 1):
-            seat = self._seat(spec, self._seed_of(spec, at))
+        for number, spec in enumerate(specs, 1):
+            seat = self._seat(spec, self._seed_of(spec, number))
             if seat is None:
                 return self._play_bots(specs, pack, learns)
             seats.append(seat)
         return self._play_seats(seats, pack, learns)
 
-    def _seed_of(self, spec: str, at: int) -> int:
-        if spec.partition("?")[0] == "random":
-            return mixed(self._seed + at * STEP & MASK_64)
+    def _seed_of(self, spec: str, number: int) -> int:
+        """Return the seed of an opponent, the same for all players that share chances."""
+        name, _, _ = spec.partition("?")
+        # Random players in several seats must not play alike.
+        if name == "random":
+            return mixed(self._seed + number * STEP & MASK_64)
         return self._seed
 
     def _seat(self, spec: str, seed: int) -> KernelSeat | None:
+        """Return an opponent for the kernel, or None if it is not compiled."""
         from bots.learner.kernel import LEARNER, KernelSeat, simple_seat
 
         if not is_builtin(spec):
-            # A class derived from one of ours plays in its own way.
+            # A user's subclass of a built-in bot plays in its own way.
             return None
         bot = _opponent(spec, seed)
         if not isinstance(bot, LearnerBot):
@@ -308,9 +343,9 @@ class Trainee:
                 seed=self._seed,
             )
             bots: list[Bot] = [learner]
-            for at, spec in enumerate(specs, 1):
-                bots.append(make_bot(spec, self._seed_of(spec, at)))
-            names = [str(at) for at in range(count)]
+            for number, spec in enumerate(specs, 1):
+                bots.append(make_bot(spec, self._seed_of(spec, number)))
+            names = [str(number) for number in range(count)]
             records = self_play(
                 self.game, bots, deals=len(pack.cards), seed=pack.seed, first_hand=pack.first, names=names
             )
@@ -338,7 +373,11 @@ FieldBots: TypeAlias = Annotated[
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LearnerSettings:
-    """The settings of a training: it learns on the field `opponents` and never on `unseen`."""
+    """Settings of a training.
+
+    Raises:
+        EvolutionError: a value is out of range, or a field is empty.
+    """
 
     game: Annotated[str, "a game (see 'arena games'), or a .game file", Wording(group="Training")] = "limit"
     opponents: FieldBots = DEFAULT_FIELD
@@ -362,8 +401,15 @@ class LearnerSettings:
 
 
 class Block(NamedTuple):
-    """Winnings in mbb per hand: in a block while it learnt, and right after it, frozen, against the field it learns on
-    and the other."""
+    """Winnings of a block, in mbb per hand.
+
+    Attributes:
+        hands: number of hands learnt up to the end of the block.
+        cells: number of cells met up to the end of the block.
+        learning: winnings during the block.
+        field: winnings in the test after it, from the training field.
+        unseen: winnings in the test after it, from the other field.
+    """
 
     hands: int
     cells: int
@@ -375,33 +421,40 @@ class Block(NamedTuple):
 def train(
     settings: LearnerSettings, hands: int, path: Path, show: ShowProgress = show_nothing
 ) -> tuple[Memory, tuple[Block, ...]]:
-    """Train a learner, or resume a training, in whole blocks; `show` is called after each, when it is on disk.
+    """Train a learner in whole blocks, or resume a training.
+
+    Args:
+        hands: minimum number of hands.
+        path: file of the memory, written after each block.
+        show: called after each block, when it is on disk.
 
     Raises:
         BotFileError: the file cannot be read or written, or was made with other settings.
-        EvolutionError: hands below 1, or a game without blinds.
+        EvolutionError: `hands` is below 1, or the game has no blinds.
         GameDefinitionError, SpecError, GameRefused, BotFailure: the game or an opponent cannot be played.
     """
     game = find_game(settings.game)[1]
     require_players((*settings.opponents, *settings.unseen), game)
-    fields = [line_ups(specs, game.num_players - 1) for specs in (settings.opponents, settings.unseen)]
-    known = fields[0]
-    part = max(1, round(settings.block / (len(known) * game.num_players)))
-    deals = len(known) * part
+    tables = line_ups(settings.opponents, game.num_players - 1)
+    unseen_tables = line_ups(settings.unseen, game.num_players - 1)
+    part = max(1, round(settings.block / (len(tables) * game.num_players)))
+    deals = len(tables) * part
     if hands < 1:
         raise EvolutionError(f"hands must be 1 or more, not {hands}")
-    wanted = ceil(hands / (deals * game.num_players))
+    count = ceil(hands / (deals * game.num_players))
     with closing(MemoryFile(path, settings.constants)) as file:
         blocks = _blocks_of(file.start, settings, path)
         trainee = Trainee(game, file.start, explore=settings.explore, trials=settings.trials, seed=settings.seed)
-        tests = [(tables, unseen_deals(game, len(tables), settings.test, settings.seed)) for tables in fields]
-        while len(blocks) < wanted:
-            block = deal_packs(game, len(known), part, settings.seed, len(blocks) * deals)
-            learning = play_tables(trainee, known, block, learns=True)
-            against = [play_tables(trainee, tables, packs, learns=False) for tables, packs in tests]
-            blocks = (*blocks, Block(trainee.hands, trainee.cells, learning, *against))
+        test_deals = unseen_deals(game, len(tables), settings.test, settings.seed)
+        unseen_test_deals = unseen_deals(game, len(unseen_tables), settings.test, settings.seed)
+        while len(blocks) < count:
+            block_deals = deal_packs(game, len(tables), part, settings.seed, len(blocks) * deals)
+            learning = play_tables(trainee, tables, block_deals, learns=True)
+            tested = play_tables(trainee, tables, test_deals, learns=False)
+            tested_unseen = play_tables(trainee, unseen_tables, unseen_test_deals, learns=False)
+            blocks = (*blocks, Block(trainee.hands, trainee.cells, learning, tested, tested_unseen))
             file.write(replace(trainee.memory, training=_record(settings, blocks)))
-            show(len(blocks) / wanted, partial(_in_words, blocks[-1]))
+            show(len(blocks) / count, partial(_in_words, blocks[-1]))
         return replace(trainee.memory, training=_record(settings, blocks)), blocks
 
 
@@ -418,9 +471,12 @@ def _in_words(block: Block) -> str:
 def play_tables(
     trainee: Trainee, line_ups_: Sequence[Sequence[str]], packs: Sequence[DealBatch], *, learns: bool
 ) -> Estimate:
-    """What a learner wins from line-ups of opponents, each with its own deals, in mbb per hand; a deal with all its
-    rotations is one score.
+    """Play a learner against line-ups of opponents, and return its winnings in mbb per hand.
+
+    Args:
+        packs: deals of each line-up.
     """
+    # A deal with all its rotations is one score, because its hands are not independent.
     scores = []
     for specs, pack in zip(line_ups_, packs, strict=True):
         chips = trainee.play(specs, pack, learns=learns)
@@ -431,12 +487,12 @@ def play_tables(
 
 
 def deal_packs(game: Game, tables: int, part: int, seed: int, first: int = 0) -> list[DealBatch]:
-    """`part` deals for each of some line-ups, from the deal `first` on."""
-    return [DealBatch.deal(game, seed, first + at * part, part) for at in range(tables)]
+    """Return a batch of `part` deals for each of `tables` line-ups, from the deal `first` on."""
+    return [DealBatch.deal(game, seed, first + table * part, part) for table in range(tables)]
 
 
 def unseen_deals(game: Game, tables: int, hands: int, seed: int) -> list[DealBatch]:
-    """Deals for frozen play, of another seed than those of a training: for each line-up an equal part of the hands."""
+    """Return deals for a test, an equal part of the hands for each line-up. Their seed differs from a training's."""
     part = max(1, ceil(hands / game.num_players / tables))
     return deal_packs(game, tables, part, mixed(seed & MASK_64) & 0xFFFFFFFF)
 
@@ -450,35 +506,47 @@ def _about(settings: LearnerSettings) -> dict[str, Any]:
 def _record(settings: LearnerSettings, blocks: Sequence[Block]) -> str:
     rows = []
     for hands, cells, *winnings in blocks:
-        rows.append((hands, cells, *[(estimate.mean, estimate.half_width) for estimate in winnings]))
+        estimates = [(estimate.mean, estimate.half_width) for estimate in winnings]
+        rows.append((hands, cells, *estimates))
     return json.dumps({"program": _PROGRAM, "settings": _about(settings), "blocks": rows}, sort_keys=True)
 
 
 def _blocks_of(memory: Memory, settings: LearnerSettings, path: Path) -> tuple[Block, ...]:
+    """Return the finished blocks of a training from the record in its memory.
+
+    Raises:
+        BotFileError: the memory is of another program or of other settings, or its record is damaged.
+    """
     if not memory.hands:
         return ()
-    record = json.loads(memory.training) if memory.training else {}
+    record = {}
+    if memory.training:
+        record = json.loads(memory.training)
     if not isinstance(record, dict) or record.get("program") != _PROGRAM:
         raise BotFileError(str(path), f"{_PROGRAM} did not make it, and cannot resume it: take another file")
-    found = record.get("settings", {})
-    about = _about(settings)
-    require_same_settings(path, about, found, remedy="take another file")
+    stored = record.get("settings", {})
+    require_same_settings(path, _about(settings), stored, remedy="take another file")
     try:
         blocks = []
         for hands, cells, *winnings in record["blocks"]:
-            learning, of_field, of_unseen = itertools.starmap(Estimate, winnings)
-            blocks.append(Block(hands, cells, learning, of_field, of_unseen))
+            learning, tested, tested_unseen = itertools.starmap(Estimate, winnings)
+            blocks.append(Block(hands, cells, learning, tested, tested_unseen))
     except (KeyError, TypeError, ValueError) as error:
         raise BotFileError(str(path), "its record of training is damaged") from error
     return tuple(blocks)
 
 
 def training_document(settings: LearnerSettings, memory: Memory, blocks: Sequence[Block], path: Path) -> Document:
-    """A training of at least one block, whose memory is in the file `path`."""
+    """Build a document about a training of at least one block.
+
+    Args:
+        path: file of the memory.
+    """
     bot = f"learner?memory={path},learn=false"
     for name, value in _DEFAULT.differences(settings.constants).items():
         bot += f",{name}={value:g}"
-    shown = sorted({round(at * (len(blocks) - 1) / (_ROWS - 1)) for at in range(_ROWS)})
+    # Evenly spaced blocks, including the first and the last one.
+    shown = sorted({round(row * (len(blocks) - 1) / (_MAX_BLOCKS - 1)) for row in range(_MAX_BLOCKS)})
     curves = {
         "while learning": [block.learning for block in blocks],
         "frozen, training field": [block.field for block in blocks],

@@ -1,12 +1,9 @@
-"""The search for a learner's constants by the genetic algorithm of the thesis.
+"""Search for a learner's constants by the genetic algorithm of the thesis.
 
-A set of constants is measured: a learner that looks so finely starts from nothing, trains on the same deals as all
-others, and plays unseen deals, frozen; its mean winnings are the fitness. As deals and draws are the same for all, two
-sets differ by what they distinguish; but the best of many is also the one that these deals favour. So at the end the
-best found, and the default, are trained and tested again on other deals and draws, several times.
-
-A search is a program that follows from its seed and asks for measurements. These are kept in a file, so a stopped
-search is run again from its start, finds the measurements it asks for, and continues.
+The fitness of a set of constants is the winnings of a learner that trains with them from an empty memory and then plays
+unseen deals without learning. All sets have the same deals and random numbers, which favour the best of many sets. So
+`check` trains and tests the best set and the default again, with other deals and random numbers. A journal has all
+measurements. A stopped search runs again from its start and reads the measurements that it has made.
 """
 
 from __future__ import annotations
@@ -15,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, astuple, dataclass
 from functools import lru_cache
 from itertools import accumulate
+from operator import attrgetter
 from pathlib import Path
 from typing import Annotated, Any, Final
 
@@ -39,21 +37,25 @@ from bots.learner.training import (
 from bots.long_run import ShowProgress, result_journal, show_nothing
 from bots.sdk.options import Interval, Wording, check_options
 from bots.workers import Workers, each_result
-from logs.document import NAME, TEXT, Axis, Chart, Column, Document, Fact, Section, Series, Table
+from logs.document import NAME, TEXT, Axis, Chart, Column, Document, Fact, Section, Series, Table, Value
 from logs.estimation import RunningMean
 from protocol import find_game
 
 GENOME: Final = Genome(tuple([(low, high, name.endswith("_qty")) for name, (low, high) in RANGES.items()]))
-"""The ten constants with the ranges of the thesis."""
+"""Ten constants with the ranges of the thesis."""
 _SURE: Final = 3.0
-"""Standard errors that make a gain significant; chance exceeds them in 4 % of all cases with 5 seeds, in 1 % with 20
-(Student's t).
+"""Number of standard errors of a significant gain. By Student's t, chance exceeds it in 4 % of all cases with 5 seeds,
+and in 1 % with 20.
 """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TuningSettings:
-    """The settings of the search; population, tournament and rates are ours, since the thesis prints none."""
+    """Settings of the search. Population, tournament and rates are ours, because the thesis prints none.
+
+    Raises:
+        EvolutionError: a value is out of range, or there are no opponents.
+    """
 
     game: Annotated[str, "a game (see 'arena games'), or a .game file", Wording(group="Training")] = "limit"
     opponents: FieldBots = DEFAULT_FIELD
@@ -86,17 +88,20 @@ class TuningSettings:
 
     @property
     def budget(self) -> int:
+        """Number of learners that the search measures."""
         return self.population + self.generations * (self.population - 1)
 
 
 @dataclass(frozen=True, slots=True)
 class MeasuredConstants:
+    """Constants with the winnings of their learner, in mbb per hand."""
+
     constants: Constants
     mbb: float
 
 
 def measured_mbb(settings: TuningSettings, constants: Constants, seed: int) -> float:
-    """Train a learner with these constants, and let it play unseen deals, frozen; what it won in mbb per hand."""
+    """Train a learner with these constants, and return its winnings on unseen deals, in mbb per hand."""
     tables, training, tests = _deals(settings.game, settings.opponents, settings.hands, settings.test, seed)
     trainee = Trainee(tests[0].game, Memory(constants), explore=settings.explore, trials=settings.trials, seed=seed)
     play_tables(trainee, tables, training, learns=True)
@@ -120,34 +125,44 @@ def search(
     workers: Workers | None = None,
     show: ShowProgress = show_nothing,
 ) -> tuple[MeasuredConstants, ...]:
-    """Search, or resume a search; all measurements in the order in which they were asked for."""
+    """Search, or resume a search.
+
+    Returns:
+        All measurements in their order, including repeated ones.
+
+    Raises:
+        BotFileError: the folder has a search with other settings, or a damaged file.
+    """
     require_players(settings.opponents, find_game(settings.game)[1])
-    asked: list[MeasuredConstants] = []
-    with result_journal(folder / "evolution.jsonl", asdict(settings)) as kept:
+    measured: list[MeasuredConstants] = []
+    with result_journal(folder / "evolution.jsonl", asdict(settings)) as journal:
         known: dict[tuple[float, ...], float] = {}
-        for row in kept.rows:
+        for row in journal.rows:
             match row:
                 case [[*genes], float(mbb)] if len(genes) == len(RANGES):
                     known[tuple(genes)] = mbb
                 case _:
-                    raise kept.damaged()
+                    raise journal.damaged()
 
         def evaluate(chromosomes: Any, seeds: Any, opponents: Any) -> Evaluation:
-            wanted = list(map(tuple, chromosomes[:, :, 0].tolist()))
-            rest = [genes for genes in dict.fromkeys(wanted) if genes not in known]
-            count = len(rest)
-            arguments = [settings] * count, map(_constants, rest), [settings.seed] * count
+            individuals = list(map(tuple, chromosomes[:, :, 0].tolist()))
+            new = [genes for genes in dict.fromkeys(individuals) if genes not in known]
+            count = len(new)
+            arguments = [settings] * count, map(_constants, new), [settings.seed] * count
             for number, mbb in each_result(workers, measured_mbb, *arguments):
-                kept.add([rest[number], mbb])
-                known[rest[number]] = mbb
-            asked.extend(MeasuredConstants(_constants(genes), known[genes]) for genes in wanted)
-            show(len(asked) / settings.budget, f"best {max(one.mbb for one in asked):+,.0f} mbb/g")
-            return Evaluation(np.array([known[genes] for genes in wanted]))
+                journal.add([new[number], mbb])
+                known[new[number]] = mbb
+            fitness = [known[genes] for genes in individuals]
+            for genes, mbb in zip(individuals, fitness, strict=True):
+                measured.append(MeasuredConstants(_constants(genes), mbb))
+            best_mbb = max([measurement.mbb for measurement in measured])
+            show(len(measured) / settings.budget, f"best {best_mbb:+,.0f} mbb/g")
+            return Evaluation(np.array(fitness))
 
         evolution = Evolution(GENOME, evaluate, settings.breeding, population=settings.population, seed=settings.seed)
         for _ in evolution.generations(StopRule(generations=settings.generations)):
             pass
-    return tuple(asked)
+    return tuple(measured)
 
 
 def check(
@@ -159,34 +174,44 @@ def check(
     workers: Workers | None = None,
     show: ShowProgress = show_nothing,
 ) -> Mapping[str, NDArray[np.float64]]:
-    """The winnings of sets of constants on other deals and with other draws: by name, one number for each seed.
+    """Measure sets of constants on other deals and with other random numbers.
 
-    A seed is the same deals for all sets.
+    Args:
+        seeds: seeds of the deals and the random numbers, the same for all sets.
+
+    Returns:
+        Winnings of each set by name, in mbb per hand, a number for each seed.
+
+    Raises:
+        BotFileError: the folder has checks with other settings, or a damaged file.
     """
-    with result_journal(folder / "anew.jsonl", asdict(settings)) as kept:
+    with result_journal(folder / "anew.jsonl", asdict(settings)) as journal:
         known: dict[tuple[Constants, int], float] = {}
-        for row in kept.rows:
+        for row in journal.rows:
             match row:
                 case [[*values], int(seed), float(mbb)] if len(values) == len(RANGES):
                     known[Constants(*values), seed] = mbb
                 case _:
-                    raise kept.damaged()
+                    raise journal.damaged()
         missing = {}
         for seed in seeds:
-            lacking = [constants for constants in sets.values() if (constants, seed) not in known]
-            if lacking:
-                missing[seed] = lacking
+            new = [constants for constants in sets.values() if (constants, seed) not in known]
+            if new:
+                missing[seed] = new
         done = len(seeds) - len(missing)
         tasks = list(missing.items())
         arguments = [settings] * len(tasks), missing.values(), missing
-        for number, found in each_result(workers, _check_seed, *arguments):
-            seed, lacking = tasks[number]
-            for constants, mbb in zip(lacking, found, strict=True):
-                kept.add([astuple(constants), seed, mbb])
+        for number, results in each_result(workers, _check_seed, *arguments):
+            seed, new = tasks[number]
+            for constants, mbb in zip(new, results, strict=True):
+                journal.add([astuple(constants), seed, mbb])
                 known[constants, seed] = mbb
             done += 1
             show(done / len(seeds))
-    return {name: np.array([known[constants, seed] for seed in seeds]) for name, constants in sets.items()}
+    winnings = {}
+    for name, constants in sets.items():
+        winnings[name] = np.array([known[constants, seed] for seed in seeds])
+    return winnings
 
 
 def _check_seed(settings: TuningSettings, sets: Sequence[Constants], seed: int) -> list[float]:
@@ -194,15 +219,23 @@ def _check_seed(settings: TuningSettings, sets: Sequence[Constants], seed: int) 
 
 
 def _constants(genes: Sequence[float]) -> Constants:
-    values = dict(zip(RANGES, genes, strict=True))
-    return Constants(**{name: round(value) if name.endswith("_qty") else value for name, value in values.items()})  # type: ignore[arg-type]
+    values: dict[str, Any] = {}
+    for name, gene in zip(RANGES, genes, strict=True):
+        values[name] = gene
+        if name.endswith("_qty"):
+            values[name] = round(gene)
+    return Constants(**values)
 
 
 def tuning_document(
     settings: TuningSettings, measured: Sequence[MeasuredConstants], checks: Mapping[str, NDArray[np.float64]]
 ) -> Document:
-    """A search; `checks` are winnings of ``evolution``, its best, and of ``default`` on other deals, by seed."""
-    best = max(measured, key=lambda one: one.mbb)
+    """Build a document about a search.
+
+    Args:
+        checks: winnings by seed on other deals, of the best constants as ``evolution`` and of the ``default``.
+    """
+    best = max(measured, key=attrgetter("mbb"))
     gains = checks["evolution"] - checks["default"]
     default = RunningMean(checks["default"].tolist()).estimate
     evolution = RunningMean(checks["evolution"].tolist()).estimate
@@ -228,14 +261,15 @@ def tuning_document(
         f"On other deals: the mean over {seeds} seeds, each with its own training and test; the standard errors (SE), "
         "over the seeds, cover the luck of cards and training.",
     )
+    rows: list[tuple[Value, ...]] = []
+    for name, (low, high) in RANGES.items():
+        rows.append((name, f"{low:g} to {high:g}", getattr(Constants(), name), getattr(best.constants, name)))
     constants = Table(
         "Its constants",
         (Column("constant"), Column("range", rank=2), Column("default", ".3g"), Column("evolution", ".3g")),
-        tuple(
-            (name, f"{low:g} to {high:g}", getattr(Constants(), name), getattr(best.constants, name))
-            for name, (low, high) in RANGES.items()
-        ),
+        tuple(rows),
     )
+    best_so_far = accumulate([measurement.mbb for measurement in measured], max)
     curve = Chart(
         "The best so far",
         Axis("learners measured"),
@@ -244,7 +278,7 @@ def tuning_document(
             Series(
                 "evolution",
                 tuple(map(float, range(1, len(measured) + 1))),
-                tuple(accumulate((one.mbb for one in measured), max)),
+                tuple(best_so_far),
             ),
         ),
         "On the deals of the search: the maximum of noisy measurements is above the true value.",
