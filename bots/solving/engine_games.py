@@ -1,8 +1,8 @@
-"""Games of the engine as trees for the solvers: the betting is walked by the rule book, the cards come from elsewhere.
+"""Convert games of the engine to trees for the solvers.
 
-`betting_tree` walks the betting of any game; what its cards are is a `Cards`. `small_game` deals every card of a game
-that is small enough, such as Kuhn's and Leduc: there each holding is a class of its own. `rank_game` is a small game
-without suits, where they make no difference.
+`betting_tree` walks the betting of a game by the engine's rules, with cards from a `Cards`. `small_game` has every card
+of a small game such as Kuhn or Leduc, with a class for each holding. `rank_game` merges the suits of a small game
+without flushes.
 """
 
 from __future__ import annotations
@@ -34,27 +34,29 @@ from engine.evaluator import rank_hand
 from engine.hand import showdown_values
 from protocol import format_action
 
-_MOST_LEAVES: Final = 20_000
-"""A larger tree is refused: Leduc has 274 leaves for each of its deals of hole cards."""
+_MAX_LEAVES: Final = 20_000
+"""Maximum number of leaves. Leduc has 274 for each of its deals of hole cards."""
 Board = tuple[Card, ...]
 
 
 class Cards(Protocol):
-    """The cards of a game; matrices are given by their numbers in `PublicGame.matrices`."""
+    """Cards of a game with their payoff matrices."""
 
     def boards(self, round_: int, board: Board) -> Sequence[Board]:
-        """What the board can be in a round, after that of the round before; the same board if no card is dealt."""
+        """Return the possible boards of a round after the board of the round before, which may be unchanged."""
 
     def payoff_at(self, spent: Sequence[int], folded: Collection[int], board: Board) -> tuple[int, float]:
-        """The matrix of an end of the betting, and the chips that go with it.
+        """Return the index of the matrix of an end of the betting, and the chips that multiply it.
 
-        The chips put in and the players who have folded are in the order of the tree's players; the board is full at a
-        showdown.
+        Args:
+            spent: chips put in by each player of the tree.
+            folded: players of the tree who have folded.
+            board: the full board at a showdown.
         """
 
 
 class DecisionPoint(NamedTuple):
-    """A decision of a tree, its actions in their order, as the rule book sees it: `DecisionNode.point`."""
+    """Decision in terms of the engine, attached to a tree as `DecisionNode.point`."""
 
     betting: BettingState
     board: Board
@@ -69,15 +71,15 @@ def betting_tree(
     free_folds: bool = False,
     raises: Callable[[BettingState], Sequence[Action]] | None = None,
 ) -> Node:
-    """The tree of a game.
+    """Enumerate the betting of a game.
 
     Args:
-        first: the position that is player 0 of the tree; the others follow in order.
-        free_folds: let the players, two of them, fold without owing anything, which the rules refuse.
-        raises: those of each state in which they are legal, as large as the caller wants the tree; all by default.
+        first: position of player 0 of the tree; the others follow in order.
+        free_folds: whether the two players may fold when they can check, against the rules.
+        raises: returns the raises in a state, without a bound of the tree's size; all legal ones by default.
 
     Raises:
-        SolvingError: the game has too many ways to bet.
+        SolvingError: the tree has too many leaves.
     """
     players = game.num_players
     leaves = 0
@@ -85,8 +87,8 @@ def betting_tree(
     def leaf(spent: Sequence[int], folded: Collection[int], board: Board, name: str) -> Leaf:
         nonlocal leaves
         leaves += 1
-        if raises is None and leaves > _MOST_LEAVES:
-            raise SolvingError(f"the game is too large to be solved: its tree has more than {_MOST_LEAVES:,} leaves")
+        if raises is None and leaves > _MAX_LEAVES:
+            raise SolvingError(f"the game is too large to be solved: its tree has more than {_MAX_LEAVES:,} leaves")
         spent_by_player = [spent[(first + player) % players] for player in range(players)]
         folded_players = {(position - first) % players for position in folded}
         matrix, chips = cards.payoff_at(spent_by_player, folded_players, board)
@@ -101,7 +103,7 @@ def betting_tree(
         return dealt(state.after(action), state.round, board, name)
 
     def dealt(state: BettingState, round_: int, board: Board, name: str) -> Node:
-        """What follows once the cards up to the round of the state are dealt."""
+        """Deal the cards up to the round of the state, one round per call."""
         if state.finished and not state.is_showdown:
             return leaf(state.spent, folded_in(state), board, name)
         if round_ < state.round:
@@ -141,14 +143,18 @@ def betting_tree(
 
 
 def small_game(game: Game, *, first: int = 0) -> PublicGame:
-    """A game with all its cards; `first` is the position that is player 0, the others follow in order."""
+    """Convert a game with all its cards; `first` is the position of player 0, the others follow in order.
+
+    Raises:
+        SolvingError: the game is too large.
+    """
     cards = _AllCards(game)
     tree = betting_tree(game, cards, first=first)
     return PublicGame(tree, (cards.names,) * game.num_players, np.array(cards.matrices))
 
 
 class _AllCards:
-    """Every card of a game: a class is a holding."""
+    """Cards of a game with a class for each holding."""
 
     def __init__(self, game: Game) -> None:
         self.matrices: list[NDArray[np.float64]] = []
@@ -157,15 +163,15 @@ class _AllCards:
         deck = len(game.deck)
         held = game.num_hole_cards
         players = game.num_players
-        if comb(deck, held) > _MOST_HOLDINGS:
+        if comb(deck, held) > _MAX_HOLDINGS:
             raise SolvingError(
                 f"the game is too large to be solved card by card: {comb(deck, held):,} holdings, of at most "
-                f"{_MOST_HOLDINGS}"
+                f"{_MAX_HOLDINGS}"
             )
-        if comb(deck, held) ** players > _MOST_HOLDINGS**2:
+        if comb(deck, held) ** players > _MAX_HOLDINGS**2:
             raise SolvingError(
                 f"the game is too large to be solved card by card: {comb(deck, held):,} holdings for each of "
-                f"{players} players, of at most {_MOST_HOLDINGS**2:,} combinations"
+                f"{players} players, of at most {_MAX_HOLDINGS**2:,} combinations"
             )
         self._holdings = list(combinations(sorted(game.deck), held))
         self.names = tuple(map(format_cards, self._holdings))
@@ -173,8 +179,9 @@ class _AllCards:
         self._dealt = np.zeros((len(self._holdings),) * players, bool)
         for classes in product(range(len(self._holdings)), repeat=players):
             cards: set[Card] = set()
-            for at in classes:
-                cards.update(self._holdings[at])
+            for index in classes:
+                cards.update(self._holdings[index])
+            # A combination is possible if no card is in two holdings.
             self._dealt[classes] = len(cards) == held * players
 
     def boards(self, round_: int, board: Board) -> Sequence[Board]:
@@ -182,6 +189,7 @@ class _AllCards:
         return [board + dealt for dealt in combinations(rest, self._game.num_board_cards[round_])]
 
     def payoff_at(self, spent: Sequence[int], folded: Collection[int], board: Board) -> tuple[int, float]:
+        # The order of the board cards makes no difference to the payoffs.
         seen = tuple(sorted(board))
         if len(spent) > 2:
             key = (tuple(spent), frozenset(folded), seen)
@@ -197,13 +205,14 @@ class _AllCards:
         if key not in self._numbers:
             self._numbers[key] = len(self.matrices)
             self.matrices.append(matrix())
-            if self.matrices[-1].size * len(self.matrices) > _MOST_ENTRIES:
+            if self.matrices[-1].size * len(self.matrices) > _MAX_ENTRIES:
                 raise SolvingError(
-                    f"the game is too large to be solved: its payoffs are more than {_MOST_ENTRIES:,} numbers"
+                    f"the game is too large to be solved: its payoffs are more than {_MAX_ENTRIES:,} numbers"
                 )
         return self._numbers[key]
 
     def _chances(self, board: Board) -> NDArray[np.float64]:
+        """Return the probability of each combination of holdings together with the board."""
         game = self._game
         deals = self._deals
         left = len(game.deck) - game.num_players * game.num_hole_cards
@@ -234,40 +243,38 @@ class _AllCards:
         return ranks
 
     def _shares(self, spent: Sequence[int], folded: Collection[int], board: Board) -> NDArray[np.float64]:
-        """What each player wins with each combination of holdings, in chips; players come first."""
+        """Return the winnings of each player by combination of holdings, in chips, shape (players, classes, ...)."""
         if len(folded) < len(spent) - 1:
             ranks = self._ranks(board)
         else:
             ranks = [0] * len(self._holdings)
         shares = np.zeros((len(spent), *self._dealt.shape))
         for classes in zip(*np.nonzero(self._dealt), strict=True):
-            shown = [None if player in folded else ranks[at] for player, at in enumerate(classes)]
+            shown = [None if player in folded else ranks[index] for player, index in enumerate(classes)]
             shares[(slice(None), *classes)] = showdown_values(spent, shown)
         return shares
 
 
-_MOST_HOLDINGS: Final = 200
-_MOST_ENTRIES: Final = 20_000_000
-
-
-_FLUSH: Final = 5
+_MAX_HOLDINGS: Final = 200
+_MAX_ENTRIES: Final = 20_000_000
+_FLUSH_CARDS: Final = 5
 
 
 def has_flushes(game: Game) -> bool:
-    """Return whether a flush is possible: only hands of at least five cards have one."""
-    return game.num_hole_cards + sum(game.num_board_cards) >= _FLUSH
+    """Return whether hands have enough cards for a flush."""
+    return game.num_hole_cards + sum(game.num_board_cards) >= _FLUSH_CARDS
 
 
 def rank_game(game: Game) -> PublicGame:
-    """`small_game`, of players who do not look at suits: they lose nothing by it.
+    """Convert a game without flushes like `small_game`, with suits merged.
 
-    Classes and boards are called by their ranks, as people read them: ``crc/Qr``.
+    Classes and boards are named by ranks, such as ``crc/Qr``.
 
     Raises:
         SolvingError: suits matter in the game, or it is too large.
     """
     if has_flushes(game):
-        raise SolvingError(f"suits matter where a player sees {_FLUSH} cards")
+        raise SolvingError(f"suits matter where a player sees {_FLUSH_CARDS} cards")
 
     def ranks(cards: str) -> str:
         return "".join([card[0] for card in game.shown_cards(parse_cards(cards))])
@@ -284,16 +291,19 @@ def rank_game(game: Game) -> PublicGame:
 
 
 def _coarse(game: PublicGame, class_name: Callable[[str], str], decision_name: Callable[[str], str]) -> PublicGame:
-    """The same game for players to whom classes, and decisions, of the same name are the same.
+    """Merge classes, and decisions, that get the same name.
 
-    Where it makes no difference, as with suits in a game without flushes, the game is only smaller: an equilibrium of
-    it is one of the whole game, when each player plays all that has one name alike.
+    If the merged ones are equivalent, as suits without flushes, an equilibrium of the smaller game is one of the whole
+    game.
     """
     names = [tuple(dict.fromkeys(map(class_name, classes))) for classes in game.classes]
     matrices = game.matrices
     first_axis = matrices.ndim - game.players
     for player, (whole, merged) in enumerate(zip(game.classes, names, strict=True)):
-        belongs = np.array([[class_name(one) == name for one in whole] for name in merged], float)
+        # A matrix of 0 and 1, shape (merged classes, classes), which adds the payoffs of merged classes.
+        belongs = np.zeros((len(merged), len(whole)))
+        for column, name in enumerate(map(class_name, whole)):
+            belongs[merged.index(name), column] = 1
         axis = first_axis + player
         matrices = np.moveaxis(np.tensordot(belongs, matrices, (1, axis)), 0, axis)
 

@@ -1,24 +1,9 @@
-"""Equilibria, by linear programming and by regret matching.
+"""Equilibria by linear programming (`LinearProgram`) and by regret matching (`RegretMatching`).
 
-Linear programming solves the pair of programs of Koller, Megiddo & von Stengel (1996), by HiGHS.
-
-With payoffs A and the constraints E x = e and F y = f of the two plans, player 0 looks for
-
-    max q[0]   subject to   E x = e,   F' q - A' x <= 0,   x >= 0,   q free:
-
-q[h] is what the best answer of player 1 leaves from information set h on. The dual values of the inequalities are an
-optimal plan of player 1. What HiGHS calls optimal holds within tolerances: `bots.solving.sequence_form.exploitability`
-measures how good the plans are.
-
-Regret matching is vectorised over the choices and classes of a player. Each iteration takes every action in proportion
-to what it would have won, over all iterations so far, above the strategies that were played (Zinkevich et al. 2007).
-The average plans come ever closer to an equilibrium of a game of two players; with more of them there is no guarantee,
-and `bots.solving.sequence_form.nash_conv` measures how close they are. CFR+ (Tammelin 2014) never lets a regret fall
-below zero and weights iteration t by t. Or what was learned early is discounted (Brown & Sandholm 2019): before
-iteration t's are added, regrets above 0 are multiplied by (t-1)^a / ((t-1)^a + 1), those below by the same with b, and
-the average by ((t-1)/t)^c. With all three powers 1 that is linear CFR.
-
-As in OpenSpiel, the average takes the strategy that an iteration began with, even chances in the first.
+Linear programming is exact up to the tolerances of HiGHS, for games of two players. Regret matching (Zinkevich et al.
+2007) approaches an equilibrium of a game of two players; with more players there is no guarantee. It has the variants
+CFR, CFR+ (Tammelin 2014) and discounted CFR (Brown & Sandholm 2019). `bots.solving.sequence_form.nash_conv` measures
+the distance of plans from an equilibrium.
 """
 
 from __future__ import annotations
@@ -69,29 +54,39 @@ from logs.document import (
 
 _STEP_S: Final = 0.1
 _TOLERANCE: Final = 1e-10
-"""The smallest that HiGHS takes: the probability of two classes, and with it a payoff, is small."""
+"""Feasibility tolerance, the minimum of HiGHS: payoffs contain the small probability of a pair of classes."""
 _ROUNDING: Final = 1e-11
-"""A weight of a plan up to this is the solver's rounding, not a choice."""
+"""Weights of a plan below this become 0; they are rounding errors of the solver."""
 Step: TypeAlias = Callable[[], None]
 
 
 class Equilibrium(NamedTuple):
-    """An optimal plan of each player, and what player 0 wins with them on average, in chips."""
+    """Optimal plans of both players, and the mean winnings of player 0, in chips."""
 
     value: float
     plans: Plans
 
 
 class LinearProgram:
+    """Linear program of a player in the sequence form (Koller, Megiddo & von Stengel 1996), solved by HiGHS.
+
+    With the payoffs A and the constraints E x = e and F y = f of the two plans, it is
+
+        max q[0]   subject to   E x = e,   F' q - A' x <= 0,   x >= 0,   q free
+
+    where q[h] is the value that a best response leaves from the opponent's information set h on. The dual values of the
+    inequalities are an optimal plan of the opponent.
+    """
+
     def __init__(self, form: SequenceForm, payoffs: SparseMatrix | None = None, *, player: int = 0) -> None:
-        """Set it up.
+        """Pass the program to HiGHS.
 
         Args:
-            payoffs: those of player 0, each entry once, where they are not to be those of the game.
-            player: whose program; that of player 1 is the same game with the sides changed.
+            payoffs: payoffs of player 0 instead of those of the game, each cell once.
+            player: maximising player. The program of player 1 has the payoffs transposed and negated.
 
         Raises:
-            SolvingError: HiGHS does not take it.
+            SolvingError: HiGHS rejects the program.
         """
         import highspy
 
@@ -104,6 +99,7 @@ class LinearProgram:
         other = form.constraints(1 - player)
         self._first_free = payoffs.shape[0]
         self._first_row = own.shape[0]
+        # Variables are x, then q. Rows are E x, then F' q - A' x.
         matrix = SparseMatrix(
             np.concatenate([own.rows, self._first_row + other.columns, self._first_row + payoffs.columns]),
             np.concatenate([own.columns, self._first_free + other.rows, payoffs.rows]),
@@ -134,10 +130,14 @@ class LinearProgram:
             raise SolvingError("HiGHS refuses the linear program: its payoffs are too large")
 
     def write_mps(self, path: Path) -> None:
-        """Write the program for other solvers; its optimum is what its player wins, in chips."""
+        """Write the program in the MPS format for other solvers. Its optimum is the player's winnings, in chips.
+
+        Raises:
+            SolvingError: HiGHS cannot write the file.
+        """
         import highspy
 
-        # HiGHS takes the format from the ending of the name, and gives no reason why it cannot write.
+        # HiGHS takes the format from the suffix and gives no reason for a failure, so it writes to a folder of ours.
         with tempfile.TemporaryDirectory() as folder:
             written = Path(folder) / "program.mps"
             if self._solver.writeModel(str(written)) == highspy.HighsStatus.kError:
@@ -145,7 +145,14 @@ class LinearProgram:
             shutil.copyfile(written, path)
 
     def solve(self, on_step: Step | None = None) -> Equilibrium:
-        """Solve it, or raise a `SolvingError`; an interruption ends the solver."""
+        """Solve the program; an interrupt also stops the solver.
+
+        Args:
+            on_step: called every 0.1 s while the solver runs.
+
+        Raises:
+            SolvingError: HiGHS finds no optimum.
+        """
         own = self._run(on_step)
         other = np.array(self._solver.getSolution().row_dual)[self._first_row :]
         plans = self._plan(self._player, own), self._plan(1 - self._player, other / other[0])
@@ -155,20 +162,22 @@ class LinearProgram:
         return Equilibrium(value, plans)
 
     def favourite(self, weights: Plan, on_step: Step | None = None) -> Plan:
-        """Of all optimal plans of the player, after `solve`, the one with the largest sum of products with weights."""
+        """Return the optimal plan of the player with the largest sum of products with `weights`, after `solve`."""
         optimum = float(self._solver.getSolution().col_value[self._first_free])
         columns = np.arange(self._solver.getNumCol(), dtype=np.int32)
         costs = np.zeros(len(columns))
         np.add.at(costs, self._form.numbers(self._player), weights)
         self._solver.changeColBounds(self._first_free, optimum - _TOLERANCE, optimum + _TOLERANCE)
         self._solver.changeColsCost(len(columns), columns, costs)
-        # The simplex method, which would start from the optimum, takes much longer.
+        # The interior point method: the simplex method would start from the optimum but takes much longer.
         self._solver.setOptionValue("solver", "ipm")
         return self._plan(self._player, self._run(on_step))
 
     def _run(self, on_step: Step | None) -> NDArray[np.float64]:
-        """The variables; the solver runs in a thread, so that this one can be interrupted."""
+        """Run the solver and return the values of the variables."""
         import highspy
+
+        # In a thread of its own, so that this one can be interrupted.
 
         solver = self._solver
         solver.HandleUserInterrupt = True
@@ -189,20 +198,26 @@ class LinearProgram:
         return np.array(solver.getSolution().col_value)
 
     def _plan(self, player: int, weights: NDArray[np.float64]) -> Plan:
-        found = weights[self._form.numbers(player)]
-        found[found < _ROUNDING] = 0
-        return plan_of(self._form, player, lambda choice: in_proportion(found[choice.sequences]))
+        plan_weights = weights[self._form.numbers(player)]
+        plan_weights[plan_weights < _ROUNDING] = 0
+        return plan_of(self._form, player, lambda choice: in_proportion(plan_weights[choice.sequences]))
 
 
 class Discounts(NamedTuple):
-    """How fast what was learned early is forgotten: the powers by which regrets above 0, those below, and averages are
-    kept; see the head of this module."""
+    """Powers of discounted CFR (Brown & Sandholm 2019); with all powers 1 it is linear CFR.
+
+    Attributes:
+        gains: power α, for regrets above 0.
+        losses: power β, for regrets below 0.
+        average: power γ, for the average.
+    """
 
     gains: float = 1.5
     losses: float = 1.0
     average: float = 2.0
 
     def factors(self, iteration: int) -> _Factors:
+        """Return the factors before iteration t: (t-1)^α / ((t-1)^α + 1), the same with β, and ((t-1) / t)^γ."""
         before = iteration - 1
         above = before**self.gains
         below = before**self.losses
@@ -210,17 +225,18 @@ class Discounts(NamedTuple):
 
 
 _Factors: TypeAlias = tuple[float, float, float]
-"""What regrets above 0, those below and the averages are multiplied by before an iteration, which are numbered from 1.
-"""
+"""Factors of regrets above 0, of those below 0 and of averages before an iteration, counted from 1."""
 
 
 class RegretMatching:
-    """The regrets and the average plans of all players, which take turns: each answers what those before have learnt.
+    """Regret matching in sequence form, vectorised over the choices and classes of a player.
+
+    Players alternate: each one updates against the updated strategies of those before it.
 
     Attributes:
-        iteration: how many have been done.
-        regrets: of player 0, then those of player 1 and so on, each by sequence and class.
-        averages: likewise, sums of plans.
+        iteration: number of iterations done.
+        regrets: flat arrays of the shape of a plan, player by player.
+        averages: likewise, weighted sums of plans.
     """
 
     def __init__(self, form: SequenceForm, factors: Callable[[int], _Factors]) -> None:
@@ -230,7 +246,7 @@ class RegretMatching:
         shapes = [form.plan_shape(player) for player in range(form.game.players)]
         ends = np.cumsum([math.prod(shape) for shape in shapes])
         self.regrets, self.averages = np.zeros((2, ends[-1]))
-        # Views by player of the same numbers.
+        # Views of the same numbers by player.
         self._regrets: list[Plan] = []
         self._sums: list[Plan] = []
         for shape, end in zip(shapes, ends, strict=True):
@@ -244,11 +260,12 @@ class RegretMatching:
         self.averages[:] = averages
 
     def iterate(self, pool: object = None) -> None:
-        """One step more, in this thread: threads share nothing of it."""
+        """Do one iteration in this thread; `pool` is ignored."""
         self.iteration += 1
         above, below, average = self._factors(self.iteration)
         plans = tuple(_matched(self.form, player, regrets) for player, regrets in enumerate(self._regrets))
         for player, regrets in enumerate(self._regrets):
+            # As in OpenSpiel, the average gets the strategy from before the update, equal probabilities at first.
             self._sums[player] *= average
             self._sums[player] += plans[player]
             regrets *= np.where(regrets > 0, above, below)
@@ -256,14 +273,15 @@ class RegretMatching:
             plans = (*plans[:player], _matched(self.form, player, regrets), *plans[player + 1 :])
 
     def plans(self) -> Plans:
-        """The average plans."""
+        """Return the average plans."""
         return tuple(total / total[0] for total in self._sums)
 
 
 def regret_matching(form: SequenceForm, *, is_plus: bool = False) -> Iterator[Plans]:
-    """The average plans after each iteration, of CFR+ or of CFR, without end."""
+    """Yield the average plans after each iteration, without end, of CFR+ if `is_plus`, else of CFR."""
 
     def factors(iteration: int) -> _Factors:
+        # CFR+ drops regrets below 0 and weights iteration t by t.
         if is_plus:
             return 1, 0, (iteration - 1) / iteration
         return 1, 1, 1
@@ -275,18 +293,19 @@ def regret_matching(form: SequenceForm, *, is_plus: bool = False) -> Iterator[Pl
 
 
 def _add_regrets(form: SequenceForm, player: int, regrets: Plan, plans: Plans) -> None:
-    """Add what each action would have won above the average of the present strategy."""
+    """Add the counterfactual regret of each action: its value less that of the present strategy."""
     values = sequence_values(form, player, *others_of(plans, player))
+    # Descendants first: the value of a choice, the mean of its actions, is added to the sequence before it.
     for parents, sequences in reversed(form.levels[player]):
-        of_actions = values[sequences]
-        known = regrets[sequences]
-        average = (in_proportion(known) * of_actions).sum(0)
-        np.add.at(values, parents, average)
-        regrets[sequences] = known + (of_actions - average)
+        action_values = values[sequences]
+        before = regrets[sequences]
+        mean = (in_proportion(before) * action_values).sum(0)
+        np.add.at(values, parents, mean)
+        regrets[sequences] = before + (action_values - mean)
 
 
 def _matched(form: SequenceForm, player: int, regrets: Plan) -> Plan:
-    """The plan that takes each action in proportion to its regret, where that is above 0."""
+    """Return the plan of regret matching: actions in proportion to their regrets above 0."""
     plan = np.ones(form.plan_shape(player))
     for parents, sequences in form.levels[player]:
         plan[sequences] = plan[parents] * in_proportion(regrets[sequences])
@@ -294,7 +313,7 @@ def _matched(form: SequenceForm, player: int, regrets: Plan) -> Plan:
 
 
 def in_proportion(weights: Plan) -> Chances:
-    """Probabilities in proportion to weights above 0, along the first axis; even ones where there is none."""
+    """Return probabilities in proportion to the weights above 0, along the first axis, equal ones if there are none."""
     above = np.maximum(weights, 0)
     total = above.sum(0)
     chances: Chances = np.divide(above, total, out=np.full(above.shape, 1 / len(above)), where=total > 0)
@@ -303,7 +322,12 @@ def in_proportion(weights: Plan) -> Chances:
 
 @dataclass(frozen=True, slots=True)
 class Reached:
-    """How good the plans after some iterations are, in chips per hand: `values` is what each player wins on average."""
+    """Quality of the plans after some iterations, in chips per hand.
+
+    Attributes:
+        iterations: None for a linear program.
+        values: mean winnings of each player.
+    """
 
     iterations: int | None
     nash_conv: float
@@ -329,14 +353,14 @@ def _milestones(iterations: int) -> tuple[int, ...]:
 def converge(
     form: SequenceForm, averages: Iterator[Plans], iterations: int, on_step: Callable[[int, Reached], None]
 ) -> tuple[Plans, tuple[Reached, ...]]:
-    """Iterate, at least once; Ctrl-C after the first iteration ends it with what has been reached by then.
+    """Iterate until the number of iterations is reached, or until Ctrl-C after the first iteration.
 
     Args:
-        averages: the plans after each iteration, such as `regret_matching` gives.
-        on_step: called after each with its number and the last milestone.
+        averages: average plans after each iteration, as from `regret_matching`.
+        on_step: called after each iteration with its number and the last measurement.
 
     Returns:
-        the last plans, and the steps at `_milestones` and at the end.
+        The last plans, and the measurements at 1, 2, 5, 10 and so on and at the end.
     """
     milestones = set(_milestones(iterations))
     steps: list[Reached] = []
@@ -354,23 +378,29 @@ def converge(
 
 
 def _reachable(form: SequenceForm, player: int) -> NDArray[np.bool_]:
-    """Which of a player's sequences the cards allow: of the shape of its plan."""
-    found = np.zeros(form.plan_shape(player), bool)
+    """Mask the sequences of a player that are possible with each class, in the shape of its plan."""
+    is_reachable = np.zeros(form.plan_shape(player), bool)
     for matrix, _, sequences in form.terminal_nodes_by_matrix:
         payoffs = np.moveaxis(form.game.payoffs(matrix, player), player, 0)
-        found[sequences[player]] |= (payoffs != 0).any(tuple(range(1, form.game.players)))
+        is_reachable[sequences[player]] |= (payoffs != 0).any(tuple(range(1, form.game.players)))
     for parents, sequences in reversed(form.levels[player]):
-        np.logical_or.at(found, parents, found[sequences].any(0))
-    return found
+        np.logical_or.at(is_reachable, parents, is_reachable[sequences].any(0))
+    return is_reachable
 
 
 Strategy: TypeAlias = dict[str, dict[str, Shares | None]]
-"""The probabilities of the actions by betting and holding; None where the player's own play never leads."""
+"""Probabilities of the actions by betting and holding, None if the player's own play never leads there."""
 
 
 @dataclass(frozen=True, slots=True)
 class Solution:
-    """The plans of all players, what they are worth in chips per hand, and how regret matching came to them."""
+    """Plans of all players with their values in chips per hand.
+
+    Attributes:
+        information_sets: number of pairs of a decision and a holding.
+        ends: number of leaves.
+        convergence: measurements of regret matching.
+    """
 
     game: str
     players: int
@@ -387,7 +417,11 @@ class Solution:
 
 
 def solution(form: SequenceForm, plans: Plans, steps: tuple[Reached, ...], *, game: str, algorithm: str) -> Solution:
-    """A solution of the game of this name; `steps` are those of `converge`, of which the last is of these plans."""
+    """Describe plans as a solution of the game with this name.
+
+    Args:
+        steps: measurements from `converge`, the last one of these plans, or none.
+    """
     strategies = tuple(_strategy(form, player, plan) for player, plan in enumerate(plans))
     last = steps[-1] if steps else reached(form, plans)
     information_sets = 0
@@ -414,14 +448,14 @@ def _strategy(form: SequenceForm, player: int, plan: Plan) -> Strategy:
     strategy: Strategy = {}
     for choice in form.choices[player]:
         by_holding: dict[str, Shares | None] = {}
-        for at, holding in enumerate(form.game.classes[player]):
-            if not allowed[choice.first, at]:
+        for index, holding in enumerate(form.game.classes[player]):
+            if not allowed[choice.first, index]:
                 continue
-            of_actions = chances[choice.name][:, at].round(12).tolist()
-            if math.isnan(of_actions[0]):
+            action_chances = chances[choice.name][:, index].round(12).tolist()
+            if math.isnan(action_chances[0]):
                 by_holding[holding] = None
             else:
-                by_holding[holding] = dict(zip(choice.actions, of_actions, strict=True))
+                by_holding[holding] = dict(zip(choice.actions, action_chances, strict=True))
         strategy[choice.name] = by_holding
     return strategy
 
@@ -429,25 +463,25 @@ def _strategy(form: SequenceForm, player: int, plan: Plan) -> Strategy:
 SEATS: Final = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
 
 
-def solution_document(title: str, found: Solution, strategies: Sequence[Part]) -> Document:
-    """A solution under a title; `strategies` show the plans."""
-    values = ", ".join(f"{seat} {value:+.12f}" for seat, value in zip(SEATS, found.values, strict=False))
-    sentences = [f"Values by seat: {values} chips per hand.", exploitability_in_words(found.exploitability)]
-    if found.players > 2:
+def solution_document(title: str, solved: Solution, strategies: Sequence[Part]) -> Document:
+    """Describe a solution; `strategies` are the parts that show the plans."""
+    values = ", ".join(f"{seat} {value:+.12f}" for seat, value in zip(SEATS, solved.values, strict=False))
+    sentences = [f"Values by seat: {values} chips per hand.", exploitability_in_words(solved.exploitability)]
+    if solved.players > 2:
         sentences.append(
-            f"With {found.players} players regret matching promises no equilibrium. What holds is the exploitability: "
-            f"with better answers all players together would win {found.nash_conv:.6g} chips per hand more (NashConv)."
+            f"With {solved.players} players regret matching promises no equilibrium. What holds is the exploitability: "
+            f"with better answers all players together would win {solved.nash_conv:.6g} chips per hand more (NashConv)."
         )
     facts = (
-        Fact("players", found.players),
-        Fact("information sets", found.information_sets),
-        Fact("ends", found.ends),
-        Fact("algorithm", found.algorithm),
+        Fact("players", solved.players),
+        Fact("information sets", solved.information_sets),
+        Fact("ends", solved.ends),
+        Fact("algorithm", solved.algorithm),
     )
     sections = [Section("Strategies", tuple(strategies))]
-    if found.convergence:
-        sections.insert(0, Section("Convergence", _convergence(found.convergence)))
-    return Document(title, tuple(sentences), facts, tuple(sections), data=found)
+    if solved.convergence:
+        sections.insert(0, Section("Convergence", _convergence(solved.convergence)))
+    return Document(title, tuple(sentences), facts, tuple(sections), data=solved)
 
 
 def _convergence(steps: Sequence[Reached]) -> tuple[Part, ...]:
@@ -471,17 +505,17 @@ def _convergence(steps: Sequence[Reached]) -> tuple[Part, ...]:
     return table, chart
 
 
-def strategy_parts(found: Solution, *, is_whole: bool = False) -> list[Part]:
-    """The plans by betting and holding; without `is_whole` those of the first round."""
+def strategy_parts(solved: Solution, *, is_whole: bool = False) -> list[Part]:
+    """Return tables of the plans by betting and holding, of the first round only unless `is_whole`."""
     rows: list[tuple[Value, ...]] = []
-    for seat, strategy in zip(SEATS, found.strategies, strict=False):
+    for seat, strategy in zip(SEATS, solved.strategies, strict=False):
         for betting, states in strategy.items():
             if "/" in betting and not is_whole:
                 continue
             for holding, chances in states.items():
                 rows.append((seat, betting or "nothing", holding, chances or "never here"))
     columns = ("player", Column("after", NAME), Column("holding", NAME), Column("plays", TEXT))
-    left_out = found.information_sets - len(rows)
+    left_out = solved.information_sets - len(rows)
     if not left_out:
         return [Table.of("All decisions", columns, rows)]
     return [

@@ -1,10 +1,10 @@
-"""How much a policy can lose in a small game: exactly, by the best answers to it, counted over every deal.
+"""Exact exploitability and expected winnings of a policy in a small game, over all deals.
 
-    found = exact_exploitability(find_game("kuhn")[1], make_bot("calling"), "calling")
-    found.exploitability, found.exploitability_mbb
+    result = exact_exploitability(find_game("kuhn")[1], make_bot("calling"), "calling")
+    result.exploitability, result.exploitability_mbb
 
-The *exploitability* is what best answers win from the policy on average over all positions (`NashConv` divided by the
-players); in a game of two players it is 0 for an equilibrium and above it for everything else.
+The *exploitability* is the mean gain of best responses over all positions, that is, NashConv divided by the number of
+players. In a game of two players it is 0 for an equilibrium and positive for every other policy.
 """
 
 from __future__ import annotations
@@ -39,24 +39,26 @@ if TYPE_CHECKING:
 
 
 def plan_of_policy(form: SequenceForm, player: int, policy: Policy, name: str) -> Plan:
-    """Return the plan of a policy in one position; skip states that its own play never leads to.
+    """Return the plan of a policy in one position, without asking it about states that its own play never reaches.
 
-    The form is that of `small_game`, with position 0 as player 0.
+    Args:
+        form: sequence form of `small_game`, with position 0 as player 0.
+        name: name of the policy in errors.
 
     Raises:
-        PolicyError: the policy has no probabilities in a state, or impossible ones; the sentence begins with the name.
+        PolicyError: the policy has no probabilities in a state, or impossible ones.
     """
     holdings = [tuple(parse_cards(text)) for text in form.game.classes[player]]
     plan = np.zeros(form.plan_shape(player))
     plan[0] = 1
     for choice in form.choices[player]:
-        for at, holding in enumerate(holdings):
-            reach = plan[choice.parent, at]
+        for index, holding in enumerate(holdings):
+            reach = plan[choice.parent, index]
             if not reach or not set(holding).isdisjoint(choice.point.board):
-                # The policy never comes here, or a card is on the board: such entries do not count.
-                plan[choice.sequences, at] = reach / len(choice.actions)
+                # Unreachable by the policy or by the cards: such entries have no weight in any value.
+                plan[choice.sequences, index] = reach / len(choice.actions)
             else:
-                plan[choice.sequences, at] = reach * np.array(_chances(policy, choice.point, holding, name))
+                plan[choice.sequences, index] = reach * np.array(_chances(policy, choice.point, holding, name))
     return plan
 
 
@@ -65,26 +67,27 @@ def view_of(point: DecisionPoint, holding: tuple[Card, ...]) -> View:
 
 
 def _chances(policy: Policy, point: DecisionPoint, holding: tuple[Card, ...], name: str) -> list[float]:
-    why = " (Bot.policy), so nothing can be computed without playing"
-    policy_here = certain_policy_at(policy, view_of(point, holding), name, why)
+    reason = " (Bot.policy), so nothing can be computed without playing"
+    reported = certain_policy_at(policy, view_of(point, holding), name, reason)
     if not point.betting.game.is_limit:
-        return [float(policy_here.get(action, 0)) for action in point.actions]
-    # In limit games the rules give a raise its size, and policies may name it or not.
+        return [float(reported.get(action, 0)) for action in point.actions]
+    # In limit games policies may state the size of a raise or not, so kinds are compared.
     chances = []
     for action in point.actions:
-        chances.append(sum(chance for played, chance in policy_here.items() if played.kind == action.kind))
+        chances.append(sum(chance for played, chance in reported.items() if played.kind == action.kind))
     return chances
 
 
 @dataclass(frozen=True, slots=True)
 class StateAnswer:
-    """What the policy and the best answer to it do in one state, to which the best answer can come.
+    """Policy and best response in a state that the best response can reach.
 
     Attributes:
-        betting: the betting so far, as in a match state, with the board cards of later rounds after each slash.
-        state: the match state, of any hand.
-        policy: the probabilities of the policy by action; None where its own play never leads there.
-        is_met: whether the policy, in the other positions, ever lets it come to that; if not, any answer is as good.
+        betting: betting so far, as in a match state, with the board cards of later rounds after each slash.
+        state: match state without a hand number.
+        policy: probabilities of the policy by action, None if its own play never reaches the state.
+        answer: probabilities of the best response by action.
+        is_met: whether the state can be reached against the policy. If not, every action is a best response.
     """
 
     position: int
@@ -99,11 +102,11 @@ class StateAnswer:
 
 @dataclass(frozen=True, slots=True)
 class ExactExploitability:
-    """What a policy wins and loses, in chips per hand.
+    """Winnings of a policy and of best responses to it, in chips per hand.
 
     Attributes:
-        values: what the policy wins in each position when it has all of them.
-        best_values: what the best answer wins in each position, the policy having all others.
+        values: winnings of the policy in each position when it plays all positions.
+        best_values: winnings of a best response in each position when the policy plays the others.
     """
 
     game: Game
@@ -113,23 +116,23 @@ class ExactExploitability:
 
     @property
     def nash_conv(self) -> float:
-        """What best answers win more than the policy itself, summed over the positions, at least 0."""
+        """Gain of best responses over the policy itself, summed over the positions, at least 0."""
         return max(0.0, sum(self.best_values) - sum(self.values))
 
     @property
     def exploitability(self) -> float:
-        """What the policy loses to best answers on average over the positions, in chips per hand."""
+        """Mean loss to best responses over the positions, in chips per hand."""
         return self.nash_conv / len(self.values)
 
     @property
     def exploitability_mbb(self) -> float:
-        """The same in thousandths of a big blind per hand."""
+        """Exploitability in thousandths of a big blind per hand."""
         return 1000 * self.exploitability / self.game.big_blind
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExploitabilityData:
-    """Best answers to a bot, as ``arena exploit exact --json`` prints them; winnings are chips per hand."""
+    """Output of ``arena exploit exact --json``, with winnings in chips per hand."""
 
     schema_version: int = 1
     game: str
@@ -145,7 +148,11 @@ class ExploitabilityData:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExpectationData:
-    """What a bot wins from another, by position in chips per hand, as ``arena exploit against --json`` prints it."""
+    """Output of ``arena exploit against --json`` for a small game.
+
+    Attributes:
+        values: winnings of `bot` by position, in chips per hand.
+    """
 
     schema_version: int = 1
     game: str
@@ -156,7 +163,12 @@ class ExpectationData:
 
 
 def exact_exploitability(game: Game, policy: Policy, name: str) -> ExactExploitability:
-    """Count what best answers win from a policy in every position; a `SolvingError` if the game is too large."""
+    """Compute best responses to a policy in every position.
+
+    Raises:
+        SolvingError: the game is too large.
+        PolicyError: the policy has no probabilities in a state, or impossible ones.
+    """
     form = sequence_form(small_game(game))
     players = range(game.num_players)
     plans = tuple(plan_of_policy(form, player, policy, name) for player in players)
@@ -171,8 +183,8 @@ def exact_exploitability(game: Game, policy: Policy, name: str) -> ExactExploita
             for other in players:
                 if other != player:
                     opponent_holdings.append(_holdings_at(form, other, plans[other], choice.name))
-            for at, holding in enumerate(form.game.classes[player]):
-                chances = answer[choice.name][:, at]
+            for index, holding in enumerate(form.game.classes[player]):
+                chances = answer[choice.name][:, index]
                 view = view_of(point, tuple(parse_cards(holding)))
                 if np.isnan(chances[0]) or {*view.hole_cards} & {*view.board}:
                     continue
@@ -185,7 +197,7 @@ def exact_exploitability(game: Game, policy: Policy, name: str) -> ExactExploita
                         holding=holding,
                         board=view.board_text,
                         state=f"MATCHSTATE:{state}::{rest}",
-                        policy=_possible(names, own[choice.name][:, at].tolist()) or None,
+                        policy=_possible(names, own[choice.name][:, index].tolist()) or None,
                         answer=_possible(names, chances.tolist()),
                         is_met=_can_be({*view.hole_cards, *view.board}, opponent_holdings),
                     )
@@ -193,13 +205,13 @@ def exact_exploitability(game: Game, policy: Policy, name: str) -> ExactExploita
     return ExactExploitability(
         game=game,
         values=expected_values(form, plans),
-        best_values=tuple(one.value for one in best),
+        best_values=tuple(response.value for response in best),
         answers=tuple(answers),
     )
 
 
 def _holdings_at(form: SequenceForm, player: int, plan: Plan, name: str) -> list[frozenset[Card]]:
-    """Holdings with which a player does its part on the way to a decision."""
+    """Return the holdings with which a player's plan can lead to a decision."""
     reach = reach_of(form, player, plan, name)
     holdings = []
     for holding, chance in zip(form.game.classes[player], reach, strict=True):
@@ -209,8 +221,11 @@ def _holdings_at(form: SequenceForm, player: int, plan: Plan, name: str) -> list
 
 
 def exact_expectation(game: Game, policies: tuple[Policy, Policy], names: tuple[str, str]) -> tuple[float, ...]:
-    """What a policy wins in each position, in chips per hand, another one having all other positions; every deal is
-    counted. A `SolvingError` if the game is too large.
+    """Return the winnings of a policy in each position against another in all other positions, in chips per hand.
+
+    Raises:
+        SolvingError: the game is too large.
+        PolicyError: a policy has no probabilities in a state, or impossible ones.
     """
     form = sequence_form(small_game(game))
     players = range(game.num_players)
@@ -224,7 +239,7 @@ def exact_expectation(game: Game, policies: tuple[Policy, Policy], names: tuple[
 
 
 def policy_lines(found: ExactExploitability) -> str:
-    """The best answers as a file of probabilities (`bots.evaluation.policies.FilePolicy`)."""
+    """Format the best responses as a file of probabilities (`bots.evaluation.policies.FilePolicy`)."""
     lines: dict[str, None] = {}
     for answer in found.answers:
         chances = [f"{action} {chance:g}" for action, chance in answer.answer.items()]
@@ -233,7 +248,7 @@ def policy_lines(found: ExactExploitability) -> str:
 
 
 def exact_document(game: str, bot: str, found: ExactExploitability, *, is_whole: bool = False) -> Document:
-    """The best answers to a bot; without `is_whole` those of the first round only."""
+    """Describe the best responses to a bot, those of the first round only unless `is_whole`."""
     players = len(found.values)
     if found.exploitability <= ROUNDING:
         sentences = [f"{bot} cannot be beaten: no answer wins more than {bot} itself would; every deal is counted."]
@@ -321,7 +336,7 @@ def _mixture(chances: Mapping[str, float] | None) -> str:
 
 
 def expectation_document(game: str, bot: str, other: str, values: tuple[float, ...], big_blind: int) -> Document:
-    """What a bot wins from another in a small game, in chips per hand by position."""
+    """Describe the winnings of a bot against another in a small game, in chips per hand by position."""
     mbb = 1000 * sum(values) / len(values) / big_blind
     table = Table(
         "Chips per hand by position",
@@ -341,9 +356,11 @@ def expectation_document(game: str, bot: str, other: str, values: tuple[float, .
 
 
 def reach_of(form: SequenceForm, player: int, plan: Plan, name: str) -> NDArray[np.float64]:
-    """Probability with which each holding of a player does its part on the way to a decision."""
+    """Return the player's own probability of playing to a decision, by holding."""
     reach: NDArray[np.float64] = plan[0]
-    for choice in form.choices[player]:  # those before others first
+    # Names of decisions start with those of the decisions before, and parents come first. A digit after the prefix
+    # means another raise: "r3" is no prefix of "r30".
+    for choice in form.choices[player]:
         for sequence, action in enumerate(choice.actions, choice.first):
             after = f"{choice.name}{action}"
             if name.startswith(after) and not name[len(after) : len(after) + 1].isdigit():
@@ -352,7 +369,7 @@ def reach_of(form: SequenceForm, player: int, plan: Plan, name: str) -> NDArray[
 
 
 def _can_be(taken: set[Card], holdings: Sequence[Sequence[frozenset[Card]]]) -> bool:
-    """Return whether each player can have one of its holdings, without a card twice."""
+    """Return whether each player can have one of its holdings without any card twice."""
     if not holdings:
         return True
     return any(cards.isdisjoint(taken) and _can_be(taken | cards, holdings[1:]) for cards in holdings[0])

@@ -1,28 +1,12 @@
-"""A zero-sum game as its solvers see it, its sequence form, and what plans are worth.
+"""Zero-sum games as trees of public events, their sequence form, and the values of plans.
 
-What everybody sees is a tree, what one player sees is a class.
+A private class, such as a holding, is dealt to each player first. Everything after that is public. The matrix of a leaf
+has, for each combination of classes, the probability of the cards times the payoff of one chip, so solvers need no
+cards: the value of a leaf is chips * sum(matrix[i, j] * p0[i] * p1[j]).
 
-The private classes are dealt first, with a joint probability for each combination: it covers cards that two players
-cannot both hold. Everything after that is public. A chance node deals public cards, and the matrix of a leaf holds, for
-each pair of classes, the probability of the pair and of all public cards on the way there, times what one chip is
-worth:
-
-    probability                     where a player has folded and loses its chips
-    probability * (wins - losses)   where the cards decide
-
-So the expected payoff of a leaf is chips * sum(matrix[i, j] * p0(i) * p1(j)) with each player's own probabilities of
-playing to it, and no solver needs to know which cards there were. Of two players one wins what the other loses; with
-more of them, a leaf has such a matrix, with an axis for each player, for the payoffs of every one.
-
-The sequence form of a game (Koller, Megiddo & von Stengel 1996): linear in the size of the tree.
-
-A *sequence* is what one player has done on the way to a node; sequence 0 is the empty one. A *plan* holds the
-probability that a player contributes to each sequence, for each of its classes: an array of shape (sequences, classes)
-whose row 0 is all ones and in which the sequences of one choice sum to the sequence before it. Payoffs are linear in
-each plan, which is what all solvers rest on.
-
-As vectors and matrices, the empty sequence comes first, then class by class the other sequences: with n of them,
-sequence s of class c is number 1 + n * c + (s - 1). Information sets are numbered alike, after one for the start.
+A *sequence* is the list of a player's own actions on the way to a node, number 0 the empty one. A *plan*, shape
+(sequences, classes), has the probability with which the player plays each sequence with each class: row 0 is 1, and the
+sequences of a choice sum to that before it. Payoffs are linear in each plan (Koller, Megiddo & von Stengel 1996).
 """
 
 from __future__ import annotations
@@ -39,12 +23,12 @@ from bots.errors import SolvingError
 from engine.errors import quoted
 
 ROUNDING: Final = 1e-12
-"""An exploitability up to this, in chips, is the rounding of sums."""
+"""An exploitability up to this, in chips, counts as 0: float sums are not exact."""
 
 
 @dataclass(frozen=True, slots=True)
 class Leaf:
-    """The end of the game, named by what was done and seen; payoffs are the numbered matrix times the chips."""
+    """End of the game, with the index of its matrix in `PublicGame.matrices` and the chips that multiply it."""
 
     name: str
     matrix: int
@@ -53,12 +37,11 @@ class Leaf:
 
 @dataclass(frozen=True, slots=True)
 class DecisionNode:
-    """A player's turn, the same for all its classes.
-
-    It is named by what was done and seen, such as ``cr``; a player does not distinguish its decisions of one name.
+    """Turn of a player, with all its classes.
 
     Attributes:
-        point: the decision as whoever made the tree knows it.
+        name: public events so far, such as ``cr``. A player does not distinguish its decisions of one name.
+        point: value attached by the maker of the tree, which solvers ignore.
     """
 
     name: str
@@ -70,7 +53,7 @@ class DecisionNode:
 
 @dataclass(frozen=True, slots=True)
 class ChanceNode:
-    """Public cards are dealt; the probability of an outcome is part of the matrices of its leaves."""
+    """Deal of public cards, whose probabilities are part of the matrices of the leaves."""
 
     children: tuple[Node, ...]
 
@@ -80,12 +63,12 @@ Node: TypeAlias = Leaf | DecisionNode | ChanceNode
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PublicGame:
-    """A whole game.
+    """Game for the solvers.
 
     Attributes:
-        classes: the names of each player's private classes.
-        matrices: of shape (matrices, classes of player 0, classes of player 1), the payoffs of player 0; with more
-            players of shape (matrices, players, classes of player 0, classes of player 1, ...). Made read-only.
+        classes: names of each player's private classes.
+        matrices: payoffs of player 0 per chip, shape (matrices, classes of player 0, classes of player 1). With more
+            than two players those of each player, shape (matrices, players, classes of player 0, ...). Read-only.
     """
 
     root: Node
@@ -100,7 +83,7 @@ class PublicGame:
         return len(self.classes)
 
     def payoffs(self, matrix: int, player: int) -> NDArray[np.float64]:
-        """What one chip of a matrix is worth to a player, with an axis for each player."""
+        """Return the payoffs of one chip to a player, with an axis for the classes of each player."""
         payoffs: NDArray[np.float64] = self.matrices[matrix]
         if self.players > 2:
             payoffs = payoffs[player]
@@ -121,16 +104,16 @@ class PublicGame:
 
 Plan: TypeAlias = NDArray[np.float64]
 Plans: TypeAlias = tuple[Plan, ...]
-"""Those of all players."""
+"""Plans of all players in order."""
 
 
 class Choice(NamedTuple):
-    """A decision of one player, for all its classes.
+    """Decisions of a player with the same name, for all its classes.
 
     Attributes:
-        parent: the player's sequence on the way there.
-        first: the sequence of the first action; those of the others follow.
-        point: that of its first node.
+        parent: the player's sequence before the decision.
+        first: sequence of the first action, followed by those of the other actions.
+        point: `DecisionNode.point` of the first node with this name.
     """
 
     name: str
@@ -145,21 +128,21 @@ class Choice(NamedTuple):
 
 
 class TerminalNode(NamedTuple):
-    """A leaf, and each player's sequence on the way there."""
+    """Leaf with the sequence of each player that leads to it."""
 
     leaf: Leaf
     sequences: tuple[int, ...]
 
 
 _Level: TypeAlias = tuple[NDArray[np.int64], NDArray[np.int64]]
-"""Choices of one player, none of which comes after another of them, with as many actions each.
+"""Choices of a player at one depth and with the same number of actions, for vectorised passes over the tree.
 
-The sequence before each choice, and the sequences of the choices, of shape (actions, choices).
+The parent sequences, shape (choices,), and the sequences, shape (actions, choices).
 """
 
 
 class SparseMatrix(NamedTuple):
-    """The entries of a sparse matrix, one of which may be given in several parts."""
+    """Sparse matrix in coordinates, shape (entries,) each. Several entries can have the same cell."""
 
     rows: NDArray[np.int64]
     columns: NDArray[np.int64]
@@ -167,14 +150,14 @@ class SparseMatrix(NamedTuple):
     shape: tuple[int, int]
 
     def summed(self) -> SparseMatrix:
-        """The same matrix: each entry once, row by row."""
+        """Return the matrix with the entries of each cell added, in order of rows."""
         cells, places = np.unique(self.rows * self.shape[1] + self.columns, return_inverse=True)
         values = np.zeros(len(cells))
         np.add.at(values, places, self.values)
         return self._of(cells, values)
 
     def overwritten(self) -> SparseMatrix:
-        """Return the matrix in which each entry replaces the one before it in its cell."""
+        """Return the matrix with only the last entry of each cell, in order of rows."""
         cells, last = np.unique((self.rows * self.shape[1] + self.columns)[::-1], return_index=True)
         return self._of(cells, self.values[::-1][last])
 
@@ -185,7 +168,12 @@ class SparseMatrix(NamedTuple):
 
 @dataclass(frozen=True)
 class SequenceForm:
-    """A game in sequence form; each player's choices, those before others first."""
+    """Game in sequence form.
+
+    Attributes:
+        choices: choices of each player, parents before their descendants.
+        terminal_nodes: leaves in order of the tree.
+    """
 
     game: PublicGame
     choices: tuple[tuple[Choice, ...], ...]
@@ -193,7 +181,7 @@ class SequenceForm:
 
     @cached_property
     def terminal_nodes_by_matrix(self) -> tuple[tuple[int, NDArray[np.float64], NDArray[np.int64]], ...]:
-        """Each matrix, the chips of its leaves as a column, and for each player its sequence at each of them."""
+        """Leaves by matrix: its index, their chips, shape (leaves, 1), and sequences, shape (players, leaves)."""
         groups: dict[int, list[TerminalNode]] = {}
         for end in self.terminal_nodes:
             groups.setdefault(end.leaf.matrix, []).append(end)
@@ -206,53 +194,59 @@ class SequenceForm:
 
     @cached_property
     def levels(self) -> tuple[tuple[_Level, ...], ...]:
-        """Each player's choices, those before others first."""
+        """Choices of each player in levels, parents before their descendants."""
         return tuple(_levels(choices) for choices in self.choices)
 
     @cached_property
     def sequences(self) -> tuple[int, ...]:
-        """Number of sequences of each player for one class, including the empty one."""
+        """Number of sequences of each player, including the empty one."""
         counts = []
         for choices in self.choices:
             counts.append(1 + sum(len(choice.actions) for choice in choices))
         return tuple(counts)
 
     def plan_shape(self, player: int) -> tuple[int, int]:
-        """Sequences, classes."""
+        """Return the shape of a plan, (sequences, classes)."""
         return self.sequences[player], len(self.game.classes[player])
 
     def numbers(self, player: int) -> NDArray[np.int64]:
-        """The place of each sequence and class in a vector; that of the empty sequence is 0 for every class."""
+        """Return the index of each sequence and class in a vector, in the shape of a plan.
+
+        The empty sequence is index 0 for all classes. The others follow class by class: with n of them, sequence s of
+        class c is 1 + n * c + (s - 1).
+        """
         sequences, classes = self.plan_shape(player)
         numbers = np.zeros((sequences, classes), np.int64)
         numbers[1:] = 1 + np.arange(classes) * (sequences - 1) + np.arange(sequences - 1)[:, None]
         return numbers
 
     def payoffs(self) -> SparseMatrix:
-        """The payoffs of player 0: a row for each sequence of its own, a column for each of the other player's.
+        """Return the payoffs of player 0 in a game of two players, shape (vector of player 0, vector of player 1).
 
-        A leaf reached by the empty sequence of a player is one cell for all classes of that player, whose parts are
-        given one after the other and have to be summed. Only games of two players have them.
+        Entries of a cell have to be added, because the empty sequence is one index for all classes.
+
+        Raises:
+            SolvingError: the game has more than two players.
         """
         if self.game.players != 2:
             raise SolvingError(f"a linear program solves games of two players, not one of {self.game.players}")
         rows = self.numbers(0)
         columns = self.numbers(1)
         matrices = self.game.matrices
-        of_rows = []
-        of_columns = []
+        row_parts = []
+        column_parts = []
         values = []
         for end in self.terminal_nodes:
-            of_rows.append(np.repeat(rows[end.sequences[0]], len(self.game.classes[1])))
-            of_columns.append(np.tile(columns[end.sequences[1]], len(self.game.classes[0])))
+            row_parts.append(np.repeat(rows[end.sequences[0]], len(self.game.classes[1])))
+            column_parts.append(np.tile(columns[end.sequences[1]], len(self.game.classes[0])))
             values.append((end.leaf.chips * matrices[end.leaf.matrix]).ravel())
         shape = int(rows.max()) + 1, int(columns.max()) + 1
-        return SparseMatrix(np.concatenate(of_rows), np.concatenate(of_columns), np.concatenate(values), shape)
+        return SparseMatrix(np.concatenate(row_parts), np.concatenate(column_parts), np.concatenate(values), shape)
 
     def constraints(self, player: int) -> SparseMatrix:
-        """What makes a vector a plan: row 0 times it is 1, every other row times it is 0.
+        """Return the constraints of a plan as a vector: row 0 times it is 1, every other row times it is 0.
 
-        Row 0 is the empty sequence; each other row belongs to an information set, a choice of one class.
+        Row 0 is the empty sequence. The other rows are information sets, choices of one class, class by class.
         """
         numbers = self.numbers(player)
         choices = self.choices[player]
@@ -260,8 +254,8 @@ class SequenceForm:
         rows = [np.zeros(1, np.int64)]
         columns = [np.zeros(1, np.int64)]
         values = [np.ones(1)]
-        for at, choice in enumerate(choices):
-            row = 1 + np.arange(classes) * len(choices) + at
+        for number, choice in enumerate(choices):
+            row = 1 + np.arange(classes) * len(choices) + number
             own = numbers[choice.sequences]
             rows += [row, *([row] * len(own))]
             columns += [numbers[choice.parent], *own]
@@ -271,10 +265,10 @@ class SequenceForm:
 
 
 def sequence_form(game: PublicGame) -> SequenceForm:
-    """The sequence form of a game.
+    """Convert a game to sequence form.
 
     Raises:
-        SolvingError: two decisions of one name differ in their actions, or in what their player has done before.
+        SolvingError: two decisions of one name have different actions, or different earlier actions of their player.
     """
     known: list[dict[str, Choice]] = [{} for _ in game.classes]
     terminal_nodes: list[TerminalNode] = []
@@ -325,13 +319,13 @@ def _levels(choices: Sequence[Choice]) -> tuple[_Level, ...]:
 
 
 Chances: TypeAlias = NDArray[np.float64]
-"""The probabilities of the actions of one choice, of shape (actions, classes)."""
+"""Probabilities of the actions of a choice, shape (actions, classes)."""
 
 
 class BestResponse(NamedTuple):
-    """The best that a player can do against the plans of the others: its value in chips, and the plan.
+    """Best response to the plans of the other players, with its value in chips.
 
-    Of several best actions the plan has the first.
+    The plan takes the first of several equally good actions.
     """
 
     value: float
@@ -339,27 +333,31 @@ class BestResponse(NamedTuple):
 
 
 def sequence_values(form: SequenceForm, player: int, *others: Plan) -> NDArray[np.float64]:
-    """What each of a player's sequences wins at the leaves it ends in, in chips: of the shape of its plan.
+    """Return the gradient of a player's expected value by its plan, in chips, in the shape of the plan.
 
-    The sum of the products with the player's plan is its expected value. The plans of all others come in order.
+    The entry of a sequence is the sum over the leaves that it leads to. The sum of the products with the player's plan
+    is its expected value.
+
+    Args:
+        others: plans of all other players in order.
     """
     values = np.zeros(form.plan_shape(player))
     for number, chips, sequences in form.terminal_nodes_by_matrix:
         payoffs = np.moveaxis(form.game.payoffs(number, player), player, -1)
-        of_others = [plan[at] for plan, at in zip(others, np.delete(sequences, player, 0), strict=True)]
+        weights = [plan[rows] for plan, rows in zip(others, np.delete(sequences, player, 0), strict=True)]
         if len(others) == 1:
-            won = of_others[0] @ payoffs
+            won = weights[0] @ payoffs
         else:
-            won = _contracted(payoffs, of_others)
+            won = _contract(payoffs, weights)
         np.add.at(values, sequences[player], chips * won)
     return values
 
 
-def _contracted(payoffs: NDArray[np.float64], weights: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
-    """For each leaf and class of the last axis, the sum of payoffs times the weights of all other axes."""
+def _contract(payoffs: NDArray[np.float64], weights: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
+    """Return, for each leaf and class of the last axis, the sum of payoffs times the weights of all other axes."""
     won = np.tensordot(weights[0], payoffs, 1)
-    for of_class in weights[1:]:
-        won = np.einsum("lc,lc...->l...", of_class, won)
+    for class_weights in weights[1:]:
+        won = np.einsum("lc,lc...->l...", class_weights, won)
     return won
 
 
@@ -368,41 +366,42 @@ def others_of(plans: Plans, player: int) -> Plans:
 
 
 def expected_value(form: SequenceForm, plans: Plans, player: int = 0) -> float:
-    """What a player wins on average, in chips."""
+    """Return the mean winnings of a player, in chips."""
     return float((sequence_values(form, player, *others_of(plans, player)) * plans[player]).sum())
 
 
 def expected_values(form: SequenceForm, plans: Plans) -> tuple[float, ...]:
-    """What each player wins on average, in chips."""
+    """Return the mean winnings of each player, in chips."""
     return tuple(expected_value(form, plans, player) for player in range(form.game.players))
 
 
 def best_response(form: SequenceForm, player: int, *others: Plan) -> BestResponse:
-    """The best answer of a player to the plans of all other players, in order."""
+    """Return a best response of a player to the plans of all other players, in order."""
     values = sequence_values(form, player, *others)
     best: dict[str, Chances] = {}
+    # Descendants first: the value of the best action is added to the sequence before the choice.
     for choice in reversed(form.choices[player]):
-        of_actions = values[choice.sequences]
-        values[choice.parent] += of_actions.max(0)
-        best[choice.name] = np.eye(len(choice.actions))[:, of_actions.argmax(0)]
+        action_values = values[choice.sequences]
+        values[choice.parent] += action_values.max(0)
+        best[choice.name] = np.eye(len(choice.actions))[:, action_values.argmax(0)]
     plan = plan_of(form, player, lambda choice: best[choice.name])
     return BestResponse(float(values[0].sum()), plan)
 
 
 def nash_conv(form: SequenceForm, plans: Plans) -> float:
-    """What all players together would win more by their best answers, in chips; 0 in an equilibrium, else above."""
+    """Return the sum over the players of the gain by a best response, in chips, 0 in an equilibrium."""
     total = 0.0
     for player in range(form.game.players):
         values = sequence_values(form, player, *others_of(plans, player))
         for parents, sequences in reversed(form.levels[player]):
             np.add.at(values, parents, values[sequences].max(0))
         total += float(values[0].sum())
-    # What they win together without that is 0.
+    # The game is zero-sum: without best responses the players win 0 together.
     return total
 
 
 def exploitability(form: SequenceForm, plans: Plans) -> float:
-    """What a player loses to best answers on average over all seats, in chips per game: `nash_conv` by the players."""
+    """Return `nash_conv` divided by the number of players, in chips per hand."""
     return nash_conv(form, plans) / form.game.players
 
 
@@ -412,7 +411,7 @@ def exploitability_in_words(chips: float) -> str:
 
 
 def plan_of(form: SequenceForm, player: int, strategy: Callable[[Choice], Chances]) -> Plan:
-    """The plan of a player that takes the actions of each choice with these probabilities."""
+    """Return the plan of a strategy, which gives the probabilities at each choice, shape (actions, classes)."""
     plan = np.ones(form.plan_shape(player))
     for choice in form.choices[player]:
         plan[choice.sequences] = plan[choice.parent] * strategy(choice)
@@ -420,10 +419,10 @@ def plan_of(form: SequenceForm, player: int, strategy: Callable[[Choice], Chance
 
 
 def strategy_of(form: SequenceForm, player: int, plan: Plan) -> dict[str, Chances]:
-    """The probabilities of the actions of each choice, by its name; nan for classes that never get there."""
+    """Return the probabilities at each choice by name, NaN for classes with which the plan never reaches it."""
     strategy = {}
     for choice in form.choices[player]:
-        of_actions = plan[choice.sequences]
-        total = of_actions.sum(0)
-        strategy[choice.name] = np.divide(of_actions, total, out=np.full(of_actions.shape, np.nan), where=total > 0)
+        weights = plan[choice.sequences]
+        total = weights.sum(0)
+        strategy[choice.name] = np.divide(weights, total, out=np.full(weights.shape, np.nan), where=total > 0)
     return strategy
