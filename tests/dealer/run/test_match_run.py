@@ -1,4 +1,4 @@
-"""One match with everything around it: bots as processes, files, what becomes of who fails, and sentences about it."""
+"""Matches over TCP with bots as processes: their files, faults, restarts and the reasons they end."""
 
 from __future__ import annotations
 
@@ -98,10 +98,12 @@ def _bot(folder: Path, name: str, code: str) -> str:
 # ---- matches that end well
 
 
-def test_a_match_leaves_its_files(tmp_path: Path) -> None:
-    run = _play(_plan(tmp_path, "calling", "Bob=raising"))
+def test_match_writes_its_files(tmp_path: Path) -> None:
+    recorder = Recorder(wants_lines=False)
+    run = _play(_plan(tmp_path, "calling", "Bob=raising"), recorder)
     assert run.failure is None
     assert run.is_over
+    assert [record.hand_number for record in recorder.records] == list(range(10))
     assert run.tally.hands == 10
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == [
         "match.game",
@@ -139,27 +141,12 @@ def test_built_in_bots_play_without_faults(tmp_path: Path, game: str, players: t
     assert sum(run.tally.chips) == pytest.approx(0, abs=1e-6)
 
 
-def test_a_seed_fixes_everything(tmp_path: Path) -> None:
-    logs = []
-    for name in ("one", "two"):
-        (tmp_path / name).mkdir()
-        _play(_plan(tmp_path / name, "random", "random", hands=30))
-        logs.append((tmp_path / name / "out" / "match.log").read_text())
-    assert logs[0] == logs[1]
-    assert "random#2" in logs[0]
-
-
 def test_fixed_seats_and_coalescing_are_passed_on(tmp_path: Path) -> None:
     run = _play(_plan(tmp_path, "A=random", "B=random", hands=30, fixed_seats=True, coalesce_ms=1))
     assert run.failure is None
     states = [line for line in _log(run) if line.startswith("STATE")]
     assert len(states) == 30
     assert all(line.endswith(":A|B") for line in states)
-
-
-def test_watchers_are_told(tmp_path: Path) -> None:
-    _play(_plan(tmp_path), counter := Recorder(wants_lines=False))
-    assert [record.hand_number for record in counter.records] == list(range(10))
 
 
 def test_bad_replies_are_counted_and_the_first_is_quoted(tmp_path: Path) -> None:
@@ -173,7 +160,7 @@ def test_bad_replies_are_counted_and_the_first_is_quoted(tmp_path: Path) -> None
     assert run.tally.faults[1] == {}
 
 
-async def test_a_tcp_seat_is_waited_for_and_named_with_its_address(tmp_path: Path) -> None:
+async def test_tcp_seat_is_awaited_and_named_with_its_address(tmp_path: Path) -> None:
     plan = _plan(tmp_path, "tcp", "calling", hands=1)
     run = _run(plan)
 
@@ -193,7 +180,7 @@ async def test_a_tcp_seat_is_waited_for_and_named_with_its_address(tmp_path: Pat
     assert run.failure is None
 
 
-async def test_strangers_are_counted_and_end_no_match(tmp_path: Path) -> None:
+async def test_stray_connections_are_counted_and_end_no_match(tmp_path: Path) -> None:
     """A port scan, a browser: whatever knocks at a client's port, the match waits for the client."""
     run = _run(_plan(tmp_path, "tcp", "calling"))
 
@@ -232,21 +219,24 @@ def _fails(plan: ContestPlan) -> str:
     return _words(run)
 
 
-def test_a_bot_that_ends_before_it_connects(tmp_path: Path) -> None:
-    quitter = "Bob=" + write_program(tmp_path, "b.py", "import sys; print('no luck today'); sys.exit(3)")
-    assert _fails(_plan(tmp_path, "calling", quitter)) == (
-        "Bob ended before it connected. Its process ended with exit code 3. The last it wrote:\n    no luck today"
-    )
+@pytest.mark.parametrize(
+    ("code", "exit_code", "output"),
+    [
+        ("import sys; print('no luck today'); sys.exit(3)", 3, "The last it wrote:\n    no luck today"),
+        ("raise RuntimeError('out of luck')", 1, "RuntimeError: out of luck"),
+        ("", 0, "It wrote nothing."),
+    ],
+)
+def test_bot_that_exits_before_connecting_is_named_with_its_output(
+    tmp_path: Path, code: str, exit_code: int, output: str
+) -> None:
+    quitter = "Bob=" + write_program(tmp_path, "b.py", code)
+    reason = _fails(_plan(tmp_path, "calling", quitter))
+    assert reason.startswith(f"Bob ended before it connected. Its process ended with exit code {exit_code}. ")
+    assert reason.endswith(output)
 
 
-def test_a_bot_that_dies_of_an_exception(tmp_path: Path) -> None:
-    dying = "Bob=" + write_program(tmp_path, "b.py", "raise RuntimeError('out of luck')")
-    reason = _fails(_plan(tmp_path, dying, "calling"))
-    assert reason.startswith("Bob ended before it connected. Its process ended with exit code 1. The last it wrote:\n")
-    assert reason.endswith("RuntimeError: out of luck")
-
-
-def test_a_bot_whose_python_lacks_the_sdk(tmp_path: Path) -> None:
+def test_python_without_the_sdk_is_named(tmp_path: Path) -> None:
     path = tmp_path / "careful.py"
     path.write_text("from bots import Bot, run\nclass Careful(Bot): pass\nrun(Careful())\n")
     reason = _fails(_plan(tmp_path, f"Bob={sys.executable} -I -S {path}", "calling"))
@@ -279,7 +269,7 @@ run(Talks())
 """
 
 
-def test_what_a_bot_writes_is_bounded_and_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_output_and_comments_are_bounded_with_a_warning(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for module in ("bots.sdk.program", "dealer.run.match_run"):
         monkeypatch.setattr(f"{module}.MAX_OUTPUT_BYTES", 1_000_000)
     monkeypatch.setattr("dealer.match.hand_in_play.MAX_COMMENTS_PER_HAND", 5)
@@ -293,7 +283,7 @@ def test_what_a_bot_writes_is_bounded_and_said(tmp_path: Path, monkeypatch: pyte
     assert words[1] == "match.seat1.Bob.out: the bot wrote more than 1,000,000 bytes; the rest is left out."
 
 
-def test_faults_are_bounded_and_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_faults_in_the_file_are_bounded_with_a_warning(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("dealer.run.match_files.MAX_FAULT_BYTES", 400)
     plan = _plan(tmp_path)
     files = MatchFiles(_run(plan).setup, plan.record)
@@ -307,14 +297,7 @@ def test_faults_are_bounded_and_said(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert files.left_out() == ["match.faults: 2 faults counted but left out, after 400 bytes."]
 
 
-def test_a_bot_that_ends_without_a_word(tmp_path: Path) -> None:
-    silent = "Bob=" + write_program(tmp_path, "b.py", "")
-    assert _fails(_plan(tmp_path, silent, "calling")) == (
-        "Bob ended before it connected. Its process ended with exit code 0. It wrote nothing."
-    )
-
-
-def test_a_bot_that_never_connects(tmp_path: Path) -> None:
+def test_bot_that_never_connects_ends_the_match(tmp_path: Path) -> None:
     idle = "Bob=" + write_program(tmp_path, "b.py", "import time; time.sleep(600)")
     reason = _fails(_plan(tmp_path, idle, "tcp", limits=limits(start_s=0.5)))
     assert reason == "Bob and tcp have not connected within 0.5 s. Bob wrote nothing."
@@ -338,7 +321,7 @@ class Compiling(Bot):
 
 @pytest.mark.parametrize("is_built_in", [True, False])
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="the bots of tests are forked")
-async def test_the_time_that_a_built_in_bot_compiles_does_not_count(
+async def test_compile_time_of_a_built_in_bot_does_not_count(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_built_in: bool
 ) -> None:
     ready = tmp_path / "ready"
@@ -366,7 +349,7 @@ async def test_the_time_that_a_built_in_bot_compiles_does_not_count(
         assert "--start-timeout" in _words(run)
 
 
-def test_a_built_in_bot_that_compiles_for_ever_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_built_in_bot_that_compiles_too_long_times_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     run = _run(_plan(tmp_path, "calling", "calling"))
     monkeypatch.setattr(BotProcess, "has_written", lambda *_: True)
 
@@ -380,7 +363,7 @@ def test_a_built_in_bot_that_compiles_for_ever_is_given_up(tmp_path: Path, monke
     assert not run._is_compiling(Seat(0))
 
 
-async def test_a_client_that_does_not_name_its_version(tmp_path: Path) -> None:
+async def test_client_that_names_no_version_ends_the_match(tmp_path: Path) -> None:
     run = _run(_plan(tmp_path, "tcp", "tcp", limits=limits(start_s=1)))
 
     playing = asyncio.create_task(_to_the_end(run))
@@ -394,7 +377,7 @@ async def test_a_client_that_does_not_name_its_version(tmp_path: Path) -> None:
     assert _words(run) == "tcp has not named its version within 1 s."
 
 
-def test_two_clients_that_do_not_come(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_all_missing_clients_are_named(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     run = _play(_plan(tmp_path, "tcp", "tcp", limits=limits(start_s=0.2)))
     assert _words(run) == "tcp and tcp#2 have not connected within 0.2 s."
     assert run.tally.faults == [{"timeout": 1}, {"timeout": 1}]
@@ -404,13 +387,13 @@ def test_two_clients_that_do_not_come(tmp_path: Path, caplog: pytest.LogCaptureF
     ]
 
 
-def test_a_bot_that_speaks_something_else(tmp_path: Path) -> None:
+def test_first_line_of_another_protocol_is_quoted(tmp_path: Path) -> None:
     foreign = _bot(tmp_path, "Bob", "f.write(b'HELLO\\r\\n')\nf.read()")
     reason = _fails(_plan(tmp_path, foreign, "calling"))
     assert reason.startswith("Bob does not speak the protocol: its first line was 'HELLO', not 'VERSION:2.0.0'.")
 
 
-def test_a_bot_that_leaves_before_its_version(tmp_path: Path) -> None:
+def test_bot_that_leaves_before_its_version_ends_the_match(tmp_path: Path) -> None:
     leaving = _bot(tmp_path, "Bob", "print('changed my mind', flush=True)\nos._exit(4)")
     reason = _fails(_plan(tmp_path, leaving, "calling"))
     assert reason in (
@@ -421,23 +404,21 @@ def test_a_bot_that_leaves_before_its_version(tmp_path: Path) -> None:
     )
 
 
-def test_a_bot_that_does_not_answer(tmp_path: Path) -> None:
-    slow = _bot(tmp_path, "Bob", "hello()\nf.read()")
-    reason = _fails(_plan(tmp_path, slow, "calling", limits=limits(response_s=0.5)))
-    assert reason == "Bob did not answer within 0.5 s in hand 0. It wrote nothing."
-
-
-def test_a_bot_that_uses_up_its_time(tmp_path: Path) -> None:
-    code = "import time\nhello()\nfor line in f:\n    time.sleep(0.3)\n    call(line)"
-    slow = _bot(tmp_path, "Bob", code)
-    clocks = TimeLimits(600_000_000, 600_000_000, 100_000)
-    other = _bot(tmp_path, "Ann", "hello()\nfor line in f: call(line)")
-    reason = _fails(_plan(tmp_path, slow, other, hands=1, limits=clocks))
-    assert reason.startswith("Bob exceeded its time for the match in hand ")
+@pytest.mark.parametrize(
+    ("delay_s", "clocks", "reason"),
+    [
+        (600, limits(response_s=0.3), "Bob did not answer within 0.3 s in hand 0. It wrote nothing."),
+        (0.1, TimeLimits(600_000_000, 600_000_000, 50_000), "Bob exceeded its time for the match in hand "),
+    ],
+)
+def test_slow_bot_runs_out_of_time(tmp_path: Path, delay_s: float, clocks: TimeLimits, reason: str) -> None:
+    slow = _bot(tmp_path, "Bob", f"import time\nhello()\nfor line in f:\n    time.sleep({delay_s})\n    call(line)")
+    calling = _bot(tmp_path, "Ann", "hello()\nfor line in f: call(line)")
+    assert _fails(_plan(tmp_path, slow, calling, hands=1, limits=clocks)).startswith(reason)
 
 
 @unix_only
-def test_a_bot_that_is_killed_in_the_middle(tmp_path: Path) -> None:
+def test_killed_bot_is_named_with_its_signal(tmp_path: Path) -> None:
     code = (
         "import signal\nhello()\nfor line in f:\n"
         "    if b':3:' in line: print('argh', flush=True); os.kill(os.getpid(), signal.SIGKILL)\n"
@@ -449,13 +430,17 @@ def test_a_bot_that_is_killed_in_the_middle(tmp_path: Path) -> None:
     )
 
 
-def test_a_bot_that_ends_in_the_middle(tmp_path: Path) -> None:
+def test_bot_that_exits_during_a_hand_ends_the_match(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     code = TURNS + "hello()\nfor line in f:\n    if b':2:' in line: os._exit(7)\n    if is_asked(line): call(line)"
     run = _play(_plan(tmp_path, "calling", _bot(tmp_path, "Bob", code)))
     assert _words(run) == "Bob closed the connection in hand 2. Its process ended with exit code 7. It wrote nothing."
     assert run.tally.hands == 2
     assert run.tally.faults[1] == {"crash": 1}
     assert run.tally.exit_codes == {1: 7}
+    assert _messages(caplog, logging.WARNING) == [
+        "match match: Bob closed the connection in hand 2.",
+        "match match, seat 2 (Bob), hand 2: crash, the match ended",
+    ]
 
 
 def _plan_on_a_full_disk(folder: Path, name: str) -> ContestPlan:
@@ -466,7 +451,7 @@ def _plan_on_a_full_disk(folder: Path, name: str) -> ContestPlan:
 
 
 @needs_full
-def test_a_disk_that_is_full_in_the_middle(tmp_path: Path) -> None:
+def test_full_disk_ends_the_match(tmp_path: Path) -> None:
     plan = _plan_on_a_full_disk(tmp_path, "match.tlog")
     assert _fails(plan) == f"could not write {plan.record.folder / 'match.tlog'}: No space left on device."
 
@@ -481,18 +466,16 @@ def _cannot_start(plan: ContestPlan) -> str:
 
 
 @needs_full
-def test_a_disk_that_is_full_from_the_beginning(tmp_path: Path) -> None:
+def test_full_disk_stops_the_start(tmp_path: Path) -> None:
     plan = _plan_on_a_full_disk(tmp_path, "match.log")
     assert _cannot_start(plan) == f"cannot write to {plan.record.folder}: No space left on device"
 
 
-def test_a_folder_that_is_not_there(tmp_path: Path) -> None:
+def test_missing_folder_and_unusable_addresses_stop_the_start(tmp_path: Path) -> None:
     plan = _plan(tmp_path)
     plan.record.folder.rmdir()
     assert _cannot_start(plan) == f"cannot write to {plan.record.folder}: No such file or directory"
-
-
-def test_a_port_in_use(tmp_path: Path) -> None:
+    assert _cannot_start(_plan(tmp_path, host="192.0.2.1")).startswith("cannot listen on 192.0.2.1 port any: ")
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         sentence = _cannot_start(_plan(tmp_path, ports=(0, port)))
@@ -500,11 +483,7 @@ def test_a_port_in_use(tmp_path: Path) -> None:
     assert sentence.endswith("; choose another address or port")
 
 
-def test_an_address_that_is_not_ours(tmp_path: Path) -> None:
-    assert _cannot_start(_plan(tmp_path, host="192.0.2.1")).startswith("cannot listen on 192.0.2.1 port any: ")
-
-
-def test_a_bot_that_cannot_be_started_takes_the_others_with_it(tmp_path: Path) -> None:
+def test_bot_that_cannot_start_ends_the_other_bots(tmp_path: Path) -> None:
     path = tmp_path / "bot"
     path.write_bytes(b"\x7fELF no program")
     path.chmod(0o755)
@@ -533,7 +512,7 @@ def _interrupt(run: TcpRun, is_time: Callable[[], bool]) -> TcpRun:
     return run
 
 
-def test_an_interrupted_match_leaves_whole_lines(tmp_path: Path) -> None:
+def test_interrupted_match_leaves_whole_lines(tmp_path: Path) -> None:
     run = _run(_plan(tmp_path, hands=10_000_000))
     _interrupt(run, lambda: run.tally.hands > 20)
     assert run.failure is None
@@ -544,13 +523,7 @@ def test_an_interrupted_match_leaves_whole_lines(tmp_path: Path) -> None:
     assert "SCORE:" not in text
 
 
-def test_an_interrupted_wait_ends(tmp_path: Path) -> None:
-    run = _run(_plan(tmp_path, "tcp", "tcp"))
-    _interrupt(run, lambda: bool(run.ports))
-    assert run.tally.hands == 0
-
-
-def test_a_match_that_waits_sets_no_timers(tmp_path: Path) -> None:
+def test_waiting_match_sets_no_timers(tmp_path: Path) -> None:
     class Loop(MatchLoop):
         timers = 0
 
@@ -575,7 +548,7 @@ def test_a_match_that_waits_sets_no_timers(tmp_path: Path) -> None:
         assert runner.run(main()) == 1
 
 
-def test_an_interrupt_while_the_exit_code_is_awaited(tmp_path: Path) -> None:
+def test_interrupt_during_the_wait_for_an_exit_code_keeps_the_reason(tmp_path: Path) -> None:
     """The bot has hung up and lingers; while its exit code is awaited, somebody presses Ctrl-C."""
     code = "import time\nhello()\nf.readline()\ns.shutdown(2)\ntime.sleep(600)"
     run = _run(_plan(tmp_path, _bot(tmp_path, "Bob", code), "calling"))
@@ -584,7 +557,7 @@ def test_an_interrupt_while_the_exit_code_is_awaited(tmp_path: Path) -> None:
 
 
 @unix_only
-def test_a_bot_that_will_not_end_does_not_keep_the_match(tmp_path: Path) -> None:
+def test_bot_that_ignores_sigterm_is_killed(tmp_path: Path) -> None:
     code = "import signal, time\nsignal.signal(signal.SIGTERM, signal.SIG_IGN)\nhello()\n"
     stubborn = _bot(tmp_path, "Bob", code + "for line in f: call(line)\nwhile True: time.sleep(600)")
     run = _run(_plan(tmp_path, stubborn, "calling", hands=2))
@@ -600,25 +573,18 @@ def _open_files() -> int:
 
 
 @needs_proc
-@pytest.mark.parametrize(
-    "how",
-    [
-        "finished",
-        "failed",
-        "interrupted",
-        "port in use",
-    ],
-)
-def test_no_file_stays_open(tmp_path: Path, how: str) -> None:
+@pytest.mark.parametrize("ending", ["finished", "failed", "interrupted", "port in use"])
+def test_no_file_stays_open(tmp_path: Path, ending: str) -> None:
     def once(folder: Path) -> None:
         folder.mkdir()
-        if how == "finished":
+        if ending == "finished":
             _play(_plan(folder))
-        elif how == "failed":
+        elif ending == "failed":
             _play(_plan(folder, "tcp", "tcp", limits=limits(start_s=0.01)))
-        elif how == "interrupted":
+        elif ending == "interrupted":
             run = _run(_plan(folder, "tcp", "tcp"))
             _interrupt(run, lambda: bool(run.ports))
+            assert run.tally.hands == 0
         else:
             with socket.create_server(("127.0.0.1", 0)) as taken:
                 _cannot_start(_plan(folder, ports=(taken.getsockname()[1],)))
@@ -629,7 +595,7 @@ def test_no_file_stays_open(tmp_path: Path, how: str) -> None:
     assert _open_files() == before
 
 
-def test_every_bot_writes_in_a_file_of_its_own(tmp_path: Path) -> None:
+def test_each_bot_has_its_own_output_file(tmp_path: Path) -> None:
     players = [write_program(tmp_path, f"{i}.py", f"print({i}); raise SystemExit") for i in range(3)]
     names = ("a", "a", "a-1")
     texts = [f"{name}={player}" for name, player in zip(names, players, strict=True)]
@@ -639,8 +605,7 @@ def test_every_bot_writes_in_a_file_of_its_own(tmp_path: Path) -> None:
     assert len({process.output_path for process in run._processes.values()}) == 3
 
 
-def test_two_matches_in_one_loop(tmp_path: Path) -> None:
-    """One fails, the other ends as it does alone."""
+def test_failing_match_leaves_another_in_the_loop_alone(tmp_path: Path) -> None:
     (tmp_path / "alone").mkdir()
     _play(_plan(tmp_path / "alone", "random", "random", hands=50))
     expected = (tmp_path / "alone" / "out" / "match.log").read_text()
@@ -662,28 +627,7 @@ def test_two_matches_in_one_loop(tmp_path: Path) -> None:
 # ---- steps
 
 
-def test_a_match_moved_on_in_steps_is_the_match_played_at_once(tmp_path: Path) -> None:
-    (tmp_path / "once").mkdir()
-    expected = _log(_play(_plan(tmp_path / "once", "random", "random", hands=30)))
-    run = _run(_plan(tmp_path, "random", "random", hands=30))
-
-    async def main() -> None:
-        try:
-            for hands in (1, 2, 2, 17, 29):
-                await run.play_until(hands)
-                assert run.tally.hands == hands
-                assert not run.is_over
-            await run.play_until(30)
-        finally:
-            await run.close()
-
-    with asyncio.Runner(loop_factory=new_event_loop) as runner:
-        runner.run(main())
-    assert run.is_over
-    assert _log(run) == expected
-
-
-async def test_a_match_ended_before_its_last_hand_has_its_score(tmp_path: Path) -> None:
+async def test_match_finished_early_has_its_score_line(tmp_path: Path) -> None:
     run = _run(_plan(tmp_path, "random", "random", hands=30))
 
     await run.play_until(12)
@@ -692,20 +636,30 @@ async def test_a_match_ended_before_its_last_hand_has_its_score(tmp_path: Path) 
     assert [line.startswith("SCORE:") for line in _log(run)[4:]] == [False] * 12 + [True]
 
 
-def test_a_picked_up_match_is_the_match_played_at_once(tmp_path: Path) -> None:
+def test_match_in_steps_and_resumed_match_are_the_match_played_at_once(tmp_path: Path) -> None:
     (tmp_path / "once").mkdir()
     expected = _log(_play(_plan(tmp_path / "once", "random", "random", hands=30)))
+    assert "random#2" in expected[-1]
     plan = _plan(tmp_path, "random", "random", hands=30)
     run = _run(plan)
-    _interrupt(run, lambda: run.tally.hands > 7)
-    recovered = _recovered(run)
-    again = _run(plan, tally=recovered)
+
+    async def play_in_steps() -> None:
+        try:
+            for hands in (1, 2, 2, 17):
+                await run.play_until(hands)
+                assert run.tally.hands == hands
+                assert not run.is_over
+        finally:
+            await run.close()
+
     with asyncio.Runner(loop_factory=new_event_loop) as runner:
-        runner.run(_to_the_end(again))
-    assert _log(again) == expected
+        runner.run(play_in_steps())
+        resumed = runner.run(_to_the_end(_run(plan, tally=_recovered(run))))
+    assert resumed.is_over
+    assert _log(resumed) == expected
 
 
-# ---- what becomes of a bot that fails while the match goes on
+# ---- faults under the policies that let the match go on
 
 TURNS = """
 def is_asked(line):
@@ -763,8 +717,8 @@ each_way_to_fail = pytest.mark.parametrize(
 
 
 @each_way_to_fail
-def test_a_bot_started_again_goes_on_as_if_nothing_had_happened(
-    tmp_path: Path, failing: str, fault: str, monkeypatch: pytest.MonkeyPatch
+def test_restarted_bot_plays_the_match_it_would_have_played(
+    tmp_path: Path, failing: str, fault: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr("dealer.run.contest_plan._MAX_IDLE_LINES_PER_HAND", 20)
     bob = _failing_once(tmp_path, failing)
@@ -775,11 +729,11 @@ def test_a_bot_started_again_goes_on_as_if_nothing_had_happened(
     assert run.tally.restarts == [1, 0]
     assert fault_phrase(run.tally.first_faults[Seat(0)]).startswith(f"{fault} in hand 3")
     assert fault_phrase(run.tally.first_faults[Seat(0)]).endswith("started again")
+    assert f"match match, seat 1 (Bob), hand 3: {fault}, started again" in _messages(caplog, logging.WARNING)
     assert _log(run)[4:] == _called_log(tmp_path)[4:]
 
 
-async def test_a_client_that_somebody_else_starts_is_awaited_again(tmp_path: Path) -> None:
-    """No process of ours is started again, and none is said to be."""
+async def test_lost_tcp_client_is_awaited_again(tmp_path: Path) -> None:
     run = _run(_plan(tmp_path, "tcp", "calling", on_fault=FaultPolicy.RESTART))
     client = parse_player(write_program(tmp_path, "c.py", CONNECT + _fails_once(tmp_path, DIES))).command
 
@@ -795,7 +749,7 @@ async def test_a_client_that_somebody_else_starts_is_awaited_again(tmp_path: Pat
     assert fault_phrase(run.tally.first_faults[Seat(0)]) == "disconnect in hand 3, awaited again"
 
 
-def test_a_bot_that_fails_again_and_again_without_an_answer_forfeits(tmp_path: Path) -> None:
+def test_bot_that_fails_after_each_restart_forfeits(tmp_path: Path) -> None:
     code = "hello()\nfor line in f:\n    if b':3:' in line: os._exit(7)\n    if is_asked(line): call(line)"
     run = _play(_plan(tmp_path, _bot(tmp_path, "Bob", TURNS + code), "calling", on_fault=FaultPolicy.RESTART))
     assert run.failure is None
@@ -807,16 +761,8 @@ def test_a_bot_that_fails_again_and_again_without_an_answer_forfeits(tmp_path: P
     assert set(bettings) <= {"cc", "crf", "rf"}
 
 
-def test_a_bot_that_cannot_be_started_again_forfeits(tmp_path: Path) -> None:
-    code = f"if os.path.exists({str(tmp_path / 'failed')!r}): raise SystemExit(5)\n" + _fails_once(tmp_path, DIES)
-    run = _play(_plan(tmp_path, _bot(tmp_path, "Bob", code), "calling", on_fault=FaultPolicy.RESTART))
-    assert run.failure is None
-    assert run.tally.hands == 10
-    assert run.tally.faults[0] == {"crash": 4}
-
-
 @each_way_to_fail
-def test_a_bot_that_forfeits_checks_or_folds_from_there_on(
+def test_forfeiting_bot_checks_or_folds_from_there_on(
     tmp_path: Path, failing: str, fault: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("dealer.run.contest_plan._MAX_IDLE_LINES_PER_HAND", 20)
@@ -832,7 +778,7 @@ def test_a_bot_that_forfeits_checks_or_folds_from_there_on(
     assert set(bettings[4:]) == {"crf", "rf"}
 
 
-def test_a_forfeit_outlives_the_run(tmp_path: Path) -> None:
+def test_forfeit_holds_after_a_resume(tmp_path: Path) -> None:
     bob = _failing_once(tmp_path, DIES)
     plan = _plan(tmp_path, bob, "raising", hands=400_000, on_fault=FaultPolicy.FORFEIT)
     run = _run(plan)
@@ -856,7 +802,7 @@ def test_a_forfeit_outlives_the_run(tmp_path: Path) -> None:
         (None, "timeout"),
     ],
 )
-async def test_a_bot_that_never_begins_forfeits(tmp_path: Path, code: str | None, kind: str) -> None:
+async def test_bot_that_never_begins_forfeits(tmp_path: Path, code: str | None, kind: str) -> None:
     bob = "Bob=tcp" if code is None else _bot(tmp_path, "Bob", code)
     plan = _plan(tmp_path, "raising", bob, on_fault=FaultPolicy.FORFEIT, limits=limits(start_s=PATIENCE_S))
     run = _run(plan)
@@ -875,8 +821,7 @@ async def test_a_bot_that_never_begins_forfeits(tmp_path: Path, code: str | None
 
 
 @pytest.mark.parametrize("failing", ["raise SystemExit(3)", "f.write(b'HELLO\\r\\n'); f.read(); os._exit(1)"])
-def test_a_bot_that_does_not_begin_at_once_is_started_again(tmp_path: Path, failing: str) -> None:
-    """Two starts fail; the third is as if nothing had happened."""
+def test_bot_whose_first_starts_fail_plays_the_match_it_would_have_played(tmp_path: Path, failing: str) -> None:
     path = str(tmp_path / "starts")
     count = f"open({path!r}, 'a').write('x')\nif os.path.getsize({path!r}) < 3: {failing}\n"
     run = _play(_plan(tmp_path, _bot(tmp_path, "Bob", count + CALLS), "random", on_fault=FaultPolicy.RESTART))
@@ -885,21 +830,21 @@ def test_a_bot_that_does_not_begin_at_once_is_started_again(tmp_path: Path, fail
     assert _log(run)[4:] == _called_log(tmp_path)[4:]
 
 
-def test_a_bot_that_never_begins_is_started_three_times_again(tmp_path: Path) -> None:
+def test_bot_that_never_begins_is_restarted_three_times(tmp_path: Path) -> None:
     quitter = "Bob=" + write_program(tmp_path, "b.py", "raise SystemExit(3)")
     run = _play(_plan(tmp_path, "calling", quitter, on_fault=FaultPolicy.RESTART))
     assert (run.failure, run.tally.hands) == (None, 10)
     assert (run.tally.restarts, run.tally.faults) == ([0, 3], [{}, {"crash": 4}])
 
 
-def test_a_match_to_which_nobody_comes_ends_under_every_policy(tmp_path: Path) -> None:
+def test_match_without_players_ends_under_forfeit(tmp_path: Path) -> None:
     plan = _plan(tmp_path, "tcp", "tcp", on_fault=FaultPolicy.FORFEIT, limits=limits(start_s=0.2))
     assert _fails(plan) == "no player is left to act."
 
 
 @needs_full
 @pytest.mark.parametrize("policy", [FaultPolicy.FORFEIT, FaultPolicy.RESTART])
-def test_a_disk_that_is_full_when_a_fault_is_noted_ends_the_match(
+def test_full_disk_at_a_fault_ends_the_match(
     tmp_path: Path, policy: FaultPolicy, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     plan = _plan(tmp_path, _failing_once(tmp_path, DIES), "calling", on_fault=policy)
@@ -930,7 +875,7 @@ def _messages(caplog: pytest.LogCaptureFixture, level: int) -> list[str]:
     return [record.getMessage() for record in caplog.records if record.levelno == level]
 
 
-def test_connections_and_the_course_of_a_match_are_logged(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_connections_start_and_end_are_logged(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.INFO, "dealer")
     run = _play(_plan(tmp_path, "Ann=calling", "Bob=calling", hands=3))
     messages = _messages(caplog, logging.INFO)
@@ -946,23 +891,7 @@ def test_connections_and_the_course_of_a_match_are_logged(tmp_path: Path, caplog
     assert _messages(caplog, logging.WARNING) == []
 
 
-def test_faults_and_restarts_are_logged(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    run = _play(_plan(tmp_path, _failing_once(tmp_path, DIES), "random", on_fault=FaultPolicy.RESTART))
-    assert run.failure is None
-    lost, fault = _messages(caplog, logging.WARNING)
-    assert lost == "match match: Bob closed the connection in hand 3."
-    assert fault == "match match, seat 1 (Bob), hand 3: crash, started again"
-
-
-def test_a_match_that_fails_is_logged(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    _fails(_plan(tmp_path, "calling", _bot(tmp_path, "Bob", "hello()\nf.readline()\nos._exit(7)")))
-    assert _messages(caplog, logging.WARNING) == [
-        "match match: Bob closed the connection in hand 0.",
-        "match match, seat 2 (Bob), hand 0: crash, the match ended",
-    ]
-
-
-def test_a_match_that_is_resumed_is_logged(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_resume_is_logged(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     plan = _plan(tmp_path, hands=10_000_000)
     run = _run(plan)
     _interrupt(run, lambda: run.tally.hands > 5)
@@ -973,7 +902,7 @@ def test_a_match_that_is_resumed_is_logged(tmp_path: Path, caplog: pytest.LogCap
     assert _messages(caplog, logging.INFO) == [f"match match: resumed after {recovered.hands} hands"]
 
 
-def test_the_log_of_the_program_is_silent_unless_asked_for(tmp_path: Path) -> None:
+def test_logging_is_silent_by_default(tmp_path: Path) -> None:
     code = "import logging, dealer; logging.getLogger('dealer.table').error('x')"
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, check=True)
     assert (done.stdout, done.stderr) == (b"", b"")
