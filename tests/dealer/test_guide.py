@@ -13,6 +13,7 @@ from tests.dealer.helpers import ROOT
 GUIDE = (ROOT / "docs" / "use-from-python.md").read_text("utf-8")
 
 
+@pytest.mark.slow
 def test_the_examples_run_from_top_to_bottom(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -116,9 +116,9 @@ def test_a_tally_holds_values_and_otherwise_sums() -> None:
     board = Board(setup_of(game("kuhn"), 1), wants_lines=False).connect_all().play([always("c")] * 2)
     record = board.seen.records[0]
     tracemalloc.start()
-    for _ in range(20_000):
+    for _ in range(5_000):
         tally.notice(HandFinished(record))
     used = tracemalloc.get_traced_memory()[0]
     tracemalloc.stop()
-    assert tally.hands == 20_000
-    assert used < 20_000 * 2 * 8 * 1.2 + 100_000
+    assert tally.hands == 5_000
+    assert used < 5_000 * 2 * 8 * 1.2 + 100_000

@@ -1,4 +1,4 @@
-"""Contests: what counts, when they stop, and that nothing of it depends on who was faster."""
+"""Contests: scores, stops, interruptions and faults, none of which depend on the speed of a match."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def _play(plan: ContestPlan, at_a_time: int = 2) -> ContestResult:
         return runner.run(main())
 
 
-def test_a_width_that_takes_many_deals_says_why(tmp_path: Path) -> None:
+def test_expectation_names_the_deals_a_narrow_interval_needs(tmp_path: Path) -> None:
     wide = expectation(_plan(tmp_path, "calling", "random", game="nolimit", stop="ci=20"))
     assert wide is not None
     assert "At least 37,000 deals are needed however little the scores vary: a hand can lose 200,000 mbb" in wide
@@ -67,7 +67,7 @@ def test_a_width_that_takes_many_deals_says_why(tmp_path: Path) -> None:
 
 
 def _compared(result: ContestResult) -> dict[str, Any]:
-    """What has nothing to do with clocks and places."""
+    """Return the result without times and folders."""
     data = result.model_dump(exclude={"seconds", "hands_per_second", "folder", "dealer"})
     for player in data["players"]:
         for name in ("thinking_s", "median_us", "p99_us"):
@@ -79,13 +79,11 @@ def _logs(folder: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in sorted(folder.glob("*.log"))}
 
 
-# ---- what counts
+# ---- scores
 
 
-@pytest.mark.parametrize("game", ["kuhn", "limit", "nolimit"])
-@pytest.mark.parametrize("players", [("calling", "calling"), ("raising", "raising")])
+@pytest.mark.parametrize(("game", "players"), [("kuhn", ("calling",) * 2), ("nolimit", ("raising",) * 2)])
 def test_equal_players_are_level_in_every_duplicate(tmp_path: Path, game: str, players: tuple[str, str]) -> None:
-    """The cards fall to both alike: what is left is skill, and here there is none."""
     result = _play(_plan(tmp_path, *players, game=game, in_process=True))
     assert [won_by(player).raw.mean for player in result.players] == [0.0, 0.0]
     # Nothing but draws was seen, and that is no proof: 3.7 losses of everything in 200 deals would not surprise.
@@ -149,22 +147,22 @@ def test_over_tcp_and_in_process_it_is_the_same_contest(tmp_path: Path) -> None:
     assert _logs(tmp_path / "False") == _logs(tmp_path / "True")
 
 
-# ---- when it stops
+# ---- stops
 
 
-@pytest.mark.parametrize("stop", ["better:0,100", "better:900,1900", "ci=80"])
+@pytest.mark.parametrize("stop", ["better:0,100", "better:900,1900", "ci=120"])
 def test_how_many_matches_run_at_a_time_changes_nothing(tmp_path: Path, stop: str) -> None:
     results = [
         _play(
             _plan(tmp_path / str(width), "random", "raising", hands=30_000, stop=stop, slices=2, in_process=True),
             at_a_time=width,
         )
-        for width in (1, 3, 4)
+        for width in (1, 4)
     ]
     assert results[0].outcome == "stopped"
     assert results[0].hands_played < 60_000
-    assert _compared(results[0]) == _compared(results[1]) == _compared(results[2])
-    assert _logs(tmp_path / "1") == _logs(tmp_path / "3") == _logs(tmp_path / "4")
+    assert _compared(results[0]) == _compared(results[1])
+    assert _logs(tmp_path / "1") == _logs(tmp_path / "4")
 
 
 def test_over_tcp_it_stops_at_the_same_hand(tmp_path: Path) -> None:
@@ -187,8 +185,8 @@ def test_a_stopped_contest_has_its_scores_written(tmp_path: Path) -> None:
 
 
 def test_a_rule_that_is_never_met_ends_with_the_hands(tmp_path: Path) -> None:
-    result = _play(_plan(tmp_path, "random", "raising", stop="ci=0.5", in_process=True, hands=1500))
-    assert (result.outcome, result.duplicates, result.verdict) == ("finished", 1500, None)
+    result = _play(_plan(tmp_path, "random", "raising", stop="ci=0.5", in_process=True, hands=150))
+    assert (result.outcome, result.duplicates, result.verdict) == ("finished", 150, None)
 
 
 # ---- interruptions
@@ -211,7 +209,7 @@ def _interrupted(plan: ContestPlan, hands: int) -> ContestResult:
 
 
 @pytest.mark.parametrize(
-    ("in_process", "hands"), [(False, 300), pytest.param(False, 1000, marks=pytest.mark.slow), (True, 1000)]
+    ("in_process", "hands"), [(False, 120), pytest.param(False, 1000, marks=pytest.mark.slow), (True, 1000)]
 )
 def test_interrupted_again_and_again_it_is_the_same_contest(tmp_path: Path, in_process: bool, hands: int) -> None:
     options: dict[str, Any] = {"stop": "better:0,2", "hands": hands, "in_process": in_process}
@@ -225,7 +223,7 @@ def test_interrupted_again_and_again_it_is_the_same_contest(tmp_path: Path, in_p
     assert _logs(tmp_path / "broken") == _logs(tmp_path / "whole")
 
 
-@pytest.mark.parametrize("stop", ["40", "better:0,2"])
+@pytest.mark.parametrize("stop", [pytest.param("40", marks=pytest.mark.slow), "better:0,2"])
 def test_held_in_the_middle_of_a_hand_it_deals_no_hand_twice(tmp_path: Path, stop: str) -> None:
     plan = _plan(tmp_path, "random", "random", stop=stop, hands=40)
     playings: list[set[tuple[str, int]]] = []
@@ -252,8 +250,8 @@ def test_held_in_the_middle_of_a_hand_it_deals_no_hand_twice(tmp_path: Path, sto
 # ---- scores without the luck of the cards
 
 
-@pytest.mark.parametrize("stop", ["ci=80", "better:0,200"])
-def test_a_rule_that_looks_at_corrected_scores(tmp_path: Path, stop: str) -> None:
+@pytest.mark.parametrize("stop", ["ci=110", "better:0,400"])
+def test_stop_rule_on_corrected_scores_stops_sooner(tmp_path: Path, stop: str) -> None:
     """It stops sooner than one that looks at winnings, at the same hand wherever the contest was interrupted."""
     players, options = ("calling", "random"), {"in_process": True, "game": "leduc", "stop": stop, "hands": 30_000}
     raw = _play(_plan(tmp_path / "raw", *players, **options))
@@ -265,7 +263,7 @@ def test_a_rule_that_looks_at_corrected_scores(tmp_path: Path, stop: str) -> Non
     assert corrected is not None
     if stop.startswith("ci"):
         assert result.duplicates < raw.duplicates
-        assert corrected.half_width <= 80 < won_by(result.players[0]).raw.half_width  # type: ignore[operator]
+        assert corrected.half_width <= 110 < won_by(result.players[0]).raw.half_width  # type: ignore[operator]
     assert "ithout the luck of the cards" in result.sentence
     (log_a, log_b) = sorted((tmp_path / "whole").glob("*.log"))
     correction = ChanceCorrection(find_game("leduc")[1])
@@ -282,7 +280,7 @@ def test_a_rule_that_looks_at_corrected_scores(tmp_path: Path, stop: str) -> Non
     assert _compared(_play(plan)) == _compared(result)
 
 
-def test_a_result_is_corrected_unasked(tmp_path: Path) -> None:
+def test_result_is_corrected_by_default(tmp_path: Path) -> None:
     """The chips decide everything; beside them stand the scores with a fitted weight of the correction."""
     players, options = ("calling", "random"), {"in_process": True, "game": "leduc", "hands": 300}
     raw = _play(_plan(tmp_path / "raw", *players, **options))
@@ -304,7 +302,9 @@ def test_a_result_is_corrected_unasked(tmp_path: Path) -> None:
     [("leduc", {"hands": 79}), ("leduc", {"stop": "better:0,9"}), ("kuhn", {})],
     ids=["too few deals", "a sequential test", "nothing to correct"],
 )
-def test_what_is_not_corrected_unasked(tmp_path: Path, game: str, options: dict[str, Any]) -> None:
+def test_too_few_deals_and_sequential_tests_are_not_corrected_by_default(
+    tmp_path: Path, game: str, options: dict[str, Any]
+) -> None:
     plan = _plan(tmp_path, "calling", "random", in_process=True, game=game, score=Score.BOTH, **options)
     result = _play(plan)
     assert won_by(result.players[0]).corrected is None
@@ -328,7 +328,7 @@ def test_a_correction_needs_its_logs(tmp_path: Path) -> None:
     assert won_by(result.players[0]).corrected is None
 
 
-def test_rules_reckon_with_how_far_corrected_scores_reach(tmp_path: Path) -> None:
+def test_bounds_of_corrected_scores_enter_sequential_tests_only(tmp_path: Path) -> None:
     kuhn = find_game("kuhn")[1]
     assert _plan(tmp_path, "random", "random", stop="ci=20", score=Score.CORRECTED).bounds == score_bounds(kuhn)
     assert _plan(tmp_path, "random", "random", stop="better:0,9", score=Score.CORRECTED).bounds == corrected_bounds(
@@ -361,7 +361,6 @@ def test_the_contest_ends_with_the_bot(tmp_path: Path) -> None:
     assert result.players[1].faults == {"crash": 1}
     assert result.players[1].exit_code == 9
     assert result.players[0].faults == {}
-    assert result.sentence.startswith("No deal was finished in every seating: B closed the connection")
 
 
 @pytest.mark.parametrize("policy", [FaultPolicy.FORFEIT, FaultPolicy.RESTART])
@@ -377,7 +376,7 @@ def test_the_contest_outlives_the_bot(tmp_path: Path, policy: FaultPolicy) -> No
     assert sum(player.chips for player in result.players) == 0
 
 
-def test_what_a_bot_does_ends_no_other_contest(tmp_path: Path) -> None:
+def test_failing_bot_ends_no_other_contest(tmp_path: Path) -> None:
     """Three contests of a tournament: those without Bob are played to their ends."""
     bob = _dying(tmp_path)
     plans = [
@@ -410,10 +409,10 @@ def _made(folder: Path) -> Path:
     return folder
 
 
-# ---- whom it waits for
+# ---- waits
 
 
-def test_an_interrupted_run_says_whom_it_was_waiting_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_interrupted_run_names_the_player_it_was_waiting_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("dealer.run.contest.LONG_WAIT_S", 0.0)
     never = "Never=" + write_program(tmp_path, "never.py", CONNECT + "hello()\nf.read()")
     plan = _plan(tmp_path / "out", never, "calling", seating=Seating.SINGLE)
@@ -441,7 +440,7 @@ def test_an_interrupted_run_says_whom_it_was_waiting_for(tmp_path: Path, monkeyp
 # ---- settings of one bot
 
 
-def test_a_bot_has_its_own_clock_folder_and_variables(tmp_path: Path) -> None:
+def test_bot_has_its_own_clock_folder_and_variables(tmp_path: Path) -> None:
     """It never answers: its own clock ends the match long before the one of all players would."""
     (tmp_path / "own").mkdir()
     silent = write_program(
@@ -471,7 +470,7 @@ def test_clocks_of_their_own_in_process(tmp_path: Path) -> None:
     assert SeatClock(setup, Seat(1)).limits == setup.limits
 
 
-def test_what_connects_is_noted_by_the_name_of_its_seat(tmp_path: Path) -> None:
+def test_stray_connections_are_noted_by_the_name_of_the_seat(tmp_path: Path) -> None:
     plan = _plan(tmp_path / "out", "calling", "raising")
     tournament = Tournament([Contest(plan, asyncio.Semaphore(1))], 1)
     (contest,) = tournament.contests

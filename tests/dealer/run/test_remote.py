@@ -90,7 +90,7 @@ def names(run: Path) -> set[str]:
 
 CUP: dict[str, Any] = {"bots": ["calling", "raising", "Rnd=random"], "games": ["kuhn", "leduc"], "seed": 3}
 CUPS: dict[str, dict[str, Any]] = {
-    "in process": {**CUP, "deals": 60, "in_process": True},
+    "in process": {**CUP, "deals": 30, "in_process": True},
     "until it is known": {**CUP, "bots": ["folding", "raising"], "stop": "better:0,500", "in_process": True},
     "over sockets": {**CUP, "games": ["kuhn"], "deals": 20, "seating": "single"},
 }

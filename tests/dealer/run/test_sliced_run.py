@@ -81,7 +81,7 @@ class Stuck(Drawing):
 
 
 def _compared(result: dealer.ContestResult) -> dict[str, Any]:
-    """What has nothing to do with clocks and places."""
+    """Return the result without times and folders."""
     data = result.model_dump(exclude={"seconds", "hands_per_second", "folder", "resume", "dealer"})
     for player in data["players"]:
         for name in ("thinking_s", "median_us", "p99_us"):
@@ -102,7 +102,7 @@ def _files(folder: str) -> dict[str, bytes | list[list[bytes]]]:
 
 
 def _play(workers: int, bots: Any, game: str = "kuhn", **settings: Any) -> tuple[Any, Any, Any]:
-    """The result, the files, and what was to be watched of each match."""
+    """Return the result, the files, and the events of each match."""
     events = defaultdict(list)
 
     def watch(event: dealer.MatchEvent) -> None:
@@ -139,6 +139,7 @@ def test_nothing_depends_on_the_number_of_workers(bots: Any, workers: int, setti
     assert together[2] == alone[2]
 
 
+@pytest.mark.slow
 def test_a_tournament_shares_the_processes() -> None:
     cups = [
         dealer.tournament(
@@ -171,7 +172,7 @@ def test_a_bot_that_ends_its_process_ends_the_contest() -> None:
 
 
 @pytest.mark.parametrize("bot", [pytest.param(Drawing, marks=pytest.mark.slow), Stuck])
-async def test_a_run_that_was_interrupted_goes_on(bot: type[Bot]) -> None:
+async def test_interrupted_run_can_be_resumed(bot: type[Bot]) -> None:
     options: dict[str, Any] = {"deals": 1000, "seed": 1, "workers": 2}
 
     played = asyncio.Event()
@@ -194,7 +195,7 @@ async def test_a_run_that_was_interrupted_goes_on(bot: type[Bot]) -> None:
         assert _files("run") == _files("whole")
 
 
-def test_what_cannot_be_taken_to_a_worker_gets_a_sentence() -> None:
+def test_bot_that_cannot_be_pickled_is_refused() -> None:
     class Local(Drawing):
         pass
 
