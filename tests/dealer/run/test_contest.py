@@ -250,7 +250,7 @@ def test_held_in_the_middle_of_a_hand_it_deals_no_hand_twice(tmp_path: Path, sto
 # ---- scores without the luck of the cards
 
 
-@pytest.mark.parametrize("stop", ["ci=110", "better:0,400"])
+@pytest.mark.parametrize("stop", ["ci=80", "better:0,400"])
 def test_stop_rule_on_corrected_scores_stops_sooner(tmp_path: Path, stop: str) -> None:
     """It stops sooner than one that looks at winnings, at the same hand wherever the contest was interrupted."""
     players, options = ("calling", "random"), {"in_process": True, "game": "leduc", "stop": stop, "hands": 30_000}
@@ -263,7 +263,7 @@ def test_stop_rule_on_corrected_scores_stops_sooner(tmp_path: Path, stop: str) -
     assert corrected is not None
     if stop.startswith("ci"):
         assert result.duplicates < raw.duplicates
-        assert corrected.half_width <= 110 < won_by(result.players[0]).raw.half_width  # type: ignore[operator]
+        assert corrected.half_width <= 80 < won_by(result.players[0]).raw.half_width  # type: ignore[operator]
     assert "ithout the luck of the cards" in result.sentence
     (log_a, log_b) = sorted((tmp_path / "whole").glob("*.log"))
     correction = ChanceCorrection(find_game("leduc")[1])
