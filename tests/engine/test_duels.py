@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import itertools
 import math
 import random
@@ -13,9 +12,8 @@ import pytest
 
 from engine import parse_cards
 from engine.cards import holdings_of, starting_hand
-from engine.duels import BOARDS, DUELS, ROWS, duel, duel_counts, duel_row
+from engine.duels import BOARDS, DUELS, duel, duel_counts, duel_row
 from engine.equity import odds_by_pot
-from engine.errors import TableError
 from engine.matchups import counts
 from tests.engine.generators import count_pair, form_of, main, pairs_by_row
 
@@ -94,31 +92,9 @@ def test_nobody_writes_to_the_numbers():
         duel_counts()[0, 0] = 0
 
 
-# ---- the file
-
-
-def data_of_file():
-    return Path(DUELS.path).read_bytes()
-
-
-def test_the_file_is_the_one_it_claims_to_be():
-    data = data_of_file()
-    assert hashlib.sha256(data).hexdigest() == DUELS.sha256
-    assert len(data) == len(DUELS.magic) + 8 * ROWS
-
-
-def test_damaged_files_are_refused():
-    data = data_of_file()
-    flipped = bytearray(data)
-    flipped[50_000] ^= 1
-    for damaged in (b"", data[:50], b"x" + data[1:], data[:-4], data + b"\0" * 4, bytes(flipped)):
-        with pytest.raises(TableError, match="the table of all duels before the flop is damaged"):
-            DUELS.numbers(damaged)
-
-
 @pytest.mark.slow
 def test_generating_the_table_gives_the_packaged_file(tmp_path, capsys):
     path = tmp_path / "duels.bin"
     main("duels", str(path))
-    assert path.read_bytes() == data_of_file()
+    assert path.read_bytes() == Path(DUELS.path).read_bytes()
     assert DUELS.sha256 in capsys.readouterr().out

@@ -6,7 +6,6 @@ It is tried where node and the package are found: installed here, or elsewhere w
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import os
 import subprocess
@@ -66,13 +65,6 @@ def test_random_hands(name: str) -> None:
     assert_read(random_hands(name, 100, seed=3))
     cents = ExportOptions(hero="Bob", chip_value="0.01", currency="EUR")
     assert_read(random_hands(name, 50, seed=4), cents)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", NO_LIMIT)
-def test_many_random_hands(name: str) -> None:
-    for seed, fold in enumerate((0.0, 0.15, 0.4)):
-        assert_read(random_hands(name, 1000, seed=seed, fold=fold), dataclasses.replace(LF, hero="Ann"))
 
 
 def test_short_stacks_and_a_side_pot() -> None:

@@ -68,17 +68,11 @@ def is_of_a_card_room(hand: HandRecord) -> bool:
 
 
 @pytest.mark.sampled
+@pytest.mark.parametrize("fold", [0.15, 0.0, 0.4])
 @pytest.mark.parametrize("name", NO_LIMIT)
-def test_random_hands(name: str) -> None:
-    assert_read(random_hands(name, 25, seed=3))
+def test_random_hands(name: str, fold: float) -> None:
+    assert_read(random_hands(name, 25, seed=3, fold=fold))
     assert_read(random_hands(name, 15, seed=4), dataclasses.replace(LF, hero="Ann", chip_value="0.01", crlf=True))
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("fold", [0.0, 0.15, 0.4])
-@pytest.mark.parametrize("name", NO_LIMIT)
-def test_many_random_hands(name: str, fold: float) -> None:
-    assert_read(random_hands(name, 400, seed=6, fold=fold))
 
 
 @pytest.mark.parametrize(

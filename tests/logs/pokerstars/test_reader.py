@@ -87,12 +87,6 @@ def test_random_hands_of_every_game_come_back(name: str) -> None:
     assert_round_trip(random_hands(name, 10, seed=6), ExportOptions(currency=None))
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", HOLDEM)
-def test_many_random_hands_come_back(name: str) -> None:
-    assert_round_trip(random_hands(name, 2000, seed=7, fold=0.05))
-
-
 @pytest.mark.sampled
 @pytest.mark.parametrize("name", recorded_cases("holdem", "sidepots"))
 def test_recorded_matches_come_back(name: str) -> None:

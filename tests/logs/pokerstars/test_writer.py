@@ -61,14 +61,6 @@ def test_random_hands_of_every_shipped_game(name: str, fold: float) -> None:
     checked(hands, dataclasses.replace(LF, hero="Bob"))
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("seed", range(2))
-@pytest.mark.parametrize("name", sample.HOLDEM)
-def test_many_random_hands_of_every_shipped_game(name: str, seed: int) -> None:
-    for fold in (0.0, 0.15, 0.4):
-        checked(sample.random_hands(name, 400, seed=seed, fold=fold), dataclasses.replace(LF, hero="Bob"))
-
-
 def odd_game(seed: int) -> Game:
     """Hold'em for two to ten with short and unequal stacks, and blinds that put players all-in."""
     chance = random.Random(seed)
