@@ -36,7 +36,7 @@ def _contest(folder: Path, game: str, hands: int) -> tuple[dict[str, list[HandRe
     return records, matches
 
 
-@pytest.mark.parametrize(("game", "hands"), [("leduc", 300), ("nolimit", 250), ("nolimit3", 120), ("limit", 130)])
+@pytest.mark.parametrize(("game", "hands"), [("leduc", 130), ("nolimit", 110), ("nolimit3", 105), ("limit", 105)])
 def test_lists_and_scores_are_those_of_all_hands(tmp_path: Path, game: str, hands: int) -> None:
     records, matches = _contest(tmp_path, game, hands)
     rules = find_game(game)[1]
@@ -115,7 +115,7 @@ def test_damaged_hands_are_left_out_and_counted(tmp_path: Path) -> None:
 
 
 def test_a_curve_of_many_deals_has_a_bounded_number_of_points(tmp_path: Path) -> None:
-    path = _log(tmp_path, "m", random_hands("kuhn", 1900), find_game("kuhn")[0])
+    path = _log(tmp_path, "m", random_hands("kuhn", 1000), find_game("kuhn")[0])
     match = open_hands(HandFile(str(path))).matches[0]
     scores = ContestScores(match.game, [["m"]])
     while scores.count({"m": match}):
@@ -124,5 +124,5 @@ def test_a_curve_of_many_deals_has_a_bounded_number_of_points(tmp_path: Path) ->
     assert 200 < len(curve) <= 401
     hands = [hands for hands, _ in curve]
     assert hands == sorted(set(hands))
-    assert hands[-1] == 1900
+    assert hands[-1] == 1000
     assert not scores.worst_deals

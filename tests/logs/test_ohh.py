@@ -259,7 +259,7 @@ def test_chips_as_money(chip_value: Any) -> None:
 
 
 def test_cents_of_a_split_pot_add_up() -> None:
-    hands = [hand for hand in random_hands("limit10", 300, fold=0.02) if any(value % 1 for value in hand.values)]
+    hands = [hand for hand in random_hands("limit10", 100, fold=0.02) if any(value % 1 for value in hand.values)]
     assert hands
     for hand in hands:
         assert_counts(hand)

@@ -52,7 +52,7 @@ class Files(Watcher):
                 self.transcript += format_event(event, ())
 
 
-def played(folder: Path, hands: int = 40) -> tuple[list[HandRecord], Files]:
+def played(folder: Path, hands: int = 20) -> tuple[list[HandRecord], Files]:
     """A match of three players who talk, answer wrongly and out of turn; its files are in the folder too."""
     files = Files()
     board = Board(setup_of(sample.random_hands("limit3", 1)[0].game, hands), watchers=[files])
@@ -78,7 +78,7 @@ def played(folder: Path, hands: int = 40) -> tuple[list[HandRecord], Files]:
     (folder / "x.tlog").write_text(files.tlog)
     (folder / "x.err").write_bytes(files.transcript)
     assert len(board.seen.records) == hands
-    assert sum(len(record.comments) for record in board.seen.records) > 20
+    assert sum(len(record.comments) for record in board.seen.records) > 10
     return board.seen.records, files
 
 

@@ -227,7 +227,7 @@ def test_wrong_line_is_refused_with_its_column(game: str, line: str, column: int
 
 
 def test_values_may_lack_the_decimals_that_are_not_printed() -> None:
-    written = [hand for hand in random_hands("limit10", 300, fold=0.02) if any(v % 1 for v in hand.values)]
+    written = [hand for hand in random_hands("limit10", 100, fold=0.02) if any(v % 1 for v in hand.values)]
     reader = StateLines(written[0].game)
     assert written
     for hand in written:

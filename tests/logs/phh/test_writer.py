@@ -166,7 +166,7 @@ def test_times_and_comments_have_fields_of_their_own() -> None:
 
 
 def test_a_split_pot_has_fractions() -> None:
-    hand = next(hand for hand in random_hands("limit10", 300, fold=0.02) if any(value % 1 for value in hand.values))
+    hand = next(hand for hand in random_hands("limit10", 100, fold=0.02) if any(value % 1 for value in hand.values))
     stacks = tomllib.loads(format_phh(hand))["finishing_stacks"]
     assert stacks == pytest.approx([100000 + value for value in hand.values], abs=1e-6)
     assert any(isinstance(stack, float) for stack in stacks)
@@ -215,7 +215,7 @@ def test_games_that_are_nearly_holdem_are_refused_too(changes: dict[str, Any], w
 def test_a_raise_that_lowers_the_bet_is_refused() -> None:
     """A short stack of a limit game may raise to less than is bet already; card rooms have no word for it."""
     game = find_game("limit3")[1]._replace(stacks=(100, 12, 100))
-    hands = random_hands(game, 300, fold=0.0)
+    hands = random_hands(game, 100, fold=0.0)
     sentences = Counter(sentence for hand in hands if (sentence := refusal(hand)))
     assert all("raises to 12 where" in sentence for sentence in sentences)
     assert 0 < sentences.total() < len(hands)

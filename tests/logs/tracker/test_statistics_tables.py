@@ -61,7 +61,7 @@ def test_names_that_trackers_shorten_are_listed() -> None:
 
 
 def test_figures_that_a_game_lacks_have_no_column() -> None:
-    by_title = {table.title: table for table in _tables(random_hands("kuhn", 200))}
+    by_title = {table.title: table for table in _tables(random_hands("kuhn", 60))}
     heads = [column.title for column in by_title["By position"].columns]
     assert "VPIP" not in heads
     assert "W$SD" in heads
@@ -75,7 +75,7 @@ def test_winnings_in_two_units_name_them() -> None:
 
 
 def test_a_narrow_window_keeps_the_winnings_by_position() -> None:
-    (table,) = (one for one in _tables(random_hands("limit", 200)) if one.title == "By position")
+    (table,) = (one for one in _tables(random_hands("limit", 60)) if one.title == "By position")
     assert table_lines(table, 40)[0].plain.split()[:3] == ["bot", "position", "mbb/g"]
 
 
