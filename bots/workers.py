@@ -58,7 +58,7 @@ class Workers:
     Args:
         make: returns a new executor.
         lost: exceptions that mean that a worker died.
-        gone: exceptions that mean that no executor is available any more.
+        gone: exceptions that mean that the executor is lost.
         survives: the executor still works after the death of a worker, otherwise it is replaced.
         ignores_term: the processes ignore SIGTERM.
         name: name of the workers in a `WorkersError`.

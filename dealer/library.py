@@ -130,7 +130,7 @@ def play(
             it is not called again, and the exception is raised at the end.
         watch: called with all events of all matches, such as hands, actions and faults. Exceptions are treated as for
             `on_progress`.
-        settings: fields of `dealer.run.run_settings.RunSettings`. None stands for the default.
+        settings: fields of `dealer.run.run_settings.RunSettings`. None selects the default.
 
     Raises:
         ConfigError: the settings are invalid.
@@ -177,7 +177,7 @@ def tournament(
         out: as for `play`.
         on_progress: as for `play`.
         watch: as for `play`.
-        settings: fields of `dealer.run.run_settings.RunSettings`. None stands for the default.
+        settings: fields of `dealer.run.run_settings.RunSettings`. None selects the default.
 
     Raises:
         ConfigError: the settings are invalid.
@@ -220,7 +220,7 @@ def resume(
 ) -> AnyResult:
     """Resume an interrupted run, with the same cards, logs and result as without the interruption.
 
-    The result of a finished run is returned as it is, unless `deals` asks for more.
+    The result of a finished run is returned unchanged, unless `deals` asks for more.
 
     Args:
         folder: folder of the run.

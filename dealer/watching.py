@@ -4,7 +4,7 @@
 disk. Their input never becomes a path.
 
 `LiveMatches` receives the events of a match in the thread of the run. Watchers read the newest moment in theirs. A
-moment that nobody reads is dropped.
+moment without readers is dropped.
 """
 
 from __future__ import annotations

@@ -101,7 +101,7 @@ Seed: TypeAlias = int | DealKey
 
 
 def logged_seed(seed: Seed) -> int | str:
-    """Return the form of a seed for logs and results: an integer as it is, a key as its fingerprint."""
+    """Return the form of a seed for logs and results: an integer unchanged, a key as its fingerprint."""
     if isinstance(seed, DealKey):
         return str(seed)
     return seed

@@ -80,7 +80,7 @@ def duel_counts() -> NDArray[np.uint32]:
 def duel_row(one: int, two: int, three: int, four: int) -> int:
     """Return the row of the holding `one`, `two` against the holding `three`, `four`.
 
-    A negative number n stands for row -1 - n with the holdings exchanged.
+    A negative number n means row -1 - n with the holdings exchanged.
     """
     # engine.kernels.ranges compiles this function, so it uses integers only and calls nothing.
     if one < two:

@@ -65,7 +65,7 @@ class LogProblem:
     """A problem in a file.
 
     Attributes:
-        path: file as it was given; ``<lines>`` for lines without a file.
+        path: file as named by the caller; ``<lines>`` for lines without a file.
         line_number: 1-based; None for a problem of the whole file.
         column: 1-based index of the first wrong character in the line; None if unknown.
         problem: description, as a sentence without a full stop.
@@ -144,7 +144,7 @@ class ProblemReporter:
     """Report the problems of one file.
 
     Attributes:
-        path: file as it was given; ``<lines>`` for lines without a file.
+        path: file as named by the caller; ``<lines>`` for lines without a file.
         strict: whether the first problem ends the reading, except for a half-written end.
     """
 

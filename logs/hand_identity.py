@@ -2,7 +2,7 @@
 
 A hand of a card room is identified by its number, whatever the time zone of its header. Numbers that this program
 writes are digests of the match, so for them table and players are compared as well. A PHH hand is identified by its
-number and content. `SeenHands` compares both as they are read.
+number and content. `SeenHands` compares both while reading.
 
 Logs are compared before they are read (`repeated_lines`). Two logs have parts of one match if their headers and all
 hands of the same number are equal. Two runs of the same seed and players can agree in some hands by chance, and then no

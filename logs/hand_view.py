@@ -261,7 +261,7 @@ class HandView:
 
     @property
     def acting(self) -> PlayerView | None:
-        """Player to act; None if there is none."""
+        """Player to act, or None."""
         return next((seat for seat in self.seats if seat.is_acting), None)
 
     @property

@@ -40,8 +40,8 @@ def scan_action(text: str, start: int, is_limit: bool) -> tuple[Action | None, i
     """Read the action at `start`.
 
     Returns:
-        The action and the index after it. The action is None if no action begins with this character or the text ends.
-        The whole result is None if a no-limit raise has no size: the reference counts the two as different faults.
+        The action and the index after it. Without an action at this index, None replaces the action. If a no-limit
+        raise has no size, None replaces the whole result, because the reference counts the two as different faults.
     """
     kind = _KIND_BY_LETTER.get(text[start : start + 1])
     if kind is None:

@@ -178,7 +178,7 @@ def _line_problems(text: str, game: Game | None) -> list[str]:
     """Describe the lines of which `parse_game_definition` skips or changes a part.
 
     Args:
-        game: the game as it was read; None if it cannot be played.
+        game: the game, or None if it cannot be played.
     """
     problems = []
     first_lines: dict[str, int] = {}

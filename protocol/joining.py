@@ -170,7 +170,7 @@ class SeatText:
     """Bytes sent at a seat, by the bot or the dealer.
 
     Attributes:
-        text: the bytes as latin-1, so that any byte can stand in JSON. Not necessarily whole lines.
+        text: the bytes as latin-1, so that JSON can hold any byte. Not necessarily whole lines.
     """
 
     __pydantic_config__: ClassVar[ConfigDict] = _STRICT
@@ -305,7 +305,7 @@ def _adapter(kind: Any) -> TypeAdapter[Any]:
 
 
 def encode(message: JoiningRequest | ServerMessage) -> bytes:
-    """Encode a message as JSON, without the fields that are None."""
+    """Encode a message as JSON, without fields of value None."""
     kind: Any = type(message)
     return _adapter(kind).dump_json(message, exclude_none=True)
 

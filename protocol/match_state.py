@@ -5,7 +5,7 @@
 grammar of ACPC protocol 2.0.0::
 
     state   = "MATCHSTATE:" position ":" hand ":" betting ":" cards
-    betting = round *( "/" round )        actions of each round; a round appears as soon as it is reached
+    betting = round *( "/" round )        actions of each round; a round appears once it is reached
     cards   = hole *( "|" hole ) board    one slot per position, empty where unseen
     board   = cards0 *( "/" cards )       the cards of round 0 follow the last slot without a slash
 """

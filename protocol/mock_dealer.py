@@ -68,7 +68,7 @@ class MockDealer:
         """Add a state in which the player acts.
 
         Args:
-            expects: the replies to accept, as texts of actions; any legal action if there is none.
+            expects: the replies to accept, as texts of actions; any legal action if empty.
 
         Raises:
             FormatError: the text is not a state of the game.

@@ -111,7 +111,7 @@ class Observation:
     player_count: int
     """NPLAYERS: players dealt in, folded or not."""
     follower_count: int
-    """FOLLOWERS: players that act after this one in the round if nobody raises; 0 for the last."""
+    """FOLLOWERS: players that act after this one in the round unless one raises; 0 for the last."""
     round: int
     """ROUND: betting round, 0-based. The thesis only separates the first from the others."""
     in_game_count: int

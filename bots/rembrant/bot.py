@@ -217,7 +217,7 @@ def _explain_cell(view: View, decision: _Decision) -> str:
 def read_opponent(view: View) -> Opponent:
     """Return the opponent's last action in this round, as the tables name it.
 
-    With more than two players, the last bet or raise of the round counts, whoever made it. Without one, it counts
+    With more than two players, the last bet or raise of the round counts, of any player. Without one, it counts
     whether any player has called or checked.
 
     The first bet or raise of a round is a raise, and every later one a re-raise. Blinds are neither. A raise is all-in

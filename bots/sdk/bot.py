@@ -73,7 +73,7 @@ class Bot(ABC):
     def act(self, view: View) -> Action:
         """Return the bot's action; called whenever it is its turn.
 
-        An illegal action ends the program with an error. `View.can_raise` and the properties next to it tell which
+        An illegal action ends the program with an error. `View.can_raise` and the properties next to it show which
         actions are legal, and `View.nearest_legal` replaces an illegal action by a legal one.
         """
 

@@ -4,7 +4,7 @@ A learning bot plays differently in each hand, and matches that run in parallel 
 dealer therefore starts each learner of each match with the same memory and a journal of its own, and merges the
 journals when all matches are over.
 
-A journal has one line per hand, its number and what the bot learnt from it, written when the hand ends. A journal
+A journal has one line per hand, its number and the lesson of the bot, written when the hand ends. A journal
 cut after any hand is the learner's state after that hand, so an interrupted match resumes without learning twice.
 """
 

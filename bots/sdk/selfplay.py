@@ -55,7 +55,7 @@ class BotGroup:
 
     Attributes:
         comments: comments sent with the last action of `ask`, as lines.
-        running_seat: seat of the bot whose code is running; None if there is none.
+        running_seat: seat of the bot whose code is running, or None.
     """
 
     def __init__(self, bots: Sequence[Bot], game: Game) -> None:

@@ -73,7 +73,7 @@ def _compare_deals(
     """Compare the hands of each deal.
 
     Returns:
-        the leaks of all players, the reason if there are none, and the worst deals.
+        the leaks of all players, or the reason for their absence, and the worst deals.
     """
     from logs.leaks import LeaksRefused, all_leaks_of, deals_in
 

@@ -62,7 +62,7 @@ def fold(betting: BettingState, bot: int, chance: Random) -> Action:
 
 
 def bet_once(betting: BettingState, bot: int, chance: Random) -> Action:
-    """Make a minimum bet if there is none in the round, else call."""
+    """Make a minimum bet in a round without a bet, else call."""
     for _, action in betting.rounds[-1]:
         if action.kind is ActionKind.RAISE:
             return CALL

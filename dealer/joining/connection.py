@@ -76,7 +76,7 @@ class JoinSettings:
 
 
 class ServerConnection(ClientConnection, SharedBufferProtocol):
-    """WebSocket that passes messages on as soon as they are read.
+    """WebSocket that passes messages on at once.
 
     Attributes:
         on_message: called for every message.

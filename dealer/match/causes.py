@@ -29,7 +29,7 @@ class PlayerCause(Cause, abc.ABC):
 
     Attributes:
         seat: seat of the player.
-        line: the offending line; empty if there is none.
+        line: the offending line, or empty.
     """
 
     seat: Seat

@@ -65,7 +65,7 @@ def cause_clause(cause: Cause, names: Sequence[str], hand_number: int, *, shows_
         cause: cause of the end of the match, or of a player's part in it.
         names: the players, by seat.
         hand_number: the hand being played at the time.
-        shows_output: quote what players sent or wrote.
+        shows_output: quote the lines of players.
     """
     match cause:
         case causes.BotFailed(seat, problem):
@@ -108,7 +108,7 @@ def stray_sentence(event: StrayConnection, name: str) -> str:
 
 
 def exit_phrase(code: int) -> str:
-    """Name an exit code, or the signal that a negative one stands for."""
+    """Name an exit code, or the signal of a negative one."""
     if code >= 0:
         return f"exit code {code}"
     try:

@@ -115,7 +115,7 @@ class Fault(NamedTuple):
 
     Attributes:
         hand_number: the hand being played; -1 before the first.
-        line: the offending line as received; empty if there is none.
+        line: the offending line as received, or empty.
         played: the action played instead, for `Remedy.PLAYED`.
     """
 

@@ -6,7 +6,7 @@ that fail, and `dealer.match.match_play` plays the hands.
 
 Under `FaultPolicy.END` a player that fails ends the match, as with the reference dealer. Under the other policies its
 seat becomes empty and `take_losses` reports it. The match waits at that player's turn, with no clock running, until
-the owner brings it back with `connect` or gives it up with `forfeit`.
+the owner reconnects it with `connect` or gives it up with `forfeit`.
 """
 
 from __future__ import annotations

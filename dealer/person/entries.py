@@ -4,7 +4,7 @@
 
     f fold        c, k call or check        r raise, in limit games        m the minimum        a all-in
     300, r 300, raise to 300                a size: the total for the street
-    p, p/2, 2p, 3/4p, r p/2, 75%            call, then raise by that part of the pot as it is after the call
+    p, p/2, 2p, 3/4p, r p/2, 75%            call, then raise by that part of the pot after the call
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class Offer:
 
     Attributes:
         entry: entry for `read_entry`.
-        key: key that enters it; empty if there is none.
+        key: key that enters it, or empty.
         label: text for a button, such as ``Call 20``.
         size: the player's total for the round, if the person may change it before sending.
     """

@@ -97,7 +97,7 @@ class Scene:
 
     @cached_property
     def moment(self) -> HandView:
-        """The moment as everybody at the table sees it, with results once the hand is over."""
+        """The moment as the whole table sees it, with results once the hand is over."""
         view = live_views(self.betting, self.names, self.all_hole_cards, self.board)[-1]
         if self.values is None:
             return view

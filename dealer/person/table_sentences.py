@@ -108,7 +108,7 @@ def _about_raising(scene: Scene) -> str:
 
 
 def waiting_sentence(session: TableSession) -> str:
-    """Name the players for which the person waits; empty if there are none."""
+    """Name the players for which the person waits; empty without any."""
     scene = session.scene
     if session.moments.is_asked or not session.is_dealing:
         return ""

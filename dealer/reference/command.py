@@ -227,7 +227,7 @@ async def _play(match: Match, options: Options, write_header: Callable[[], None]
 
 
 class Transcript(Watcher):
-    """Prints what the reference prints to standard error: events, or only warnings if it is quiet."""
+    """Printer of the reference's standard error: events, or only warnings if it is quiet."""
 
     def __init__(self, output: _Output, *, quiet: bool, setup: MatchSetup) -> None:
         self._output = output

@@ -104,7 +104,7 @@ def gate_case(judgement: Document) -> TestCase:
 
 
 _FATAL = {FaultKind.TIMEOUT.value, FaultKind.DISCONNECT.value, FaultKind.CRASH.value, FaultKind.FLOOD.value}
-"""Faults after which a player does not take part any more."""
+"""Faults that end a player's part in a match."""
 
 
 def junit_report(result: AnyResult, gate: Sequence[TestCase] = ()) -> str:

@@ -44,7 +44,7 @@ class ListedRun:
         run: name of the run for commands.
         began: start of the run, that is, the time of its settings file.
         state: outcome of the run; ``running``, ``killed`` or ``unreadable`` without a result.
-        words: the result in a sentence, or why there is none.
+        words: the result in a sentence, or the reason for its absence.
         games: short names of the games; empty if the settings cannot be read.
         players: names of the players, from the best; without a result the bots of the settings.
         deals: number of complete deals of all contests; None without a result.

@@ -25,7 +25,7 @@ from logs.variance.correction import ChanceCorrection, fitted_scores
 _AT_ONCE: Final = 32
 """Hands corrected together during play. Players wait for it, a millisecond or two."""
 _RESTORED_AT_ONCE: Final = 4096
-"""Hands corrected together from a log, while nobody waits."""
+"""Hands corrected together from a log during play."""
 
 
 class CorrectedValues(Watcher):

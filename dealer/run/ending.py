@@ -74,7 +74,7 @@ class Ending:
     """Ending of a contest.
 
     Attributes:
-        reason: sentence for everybody; empty if the contest failed.
+        reason: public sentence; empty if the contest failed.
         failure: cause of a failure; None for other outcomes.
         error: error that prevented the start, such as a bot, socket or folder that is unavailable.
         is_dealer_lost: a dealer process ended. The contest can be resumed.

@@ -333,7 +333,7 @@ def validated(data: dict[str, Any], source: str = "") -> RunSettings:
     """Validate settings.
 
     Args:
-        data: settings by name. None stands for a setting that was not written, and ``game`` for a single game.
+        data: settings by name. None means a setting that was not written, and ``game`` for a single game.
         source: file of the settings, for errors.
 
     Raises:

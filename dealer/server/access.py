@@ -1,10 +1,10 @@
-"""Decide what a visitor may see of jobs, runs and tables; every port of the server asks here.
+"""Permissions of visitors to see jobs, runs and tables, for every port of the server.
 
-Results are public. Secret is whatever reveals cards still to be played: the seed, the hands, and what players sent.
+Results are public. Secret is whatever reveals cards still to be played: the seed, the hands, and the lines of players.
 The seed of one run, or with some work a few of its cards, reveals those of the job's other runs, so all stay secret
 until nothing of the job is left, even from admins. A user who has known the seed all along may see them: it was chosen,
 requested for practice or returned by the text port, and none of these runs counts. A person at a table sees their own
-cards and finished hands. `public_hands` says which hands of a running match everybody may see.
+cards and finished hands. `public_hands` says which hands of a running match are public.
 
 Faulty lines of a bot are for its owner and the user who requested the run. Standard error of the server's processes is
 for the latter alone.
@@ -57,7 +57,7 @@ def sees_cards(store: Store, job: Job, person: Person) -> bool:
 
 
 def public_hands(seed: Seed | None, counts: Sequence[int]) -> int:
-    """Count the hands of a running match, from the first, whose cards everybody may see.
+    """Count the hands of a running match, from the first, whose cards are public.
 
     Args:
         seed: of the run.

@@ -34,7 +34,7 @@ class Scope(enum.StrEnum):
     """Permission of a token."""
 
     READ = "read"
-    """See what its user may see."""
+    """See everything that its user may see."""
     PLAY = "play"
     """Submit and cancel the user's own requests, and connect bots."""
     ADMIN = "admin"
@@ -177,7 +177,7 @@ class RateLimit:
 
         Args:
             per_minute: rate at which a bucket fills.
-            burst: size of a bucket; None for what comes in ten seconds.
+            burst: size of a bucket; None for the calls of ten seconds.
             max_keys: number of buckets to keep; the least recently used is dropped first.
         """
         self._per_minute = per_minute
@@ -221,7 +221,7 @@ class GuessLimit:
 
     An address that failed too often has to wait before it tries anything. A name that failed too often, from many
     addresses, accepts only tokens, which are too long to guess, and addresses from which its user logged in before. So
-    nobody can lock a user out.
+    no attacker can lock a user out.
     """
 
     def __init__(

@@ -121,7 +121,7 @@ def sdk_cure(player: Player, last_lines: Sequence[str]) -> str:
 
 
 def _bot_class(path: str) -> str:
-    """Guess the bot in a Python file: the last class with a base class, or ``CLASS`` if there is none."""
+    """Guess the bot in a Python file: the last class with a base class, or ``CLASS`` without one."""
     import ast
 
     try:

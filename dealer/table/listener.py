@@ -28,9 +28,9 @@ from protocol.framing import MAX_LINE_BYTES
 _log = logging.getLogger(__name__)
 _T = TypeVar("_T")
 LOOPBACK = "loopback"
-"""Host that stands for all addresses of this machine, but admits no other machine."""
+"""Host name for all addresses of this machine, which admits no other machine."""
 REACHABLE: Final = {"0.0.0.0": "127.0.0.1", "::": "::1"}
-"""Address to connect to, on this machine, for each host that stands for every address."""
+"""Address to connect to, on this machine, for each host name of every address."""
 WOULD_BLOCK = (BlockingIOError, InterruptedError)
 """Exceptions of a non-blocking socket that cannot be read or written yet."""
 MAX_SEATS = 240 if os.name == "nt" else None

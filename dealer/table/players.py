@@ -131,7 +131,7 @@ class LearnerFiles:
 
     Attributes:
         start: memory to start from.
-        journal: journal of what it learns in a match.
+        journal: file of its lessons in a match.
     """
 
     start: str

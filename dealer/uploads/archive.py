@@ -40,7 +40,7 @@ _MAX_DEPTH: Final = 16
 _METHODS: Final = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 _ENCRYPTED: Final = 0x1
 _PROGRAM_HEADS: Final = (b"#!", b"\x7fELF")
-"""First bytes of programs. A zip made on Windows has no permissions to tell them by."""
+"""First bytes of programs. A zip made on Windows has no permissions that mark them."""
 _CHUNK_BYTES: Final = 1 << 16
 
 

@@ -117,7 +117,7 @@ class Intake:
             raise
 
     async def withdraw(self, user: User, bot: str) -> bool:
-        """Remove a user's uploaded bot; return False if there is none."""
+        """Remove a user's uploaded bot; return False if it does not exist."""
         is_removed = await self._parts.store.write(lambda db: remove_bot(db, user, bot))
         self._has_news.set()
         return is_removed

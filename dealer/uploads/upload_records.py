@@ -175,7 +175,7 @@ def replace_earlier(db: sqlite3.Connection, upload: Upload) -> None:
 
 
 def remove_bot(db: sqlite3.Connection, user: User, bot: str) -> bool:
-    """Remove a user's uploaded bot; return False if there is none."""
+    """Remove a user's uploaded bot; return False if it does not exist."""
     removed = db.execute(
         "UPDATE uploads SET state = 'removed' WHERE user = ? AND bot = ? AND state IN ('waiting', 'accepted')",
         (user.id, bot),

@@ -4,8 +4,8 @@ One process compiles all kernels into a folder and publishes it whole by renamin
 name of the folder is a digest of everything that a kernel depends on, so any change leads to another folder. A missing
 or damaged file means that the kernel is compiled as if there were no cache.
 
-Cached kernels are code: whoever can write to the folder controls the user's processes. It is in the user's own cache
-folder unless `FOLDER_VARIABLE` names another, such as one that an administrator has filled for all users.
+Cached kernels are code: a program that can write to the folder controls the user's processes. It is in the user's own
+cache folder unless `FOLDER_VARIABLE` names another, such as one that an administrator has filled for all users.
 """
 
 # numba's own cache is written by all processes, which read each other's unfinished entries (numba issue 4807), and it

@@ -1,6 +1,6 @@
 """Count every showdown between every two starting hands before the flop.
 
-`count_wins` does it for boards of `boards_from`, of which one stands for all that differ by the names of suits. On each
+`count_wins` does it for boards of `boards_from`, of which one represents all that differ by the names of suits. On each
 board, `count_weaker` goes through the holdings from the weakest upwards. A holding beats all weaker ones except those
 that share a card with it, and both numbers are kept by starting hand. Wins suffice: losses are the wins of the other
 side, and all other showdowns are tied.
@@ -191,7 +191,7 @@ def count_weaker(
 
     Args:
         boards: cards of the boards, shape (n, 5), ascending. Boards of the same ranks follow one another.
-        times: number of boards for which each stands, shape (n,).
+        times: number of boards that each represents, shape (n,).
         keys: sums of the rank keys, shape (n,).
         beaten: pairs by starting hand of the stronger and of the weaker holding, shape (169 * COLUMNS,).
         sharing: those of them that share a card, shape (169 * 2 * 32,): by starting hand of the stronger holding, by
@@ -319,11 +319,11 @@ _PARTS: Final = 64
 
 
 class Boards(NamedTuple):
-    """Boards that stand for all boards which differ by the names of suits only.
+    """Boards that represent all boards which differ by the names of suits only.
 
     Attributes:
         cards: cards of each board, ascending, shape (n, 5). Boards of the same ranks follow one another.
-        times: number of boards for which each stands, shape (n,).
+        times: number of boards that each represents, shape (n,).
         keys: sums of the rank keys, shape (n,).
     """
 

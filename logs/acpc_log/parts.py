@@ -26,7 +26,7 @@ class LogPart(NamedTuple):
 
     Attributes:
         lines_before: number of lines before it in the file.
-        header: the last header line before it; empty if there is none, and for the first part.
+        header: the last header line before it; empty without one, and for the first part.
         next_hand: number of the hand that should come first; None if unknown.
     """
 

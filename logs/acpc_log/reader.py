@@ -49,7 +49,7 @@ def read_log(
     part: LogPart | None = None,
     left_out: Collection[int] = (),
 ) -> Iterator[HandRecord]:
-    """Yield the finished hands of a log, in its order, as they are read.
+    """Yield the finished hands of a log, in its order, while reading.
 
     The deal of a record has the board only as far as the log shows it, and no cards for a position whose cards the log
     does not show.

@@ -260,7 +260,7 @@ class RunningMean:
     """Mean and variance of a stream of numbers, in one pass and without cancellation (Welford 1962).
 
     Attributes:
-        bounds: lowest and highest possible number; the interval is the normal one if they are None.
+        bounds: lowest and highest possible number; None gives the normal interval.
         count: numbers added.
         squares: sum of the squared distances from the mean.
     """

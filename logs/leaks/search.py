@@ -589,7 +589,7 @@ def leaks_of(deals: Iterable[Sequence[LocatedHand]], player: str | None = None, 
 
 
 def all_leaks_of(deals: Iterable[Sequence[LocatedHand]], *, worst: int = 10) -> tuple[Leaks, ...]:
-    """Find the leaks of all players for whom this is possible, in order of appearance.
+    """Find the leaks of all players, as far as possible, in order of appearance.
 
     Raises:
         LeaksRefused: leaks can be determined for no player; the message has the reason for the first one.

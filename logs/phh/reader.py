@@ -100,7 +100,7 @@ class _Fields:
         return self._chips("it", Decimal(text))
 
     def money(self, key: str) -> list[float] | None:
-        """Return amounts in chips and parts of chips; None if there are none, or one is unknown."""
+        """Return amounts in chips and parts of chips; None without any, or if one is unknown."""
         values = self.table.get(key)
         if not isinstance(values, list):
             return None

@@ -1,8 +1,8 @@
 """Read clean hold'em logs into columns, thousands of hands at a time, without making records.
 
-A clean log is what a dealer writes: a header, hands without a gap in their numbers, players with different names, all
-hole cards, correct values, a score that is the sum of the hands, whole lines. Anything else raises `UncleanLogError`,
-and the caller reads the hands one by one (`logs.tracker.columns.record_columns`).
+A clean log is a complete log of a dealer: a header, hands without a gap in their numbers, players with different names,
+all hole cards, correct values, a score that is the sum of the hands, whole lines. Anything else raises
+`UncleanLogError`, and the caller reads the hands one by one (`logs.tracker.columns.record_columns`).
 
 `StateLines` reads and checks each betting line and each list of names when it first occurs. Cards and values are
 checked here for all hands at once.

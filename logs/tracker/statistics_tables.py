@@ -69,7 +69,7 @@ def figure(play: object, key: str) -> Value:
 def rows(statistics: Statistics) -> Iterator[dict[str, Cell]]:
     """Yield a row for each bot, with "all" as its position, and after it one for each of its positions.
 
-    Figures that do not exist are None.
+    None replaces figures that do not exist.
     """
     for bot in statistics.bots:
         yield _row(bot, bot, "all")

@@ -55,7 +55,7 @@ def workers_from(count: int, scheduler: str | None = None) -> Iterator[Workers |
 
 @contextlib.contextmanager
 def resumable(terminal: Terminal, path: Path, content: str) -> Iterator[None]:
-    """If the block is stopped early, abort with a message that tells how to resume.
+    """If the block is stopped early, abort with a message that names the command to resume.
 
     Args:
         path: folder or file with the finished work.

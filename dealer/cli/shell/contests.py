@@ -179,7 +179,7 @@ def check_logs(terminal: Terminal, run: Run[AnyResult]) -> None:
 class RunLine(LiveLine):
     """Progress line of a run.
 
-    A silent one prints only the addresses of players whom the user must start.
+    A silent one prints only the addresses for players that the user must start.
     """
 
     def __init__(self, terminal: Terminal, *, is_silent: bool) -> None:

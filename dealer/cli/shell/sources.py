@@ -158,7 +158,7 @@ def read_counts(
     times: bool = False,
     workers: int | None = None,
 ) -> HandCounts:
-    """Read all hands of runs and logs for statistics; abort the command if there are none.
+    """Read all hands of runs and logs for statistics; abort the command if there are no hands.
 
     Args:
         find: result of `HandOptions.finder`.

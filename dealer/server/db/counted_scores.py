@@ -28,7 +28,7 @@ def add_run(
 ) -> None:
     """Add the scores of a run.
 
-    A run that was broken off counts up to its end: nobody escapes a loss by leaving.
+    A run that was broken off counts up to its end: a player cannot escape a loss by leaving.
 
     Args:
         scores: by player, in mbb/g by duplicate.

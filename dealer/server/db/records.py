@@ -185,7 +185,7 @@ class Run:
 
     Attributes:
         number: among the runs of its job, from 1.
-        reason: of its end, for everybody; quotes no player.
+        reason: of its end; public, quotes no player.
         duplicates: number of deals that were played in every seating.
         is_rated: whether it counts in the standings.
         unrated: reason that it does not count; empty if it does or if nothing has been played.

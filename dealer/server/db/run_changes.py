@@ -49,7 +49,7 @@ class RunReport:
     """Result of a run.
 
     Attributes:
-        reason: of its end, a sentence for everybody; empty for a failed run.
+        reason: of its end, a public sentence; empty for a failed run.
         duplicates: number of deals played in every seating, or of hands per seating if each has cards of its own;
             None for a run without stored scores.
         seats: by seat; empty if nothing was played.

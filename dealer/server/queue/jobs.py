@@ -136,7 +136,7 @@ class Running:
             self.match_run.interrupt()
 
     def interrupt_after_hand(self) -> None:
-        """Stop the run after the current hand, so that nobody can see a deal twice by interrupting it."""
+        """Stop the run after the current hand, so that an interruption shows no deal twice."""
         self.is_interrupted = True
         if self.match_run is not None:
             self.match_run.interrupt_after_hand()
@@ -168,7 +168,7 @@ class ActiveJob:
 
     Attributes:
         row: as in the database.
-        client: to notify; None if there is none.
+        client: to notify, or None.
         versions: required of the players, by seat, in a contest of an event; None if any version may play.
         skips: see `dealer.server.queue.fair_queue.WaitingJob`.
         at_once: number of matches of a run that are played at a time.

@@ -1,4 +1,4 @@
-"""Ladder and ratings: what a server plays and computes while no request waits.
+"""Ladder and ratings, which a server plays and computes while no request waits.
 
 The ladder plays the pair of bots (or the line-up, in games of more players) with the widest interval, until all
 intervals are narrow enough. Bots of the server take part, and connected bots whose owners allow it. `Ladder` only

@@ -1,4 +1,4 @@
-"""Jobs of earlier starts: resume what can be played, and close the rest."""
+"""Jobs of earlier starts: resume those that can be played, and close the rest."""
 
 from __future__ import annotations
 

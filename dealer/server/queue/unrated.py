@@ -1,4 +1,4 @@
-"""Decide whether a contest counts in the standings, so that nobody can choose or arrange results that do."""
+"""Decide whether a contest counts in the standings, so that no user can choose or arrange results that do."""
 
 from __future__ import annotations
 

@@ -319,7 +319,7 @@ class _Account:
     # ---- runs and faults
 
     def _find_own_run(self, request: Request) -> tuple[Run, Access]:
-        """Return a run that the user requested or that the user's bots played, and what the user may see of it."""
+        """Return a run of the user or of the user's bots, and the parts of it that the user may see."""
         require_user(request)
         store = self.server.store
         number = request.path_params["run"]
@@ -484,7 +484,7 @@ class _Account:
 
 
 def _check_password(password: str, repetition: str) -> str:
-    """Return a sentence about what is wrong with a new password, or an empty text."""
+    """Return a sentence about the fault of a new password, or an empty text."""
     if not MIN_PASSWORD_LENGTH <= len(password) <= MAX_PASSWORD_LENGTH:
         return f"The password must have {MIN_PASSWORD_LENGTH} to {MAX_PASSWORD_LENGTH} characters."
     if password != repetition:

@@ -274,5 +274,5 @@ def _read_bots(form: Mapping[str, str], game: ServerGame, guest_bots: Sequence[s
 
 
 def _tag(table_session: TableSession) -> str:
-    """Return a text that changes with what the page shows, and with a new session of the same table."""
+    """Return a text that changes with the page's content and with a new session of the same table."""
     return f"{id(table_session):x}-{table_session.version}"

@@ -56,7 +56,7 @@ class ShownRun:
         run: the run.
         access: permissions of the visitor.
         live: matches in progress; None if only files are available.
-        reason: why it failed or was cancelled, without what the visitor may not read; empty for all other runs.
+        reason: why it failed or was cancelled, without lines that the visitor may not read; empty for all other runs.
         unrated: why it does not count in the standings of its server; empty if it does, and while it is played.
         practice_path: form that requests the contest as practice, with the same cards in every seating; empty if the
             server does not allow that, or without a server.

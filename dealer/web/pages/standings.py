@@ -230,7 +230,7 @@ def _standings(server: ServerParts, game: ServerGame, skip: int) -> tuple[Docume
         skip: number of bots on earlier pages.
 
     Returns:
-        The page, and the number of bots to skip on the next one, empty if there is none.
+        The page, and the number of bots to skip on the next one, empty on the last.
     """
     api = f"/api/v1/games/{quote(game.name, safe='')}"
     facts = [Fact("as JSON", (Link("ratings", f"{api}/standings"), Link("crosstable", f"{api}/pairs")), NAME)]

@@ -1,6 +1,6 @@
 """Documents and template values that several pages share: runs, contests, hands and tables with people.
 
-They contain only what the visitor may see. URLs are stable.
+They show nothing that the visitor may not see. URLs are stable.
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ async def read_run(
     """Read the run that a request names, in a worker thread and under the lock of the run.
 
     Args:
-        read: returns what the page needs.
+        read: returns the data of the page.
         counter: counts the hands of the run first.
 
     Raises:
