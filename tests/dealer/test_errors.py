@@ -31,7 +31,7 @@ SENTENCES = [
 
 
 @pytest.mark.parametrize(("error", "sentence"), SENTENCES)
-def test_errors_say_what_happened_and_keep_their_facts(error: errors.DealerError, sentence: str) -> None:
+def test_errors_keep_their_facts_as_attributes(error: errors.DealerError, sentence: str) -> None:
     assert str(error) == sentence
     copy = pickle.loads(pickle.dumps(error))
     assert type(copy) is type(error)

@@ -48,7 +48,7 @@ def _without_times(result: dealer.ContestResult) -> dict[str, Any]:
     return data
 
 
-def test_a_play_is_one_call_and_leaves_nothing_behind(tmp_path: Path) -> None:
+def test_play_without_a_folder_leaves_no_files(tmp_path: Path) -> None:
     result = dealer.play("kuhn", ["calling", "Bob=random"], **FAST)
     assert (result.outcome, result.duplicates, result.hands_played) == (dealer.Outcome.FINISHED, 40, 80)
     assert [player.name for player in result.players] == ["calling", "Bob"]
@@ -57,7 +57,7 @@ def test_a_play_is_one_call_and_leaves_nothing_behind(tmp_path: Path) -> None:
     assert pickle.loads(pickle.dumps(result)) == result
 
 
-def test_with_a_folder_it_leaves_what_the_command_leaves(tmp_path: Path) -> None:
+def test_play_with_a_folder_writes_the_files_of_the_command(tmp_path: Path) -> None:
     result = dealer.play("kuhn", ["calling", "random"], out="here", **FAST)
     assert json.loads((tmp_path / "here" / "result.json").read_text()) == json.loads(result.model_dump_json())
     assert {"run.toml", "match.a.log", "match.b.log"} <= {path.name for path in (tmp_path / "here").iterdir()}
@@ -170,7 +170,7 @@ def test_games_and_folders_are_paths_or_texts(tmp_path: Path) -> None:
     assert isinstance(dealer.tournament([game], ["calling", "random"], **FAST), dealer.TournamentResult)
 
 
-def test_what_cannot_be_played_raises_the_errors_of_the_tree(tmp_path: Path) -> None:
+def test_unplayable_settings_raise_specific_errors(tmp_path: Path) -> None:
     with pytest.raises(dealer.PlayerError, match="neither a built-in bot"):
         dealer.play("kuhn", ["calling", "nobody-at-all"])
     with pytest.raises(dealer.ConfigError, match="no such game") as error:
@@ -196,7 +196,7 @@ def test_a_tournament_is_one_call() -> None:
     assert {contest.folder for contest in result.contests} == {None}
 
 
-def test_the_twins_do_the_same_inside_a_loop() -> None:
+def test_async_functions_do_the_same_inside_a_loop() -> None:
     seen: list[tuple[dealer.Progress, threading.Thread]] = []
 
     async def main() -> tuple[dealer.ContestResult, Any]:
@@ -240,7 +240,7 @@ async def test_a_cancelled_play_can_be_resumed(tmp_path: Path) -> None:
         await resuming
 
 
-async def test_a_run_interrupted_before_its_first_step_returns_what_there_is(tmp_path: Path) -> None:
+async def test_run_interrupted_before_its_first_step_returns_a_result(tmp_path: Path) -> None:
     bots = [{"bot": "calling"}, {"bot": "random"}]
     config = validated({"games": ["kuhn"], "bots": bots, "deals": 40, "in_process": True})
     run = new_run(config, tmp_path / "run")
@@ -282,7 +282,7 @@ def test_a_damaged_value_of_a_run_names_its_file(old: str, new: str, problem: st
     assert str(refused.value).startswith(f"{path}: {problem}")
 
 
-def test_a_folder_is_used_again_that_was_left_before_its_run_was_written(tmp_path: Path) -> None:
+def test_folder_without_a_written_run_is_reused(tmp_path: Path) -> None:
     (tmp_path / "run").mkdir()
     (tmp_path / "run" / "run.toml.new").write_text("command")
     (tmp_path / "run" / "run.lock").touch()
@@ -295,7 +295,7 @@ def test_a_folder_is_used_again_that_was_left_before_its_run_was_written(tmp_pat
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals of Unix")
-def test_ctrl_c_is_a_keyboard_interrupt_and_the_run_stays(tmp_path: Path) -> None:
+def test_ctrl_c_raises_keyboard_interrupt_and_keeps_the_run(tmp_path: Path) -> None:
     code = (
         "from dealer import play\n"
         "try:\n"
@@ -445,7 +445,7 @@ class Holder(Mine):
         ),
     ],
 )
-def test_what_is_no_bot_gets_a_sentence(bots: Any, options: dict[str, Any], words: str) -> None:
+def test_objects_that_are_no_bots_are_refused(bots: Any, options: dict[str, Any], words: str) -> None:
     with pytest.raises(dealer.ConfigError, match=f"^{words}"):
         dealer.play("kuhn", bots, deals=2, **options)
 
@@ -494,7 +494,7 @@ def test_a_frame_of_pandas() -> None:
     assert list(frame["name"]) == ["A", "B"]
 
 
-def test_prints_of_bots_in_process_are_kept(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_output_of_bots_in_process_is_kept(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     class Talker(Mine):
         def act(self, view: View) -> Action:
             print("act", view.hand_number)

@@ -77,7 +77,7 @@ def test_moments_follow_the_hand(game: str) -> None:
 
 
 @pytest.mark.parametrize("game", ["leduc", "nolimit"])
-def test_no_card_is_in_what_is_told_without_cards(game: str) -> None:
+def test_moments_without_cards_hold_no_card(game: str) -> None:
     for moment in _played(game).moments:
         scenes = moment.scenes(with_cards=False)
         assert all(not scene.board and not any(seat.cards for seat in scene.seats) for scene in scenes)
@@ -85,7 +85,7 @@ def test_no_card_is_in_what_is_told_without_cards(game: str) -> None:
         assert not {CARD_TEXTS[card] for cards in moment.deal.hole_cards for card in cards} & set(words.split())
 
 
-def test_whoever_comes_later_begins_with_the_next_hand() -> None:
+def test_late_watcher_begins_with_the_next_hand() -> None:
     told = _played("leduc", skip=7)
     assert told.moments
     assert told.moments[0].hand_number > 0

@@ -190,6 +190,6 @@ def test_a_full_buffer_means_that_the_player_does_not_read() -> None:
     assert causes.Unreachable.from_error(BOB, BrokenPipeError(errno.EPIPE, "Broken pipe")) == unreachable
 
 
-def test_a_players_cause_says_how_it_is_counted() -> None:
+def test_cause_of_a_player_must_name_its_fault_kind() -> None:
     with pytest.raises(TypeError, match="abstract"):
         causes.PlayerCause(Seat(0))  # type: ignore[abstract]

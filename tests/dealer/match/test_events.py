@@ -44,7 +44,7 @@ def test_events_of_a_match_are_values() -> None:
         assert (copy, hash(copy)) == (event, hash(event))
 
 
-def test_watchers_are_told_what_they_want_in_order() -> None:
+def test_watchers_receive_the_events_they_want_in_order() -> None:
     told: list[tuple[int, Event]] = []
 
     class Listener(Watcher):
@@ -80,7 +80,7 @@ def test_single_lines_and_actions_come_only_to_watchers_that_name_them() -> None
     assert Audience([Watcher(), Recorder()]).wants(LineSent)
 
 
-def test_the_first_failure_keeps_the_others_from_being_told() -> None:
+def test_first_failing_watcher_stops_the_event() -> None:
     """A full disk stops the round: what is not on disk has not happened."""
     last = Recorder()
     with pytest.raises(OSError, match="No space left"):

@@ -34,7 +34,7 @@ def test_hands_follow_each_other_from_any_hand_on(fixed: bool) -> None:
     assert sum(dealer.totals) == 0
 
 
-def test_the_score_goes_on_from_an_earlier_run() -> None:
+def test_score_continues_from_an_earlier_run() -> None:
     dealer = HandDealer(setup_of(game("kuhn"), 9), 3, (5.0, -5.0))
     hand = _played(dealer.deal(OFFSET_NS), RAISE, FOLD)
     first, second = hand.seats
@@ -44,7 +44,7 @@ def test_the_score_goes_on_from_an_earlier_run() -> None:
     assert dealer.totals[second] - (5.0, -5.0)[second] == -1.0
 
 
-def test_a_record_has_the_times_in_unix_time_and_all_that_was_said() -> None:
+def test_record_has_times_in_unix_time_and_all_comments() -> None:
     setup = setup_of(game("kuhn"), 2)
     hand = HandDealer(setup, 0, ()).deal(OFFSET_NS)
     hand.comment(Seat(1), b"# early\xff\r\n")

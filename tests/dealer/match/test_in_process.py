@@ -201,7 +201,7 @@ class Scribe(Recorder):
 @pytest.mark.parametrize(
     "name", ["kuhn", "kuhn.limit.3p", "leduc", "limit", "nolimit", "holdem.nolimit.6p", "sidepots.nolimit.3p.game"]
 )
-def test_bots_and_watchers_are_told_the_same(name: str, hooks: Sequence[str]) -> None:
+def test_bots_and_watchers_see_the_same_in_process_and_over_bytes(name: str, hooks: Sequence[str]) -> None:
     setup = setup_of(game(name), 30, 5)
     casts, scribes = [], []
     for kind in (play, play_over_bytes):
@@ -217,7 +217,7 @@ def test_bots_and_watchers_are_told_the_same(name: str, hooks: Sequence[str]) ->
     assert sum(len(record.comments) for record in here_scribe.records) > 0
 
 
-def test_a_game_in_which_nobody_can_act() -> None:
+def test_game_without_decisions_is_played() -> None:
     setup = setup_of(parse_game_definition(ALL_IN_BLINDS), 5)
     casts = []
     for kind in (play, play_over_bytes):
@@ -481,7 +481,7 @@ def test_a_bot_that_fails_ends_the_match(where: str, deed: Callable[[], Any], ha
     ids=repr,
 )
 @pytest.mark.parametrize("policy", [FaultPolicy.END, FaultPolicy.FORFEIT])
-def test_whatever_a_bot_raises_is_its_failure(raised: BaseException, policy: FaultPolicy) -> None:
+def test_any_exception_of_a_bot_is_its_failure(raised: BaseException, policy: FaultPolicy) -> None:
     def deed() -> None:
         raise raised
 
@@ -606,7 +606,7 @@ def test_a_match_may_go_on_without_a_bot(policy: FaultPolicy, where: str, deed: 
             assert kinds.count(FOLD) == record.betting.folded >> position & 1
 
 
-def test_a_seat_given_up_checks_or_folds_as_in_a_match_over_tcp() -> None:
+def test_forfeited_seat_checks_or_folds_as_over_tcp() -> None:
     """The twin plays the same seat with the bot that folds to every bet."""
     rules = game("limit")
     setup = setup_of(rules, 30, 4, on_fault=FaultPolicy.FORFEIT)
@@ -620,7 +620,7 @@ def test_a_seat_given_up_checks_or_folds_as_in_a_match_over_tcp() -> None:
     assert match.totals == twin.totals
 
 
-def test_when_nobody_is_left_the_match_ends() -> None:
+def test_match_without_players_ends() -> None:
     bots = Failing("act", 2, crash), Failing("act", 4, lambda: FOLD)
     match, seen = play_to_failure(setup_of(KUHN, 8, on_fault=FaultPolicy.FORFEIT), *bots)
     assert match.failure == NobodyLeft()
@@ -628,7 +628,7 @@ def test_when_nobody_is_left_the_match_ends() -> None:
     assert seen.calls[-2:] == ["FaultSeen", "MatchEnded early"]
 
 
-def test_an_interrupt_comes_through_and_the_hand_is_not_lost_unnoticed() -> None:
+def test_keyboard_interrupt_propagates_and_its_hand_is_played_again() -> None:
     setup = setup_of(KUHN, 8)
     seen = Recorder(setup.names, wants_lines=False)
     match = InProcessMatch(setup, [Failing("act", 3, be_interrupted), Failing("act", -2, crash)], [seen])
@@ -749,7 +749,7 @@ def test_time_used_before_counts(clock: Clock) -> None:
     assert match.hands_played == 2
 
 
-def test_who_is_late_may_be_given_up(clock: Clock) -> None:
+def test_late_player_may_forfeit(clock: Clock) -> None:
     setup = setup_of(KUHN, 4, limits=limits(response_s=1.0), on_fault=FaultPolicy.FORFEIT)
     match, seen = play_to_failure(setup, Slow(clock, 0.9, 1.1), Slow(clock))
     assert match.phase is Phase.FINISHED

@@ -80,7 +80,7 @@ def test_seats_may_come_in_any_order(order: tuple[int, ...]) -> None:
         (b"VERSION:2.0.0 and more\r\n", False),
     ],
 )
-def test_another_version_is_reported_a_sloppy_line_is_not_and_the_match_goes_on(hello: bytes, is_another: bool) -> None:
+def test_another_version_is_reported_and_play_continues(hello: bytes, is_another: bool) -> None:
     board = Board(setup_of(KUHN, 1))
     board.connect(0, hello)
     board.connect(1)
@@ -112,7 +112,7 @@ def test_versions_are_judged_in_seat_order() -> None:
     assert board.match.failure.seat == 1
 
 
-def test_a_player_who_leaves_before_his_version_ends_the_match() -> None:
+def test_player_that_leaves_before_its_version_ends_the_match() -> None:
     board = Board(setup_of(KUHN, 1))
     board.connect(0)
     board.connect(1, b"")
@@ -210,7 +210,7 @@ def test_events_come_in_order() -> None:
     ]
 
 
-def test_lines_are_told_only_to_those_who_want_them() -> None:
+def test_line_events_reach_only_watchers_that_want_them() -> None:
     board = Board(setup_of(KUHN, 1), wants_lines=False).connect_all()
     board.play([always("c")] * 2)
     assert not [call for call in board.seen.calls if call.startswith("Line")]
@@ -306,7 +306,7 @@ def test_a_game_with_board_cards_in_the_first_round_is_played() -> None:
 
 
 @pytest.mark.parametrize("name", ["holdem.nolimit.3p.s42", "leduc.limit.2p.wild", "kuhn.limit.3p.s0"])
-def test_a_recorded_match_comes_out_the_same(name: str) -> None:
+def test_recorded_match_is_reproduced(name: str) -> None:
     """The actions of the transaction log, played in, give the recorded log."""
     entry: dict[str, Any] = next(
         match for match in json.loads((CONFORMANCE / "manifest.json").read_text()) if match["name"] == name

@@ -52,7 +52,7 @@ def test_silence_ends_the_match(clock: Clock) -> None:
     assert board.match.deadline_ns is None
 
 
-def test_the_player_to_act_is_the_one_who_is_late(clock: Clock) -> None:
+def test_player_to_act_is_the_late_one(clock: Clock) -> None:
     board = _board(limits(response_s=2))
     clock.pass_s(1)
     board.reply("c")
@@ -92,7 +92,7 @@ def test_bad_lines_are_charged_again_from_the_question(clock: Clock) -> None:
     assert _failure(board) == ("ERROR: seat 1 ran out of time\n", 0, FaultKind.TIMEOUT)
 
 
-def test_what_was_used_is_told_with_every_hand(clock: Clock) -> None:
+def test_time_used_is_reported_with_every_hand(clock: Clock) -> None:
     board = _board(limits(), hands=2)
     clock.pass_s(0.5)
     board.send(0, b"junk\n")
@@ -211,14 +211,14 @@ def test_early_lines_are_charged_from_the_question(clock: Clock) -> None:
     assert board.seen.used_us[0] == [1_900_000, 1_000_000]
 
 
-def test_a_wait_is_told_when_the_match_fails(clock: Clock) -> None:
+def test_failure_includes_the_time_waited(clock: Clock) -> None:
     board = _board(limits(response_s=1))
     clock.pass_s(1.25)
     board.match.check_time(clock.now_ns)
     assert [event.waited_us for event in board.seen.events if isinstance(event, MatchEnded)] == [1_250_000]
 
 
-def test_times_of_actions_are_told_in_unix_time(clock: Clock) -> None:
+def test_action_times_are_unix_times(clock: Clock) -> None:
     board = _board(limits())
     asked_us = clock.time_ns() // 1000
     clock.pass_s(0.25)

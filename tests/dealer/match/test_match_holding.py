@@ -133,7 +133,7 @@ def test_the_hands_of_these_tests_end_in_every_way() -> None:
     assert any("f" in end and not end.endswith("f") for end in ends)
 
 
-def test_the_last_state_of_the_hand_is_told_before_the_match_holds() -> None:
+def test_last_state_of_a_hand_is_sent_before_a_hold() -> None:
     board = Board(setup_of(game("kuhn"), 3), wants_lines=False)
     board.match.play_until(1)
     board.connect_all()
@@ -144,7 +144,7 @@ def test_the_last_state_of_the_hand_is_told_before_the_match_holds() -> None:
     assert all(data.startswith(b"MATCHSTATE:%d:0:rf:" % seat) for seat, data, _ in board.writes)
 
 
-def test_what_comes_while_the_match_holds_is_judged_when_it_goes_on() -> None:
+def test_lines_received_during_a_hold_are_judged_afterwards() -> None:
     board = Board(setup_of(game("kuhn"), 3), wants_lines=False)
     board.match.play_until(1)
     board.connect_all().play([always("c")] * 2)
@@ -160,7 +160,7 @@ def test_what_comes_while_the_match_holds_is_judged_when_it_goes_on() -> None:
     ]
 
 
-def test_who_leaves_while_the_match_holds_is_missed_when_he_is_next_to_act() -> None:
+def test_player_that_leaves_during_a_hold_is_lost_at_its_next_turn() -> None:
     board = Board(setup_of(game("kuhn"), 3), wants_lines=False)
     board.match.play_until(1)
     board.connect_all().play([always("c")] * 2)
@@ -173,7 +173,7 @@ def test_who_leaves_while_the_match_holds_is_missed_when_he_is_next_to_act() -> 
     assert (board.match.failure.seat, board.match.failure.kind) == (0, FaultKind.DISCONNECT)
 
 
-def test_nobodys_time_runs_while_the_match_holds(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_clocks_stand_during_a_hold(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = Clock()
     monkeypatch.setattr("dealer.match.match_play.time", clock)
     clocks = limits(response_s=2, hand_s=3, per_hand_s=1)
@@ -239,7 +239,7 @@ def test_a_holding_match_can_fail() -> None:
     assert board.match.phase is Phase.FAILED
 
 
-def test_hands_that_nobody_can_act_in_are_held_between() -> None:
+def test_match_holds_between_hands_without_decisions() -> None:
     board = Board(setup_of(parse_game_definition(ALL_IN_BLINDS), 4), wants_lines=False)
     board.match.play_until(1)
     board.connect_all()

@@ -198,7 +198,7 @@ def test_under_end_every_failure_ends_the_match(name: str, way: str) -> None:
 @pytest.mark.sampled
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("name", GAMES)
-def test_a_player_who_forfeits_checks_or_folds_and_the_others_play_on(name: str, way: str) -> None:
+def test_forfeiting_player_checks_or_folds_while_others_play_on(name: str, way: str) -> None:
     expected = undisturbed(name)
     for board, seat, number, losses in _disturbed(name, way, FaultPolicy.FORFEIT):
         if not losses:
@@ -228,7 +228,7 @@ def test_a_player_who_forfeits_checks_or_folds_and_the_others_play_on(name: str,
     ],
 )
 @pytest.mark.parametrize("name", FEW_GAMES)
-def test_a_player_started_again_goes_on_as_if_nothing_had_happened(name: str, way: str, is_slow: bool) -> None:
+def test_restarted_player_plays_the_match_it_would_have_played(name: str, way: str, is_slow: bool) -> None:
     """He is asked what he missed, byte for byte; slow: the others go on without him as long as they can."""
     expected = undisturbed(name)
     for board, seat, number, losses in _disturbed(name, way, FaultPolicy.RESTART):
@@ -270,7 +270,7 @@ def _stuck(on_fault: FaultPolicy = FaultPolicy.RESTART, **options: Any) -> Board
     return board
 
 
-def test_nobodys_time_runs_while_somebody_is_awaited(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_clocks_stand_while_a_player_is_awaited(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = Clock()
     monkeypatch.setattr("dealer.match.match_play.time", clock)
     board = _stuck()
@@ -284,7 +284,7 @@ def test_nobodys_time_runs_while_somebody_is_awaited(monkeypatch: pytest.MonkeyP
     assert board.seen.used_us[-1] == [0, 0]
 
 
-def test_the_last_words_of_one_who_is_lost_are_not_heard() -> None:
+def test_bytes_of_a_lost_player_are_ignored() -> None:
     board = _stuck()
     question_before = board.last_line(0)
     assert board.match.receive(Seat(0), answer(question_before, "c") + VERSION) is False
@@ -294,7 +294,7 @@ def test_the_last_words_of_one_who_is_lost_are_not_heard() -> None:
     assert board.seen.faults == []
 
 
-def test_nothing_is_said_to_one_who_has_come_back_before_he_names_his_version() -> None:
+def test_reconnected_player_receives_nothing_before_its_version() -> None:
     """In hand 0 of three-player Kuhn seat 2 is lost while seat 0 thinks; he is asked while he greets."""
     board = Board(setup_for("kuhn.limit.3p.game", FaultPolicy.RESTART)).connect_all()
     _die(board, 2)
@@ -337,7 +337,7 @@ def test_a_version_in_pieces_with_an_answer_behind_it() -> None:
         (b"\n", FaultKind.MALFORMED_REPLY, b"\n"),
     ],
 )
-def test_one_who_comes_back_and_does_not_greet_is_lost_again(hello: bytes, kind: FaultKind, line: bytes) -> None:
+def test_reconnected_player_without_version_is_lost_again(hello: bytes, kind: FaultKind, line: bytes) -> None:
     board = _stuck()
     for _ in range(2):
         board.come_back(0, hello)
@@ -351,7 +351,7 @@ def test_one_who_comes_back_and_does_not_greet_is_lost_again(hello: bytes, kind:
     assert board.log == undisturbed("kuhn").board.log
 
 
-def test_one_who_comes_back_and_is_silent_can_be_lost_again() -> None:
+def test_silent_reconnected_player_can_be_lost_again() -> None:
     board = _stuck()
     board.come_back(0, b"VERSION")
     assert board.match.missing_seats() == []
@@ -362,7 +362,7 @@ def test_one_who_comes_back_and_is_silent_can_be_lost_again() -> None:
     assert board.match.missing_seats() == [0]
 
 
-def test_a_version_that_ends_with_the_connection_counts_and_then_he_is_lost() -> None:
+def test_version_without_line_end_counts_before_the_loss() -> None:
     board = _stuck()
     board.come_back(0, b"VERSION:2.0.0")
     board.match.receive_eof(Seat(0))
@@ -372,7 +372,7 @@ def test_a_version_that_ends_with_the_connection_counts_and_then_he_is_lost() ->
     assert board.sent[0] == undisturbed("kuhn").questions[0][1]
 
 
-def test_the_same_loss_is_told_once() -> None:
+def test_same_loss_is_reported_once() -> None:
     board = Board(setup_for("kuhn", FaultPolicy.RESTART)).connect_all()
     _die(board, 0)
     _die(board, 0)
@@ -380,7 +380,7 @@ def test_the_same_loss_is_told_once() -> None:
     assert len(_losses(board)) == 1
 
 
-def test_nobody_comes_back_who_was_not_lost() -> None:
+def test_player_that_was_not_lost_cannot_reconnect() -> None:
     board = Board(setup_for("kuhn", FaultPolicy.RESTART)).connect_all()
     seat_1 = bytes(board.sent[1])
     board.match.connect(Seat(0), lambda data, is_asked: pytest.fail("told"))
@@ -395,7 +395,7 @@ def test_nobody_comes_back_who_was_not_lost() -> None:
     assert board.match.phase is Phase.FINISHED
 
 
-def test_what_befalls_one_who_has_been_given_up_is_nobodys_business() -> None:
+def test_events_of_a_forfeited_player_are_ignored() -> None:
     board = Board(setup_for("kuhn", FaultPolicy.FORFEIT)).connect_all()
     _die(board, 1)
     _losses(board)
@@ -409,7 +409,7 @@ def test_what_befalls_one_who_has_been_given_up_is_nobodys_business() -> None:
     assert board.seen.faults == []
 
 
-def test_only_one_who_is_lost_can_be_given_up() -> None:
+def test_forfeit_of_a_connected_player_does_nothing() -> None:
     board = Board(setup_for("kuhn", FaultPolicy.FORFEIT)).connect_all()
     board.match.forfeit(Seat(0))
     play_on(board, policies_of(board.setup))
@@ -439,7 +439,7 @@ def test_both_are_lost_and_both_come_back(name: str, order: tuple[int, int]) -> 
 
 
 @pytest.mark.parametrize("on_fault", GONE)
-def test_when_nobody_is_left_the_match_ends(on_fault: FaultPolicy) -> None:
+def test_match_without_players_ends(on_fault: FaultPolicy) -> None:
     board = Board(setup_for("kuhn", on_fault)).connect_all()
     for seat in (1, 0):
         _die(board, seat)
@@ -451,7 +451,7 @@ def test_when_nobody_is_left_the_match_ends(on_fault: FaultPolicy) -> None:
 
 
 @pytest.mark.parametrize("name", ["kuhn.limit.3p.game", "sidepots.nolimit.3p.game"])
-def test_one_is_left_of_three(name: str) -> None:
+def test_last_player_of_three_plays_on_alone(name: str) -> None:
     for number in range(len(undisturbed(name).questions)):
         for gone in ((0, 1), (1, 2), (2, 0)):
             board = Board(setup_for(name, FaultPolicy.FORFEIT)).connect_all()
@@ -467,7 +467,7 @@ def test_one_is_left_of_three(name: str) -> None:
             _check_conserved(board)
 
 
-def test_at_a_table_of_three_the_others_are_told_though_some_cannot_be() -> None:
+def test_reachable_players_of_three_see_every_state() -> None:
     """The question reaches its player, and everybody who is there sees every state."""
     name = "kuhn.limit.3p.game"
     expected = undisturbed(name)
@@ -496,7 +496,7 @@ def test_at_a_table_of_three_the_others_are_told_though_some_cannot_be() -> None
 @pytest.mark.parametrize("way", ["leave", "die", "junk"])
 @pytest.mark.parametrize("seat", [0, 1])
 @pytest.mark.parametrize("hands", range(1, HANDS))
-def test_a_player_who_fails_while_the_match_holds_comes_back(way: str, seat: int, hands: int) -> None:
+def test_player_lost_during_a_hold_reconnects(way: str, seat: int, hands: int) -> None:
     board = Board(setup_for("kuhn", FaultPolicy.RESTART))
     board.match.play_until(hands)
     board.connect_all()
@@ -520,7 +520,7 @@ def test_a_player_who_fails_while_the_match_holds_comes_back(way: str, seat: int
 
 
 @pytest.mark.parametrize("seat", [0, 1])
-def test_a_player_who_is_given_up_while_the_match_holds_is_gone_from_the_next_hand_on(seat: int) -> None:
+def test_player_forfeited_during_a_hold_is_absent_from_the_next_hand(seat: int) -> None:
     board = Board(setup_for("leduc", FaultPolicy.FORFEIT))
     board.match.play_until(2)
     board.connect_all()
@@ -534,7 +534,7 @@ def test_a_player_who_is_given_up_while_the_match_holds_is_gone_from_the_next_ha
     assert board.log == forfeited_log("leduc", ((seat, number),))
 
 
-def test_a_player_who_cannot_be_told_the_end_of_a_hand_before_a_hold_is_lost_between_hands() -> None:
+def test_player_unreachable_at_the_end_of_a_held_hand_is_lost_between_hands() -> None:
     in_hand_0 = [line for _, line in undisturbed("leduc").questions if line.split(b":")[2] == b"0"]
     board = Board(setup_for("leduc", FaultPolicy.RESTART))
     board.match.play_until(1)
@@ -548,7 +548,7 @@ def test_a_player_who_cannot_be_told_the_end_of_a_hand_before_a_hold_is_lost_bet
     assert len(board.log) == 1
 
 
-def test_one_who_cannot_be_told_the_end_of_the_match_has_done_his_part() -> None:
+def test_player_unreachable_after_the_last_action_is_no_loss() -> None:
     for on_fault in GONE:
         board = Board(setup_for("kuhn", on_fault)).connect_all()
         expected = undisturbed("kuhn")
@@ -562,7 +562,7 @@ def test_one_who_cannot_be_told_the_end_of_the_match_has_done_his_part() -> None
         assert board.log == expected.board.log
 
 
-def test_the_others_see_the_hands_that_nobody_waits_for() -> None:
+def test_others_see_the_hands_of_a_forfeited_seat() -> None:
     """A forfeited seat folds or checks in the same breath; the other is told all of it."""
     board = Board(setup_for("kuhn", FaultPolicy.FORFEIT)).connect_all()
     _die(board, 1)
@@ -593,7 +593,7 @@ def test_time_waited_in_vain_is_used_up(monkeypatch: pytest.MonkeyPatch) -> None
     assert finals == [False, False, True]
 
 
-def test_a_player_started_again_has_the_whole_time_for_a_hand(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_restarted_player_has_all_its_time_for_the_hand(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = Clock()
     monkeypatch.setattr("dealer.match.match_play.time", clock)
     board = Board(setup_for("leduc", FaultPolicy.RESTART, limits=limits(response_s=4, hand_s=4))).connect_all()
@@ -699,7 +699,7 @@ def test_a_player_that_leaves_before_the_match_is_awaited_again() -> None:
 
 
 @pytest.mark.parametrize("name", GAMES)
-def test_a_match_goes_on_without_those_who_were_given_up_before(name: str) -> None:
+def test_resumed_match_plays_without_forfeited_players(name: str) -> None:
     rules = game(name)
     players = range(rules.num_players)
     for seat in players:
@@ -714,7 +714,7 @@ def test_a_match_goes_on_without_those_who_were_given_up_before(name: str) -> No
         assert board.sent[seat] == b""
 
 
-def test_a_match_that_everybody_was_lost_to_does_not_go_on() -> None:
+def test_match_that_lost_all_players_does_not_resume() -> None:
     board = Board(
         setup_for("kuhn", FaultPolicy.FORFEIT), progress=EarlierHands(1, forfeited=frozenset({Seat(0), Seat(1)}))
     )
@@ -731,7 +731,7 @@ def test_a_match_with_players_to_come_is_not_opened() -> None:
 
 
 @pytest.mark.parametrize("name", GAMES)
-def test_a_player_who_does_not_come_is_given_up(name: str) -> None:
+def test_missing_player_forfeits(name: str) -> None:
     players = range(game(name).num_players)
     for seat in players:
         board = Board(setup_for(name, FaultPolicy.FORFEIT))
@@ -748,7 +748,7 @@ def test_a_player_who_does_not_come_is_given_up(name: str) -> None:
         assert board.log == forfeited_log(name, ((seat, 0),))
 
 
-def test_a_player_who_does_not_come_in_time_may_come_later_or_ends_the_match() -> None:
+def test_missing_player_is_awaited_under_restart_and_ends_the_match_under_end() -> None:
     cause = NotStarted(Seat(1), StartProblem.NOT_CONNECTED)
     board = Board(setup_for("kuhn", FaultPolicy.RESTART), progress=EarlierHands(hands=2))
     board.match.miss(cause)
@@ -792,14 +792,14 @@ def test_a_full_disk_ends_the_match_under_every_policy(on_fault: FaultPolicy) ->
     assert format_failure(board.match.failure) == "ERROR: could not write m.log: No space left on device\n"
 
 
-def test_a_disk_that_is_full_when_somebody_is_given_up_ends_the_match() -> None:
+def test_full_disk_at_a_forfeit_ends_the_match() -> None:
     board = _stuck(FaultPolicy.FORFEIT)
     board.seen.refuses = ActionPlayed
     board.match.forfeit(Seat(0))
     assert format_failure(board.match.failure) == "ERROR: could not write m.log: No space left on device\n"
 
 
-def test_a_lost_player_of_a_full_table_is_called_like_the_game_says() -> None:
+def test_full_table_plays_on_without_any_one_player() -> None:
     """Ten players: whoever is lost, the other nine finish their match."""
     setup = setup_for("holdem.limit.10p", FaultPolicy.FORFEIT)
     for seat in range(10):

@@ -189,7 +189,7 @@ def test_the_same_reply_twice_is_stale_at_the_next_turn() -> None:
     assert board.match.buffered_bytes(Seat(0)) == 0
 
 
-def test_lines_of_a_player_who_is_not_to_act_wait_and_are_judged_at_his_turn() -> None:
+def test_lines_sent_out_of_turn_are_judged_at_the_turn() -> None:
     board = _board("kuhn")
     early = b"# thinking ahead\r\nnonsense\r\n" + answer(b"MATCHSTATE:1:0:r:" + board.last_line(1).split(b":")[4], "f")
     board.send(1, early)
@@ -268,7 +268,7 @@ def test_the_last_action_may_lack_its_line_end_when_the_player_closes() -> None:
     assert board.match.phase is Phase.FINISHED
 
 
-def test_a_player_who_has_closed_may_be_needed_no_more() -> None:
+def test_closed_player_is_lost_at_its_next_turn() -> None:
     board = _board("kuhn", hands=1)
     board.match.receive_eof(Seat(1))
     assert board.match.phase is Phase.PLAYING

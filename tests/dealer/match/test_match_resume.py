@@ -126,7 +126,7 @@ def test_a_clock_that_went_back_costs_nothing() -> None:
     assert board.asked == 1
 
 
-def test_the_record_is_read_when_everybody_is_there() -> None:
+def test_recorded_actions_are_replayed_once_all_are_connected() -> None:
     """A match that never starts leaves the record alone."""
     board = Board(setup_of(game("kuhn"), 2), transactions=parse_transactions(["junk\n"], is_limit=True))
     board.connect(0)

@@ -40,7 +40,7 @@ def test_a_player_is_sent_nothing_before_it_has_named_its_version() -> None:
     assert sent == [b"now"]
 
 
-def test_a_player_that_is_lost_is_told_nothing_and_comes_back_with_a_new_session() -> None:
+def test_lost_player_receives_nothing_until_it_reconnects() -> None:
     player_seat = _player_seat()
     player_seat.arrive(lambda data, is_asked: pytest.fail("told"))
     player_seat.session.receive_data(VERSION + b"half a li")
@@ -67,7 +67,7 @@ def test_an_absent_player_is_to_be_answered_for() -> None:
     assert _player_seat(is_absent=True).has_unread
 
 
-def test_what_is_no_version_is_the_players_fault() -> None:
+def test_invalid_version_is_a_fault_of_the_player() -> None:
     player_seat = _player_seat()
     player_seat.arrive(lambda data, is_asked: None)
     player_seat.session.receive_data(b"HELLO\r\n")

@@ -76,7 +76,7 @@ NO_REMEDY = '{"seat": 0, "kind": "flood", "hand_number": 1, "line": "", "remedy"
         '{"kind": "flood"}',
     ],
 )
-def test_what_is_no_fault(line: str) -> None:
+def test_lines_that_are_no_faults_are_refused(line: str) -> None:
     with pytest.raises(ValueError):
         parse_fault(line, 2)
 

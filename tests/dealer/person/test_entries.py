@@ -67,7 +67,7 @@ ALL_IN = "0:0:r20000:AhKs|"
         ("nolimit", ALL_IN, "f", FOLD),
     ],
 )
-def test_what_is_clear_and_legal(game: str, state: str, entry: str, action: Action) -> None:
+def test_clear_and_legal_input_is_an_action(game: str, state: str, entry: str, action: Action) -> None:
     scene = scene_of(game, state)
     found = read_entry(entry, scene)
     assert found == action
@@ -104,7 +104,7 @@ FLOP_WAYS = "Enter f to fold, c to call 200 or r N to raise to N, from 400 (m) t
         ("nolimit", ALL_IN, "25000", "You cannot raise here. Enter f to fold or c to call 19,900, all-in."),
     ],
 )
-def test_everything_else_is_refused_with_what_is_possible(game: str, state: str, entry: str, sentence: str) -> None:
+def test_unclear_input_is_refused_with_the_choices(game: str, state: str, entry: str, sentence: str) -> None:
     with pytest.raises(UnclearEntry) as refused:
         read_entry(entry, scene_of(game, state))
     assert str(refused.value) == sentence

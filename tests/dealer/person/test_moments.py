@@ -100,7 +100,7 @@ def test_an_entry_that_is_refused_leaves_the_moment_open() -> None:
         ("nolimit", "r300", ["1:6::|AhKs"], [None]),
     ],
 )
-def test_what_was_played_before_a_break_is_played_again(
+def test_hands_before_a_break_are_replayed(
     game: str, played: str, states: list[str], answers: list[Action | None]
 ) -> None:
     seat, moments = seat_in(game), SeatMoments((7, played))

@@ -21,7 +21,7 @@ from tests.dealer.person.scenes import NAMES, scene_of, seat_in
 from tests.engine.strategies import random_action
 
 
-def test_a_scene_says_what_the_state_says() -> None:
+def test_scene_agrees_with_its_state() -> None:
     scene = scene_of("nolimit3", "2:7:r300cf/r500:||AhKs/2c7d9h", seat=1)
     assert (scene.hand_number, scene.pot, scene.is_your_turn, scene.finished) == (7, 900, True, False)
     assert scene.names == ("Cid", "Ann", "Bob")
@@ -39,7 +39,7 @@ def test_a_scene_says_what_the_state_says() -> None:
     assert scene.strength == "high card Ace"
 
 
-def test_deep_stacks_are_not_told() -> None:
+def test_deep_stacks_are_not_mentioned() -> None:
     for game in ("limit", "limit6", "kuhn", "leduc"):
         first = scene_of(game, f"0:0::{'Ks' if game in ('kuhn', 'leduc') else 'AhKs'}{'|' * (5 if '6' in game else 1)}")
         assert {player.stack_left for player in first.moment.seats} == {None}
@@ -126,7 +126,7 @@ def test_an_answer_is_given_once_and_legal() -> None:
         seat.answer(CALL)
 
 
-def test_a_dealer_of_another_game_is_told_from_one_of_this() -> None:
+def test_state_of_another_game_is_refused() -> None:
     with pytest.raises(DealerFailure, match="not a state of this game"):
         list(seat_in("kuhn").receive_data(b"MATCHSTATE:0:0::AhKs|\r\n"))
 

@@ -26,7 +26,7 @@ from tests.dealer.person.scenes import scene_of
         ("kuhn", ["0:0::Ks|"], ["Check", "Raise to 2"], []),
     ],
 )
-def test_what_is_offered(game: str, states: list[str], labels: list[str], sizes: list[str]) -> None:
+def test_legal_choices_are_offered(game: str, states: list[str], labels: list[str], sizes: list[str]) -> None:
     scene = scene_of(game, *states)
     assert [offer.label for offer in offers(scene)] == labels
     assert [offer.label for offer in size_offers(scene)] == sizes

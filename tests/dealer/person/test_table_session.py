@@ -124,7 +124,7 @@ def test_after_a_break_the_person_is_at_the_same_decision(tmp_path: Path) -> Non
     assert sum(map(len, seen[1].betting.rounds)) > 1
 
 
-def test_what_was_kept_is_read_again_and_damage_is_no_end(tmp_path: Path) -> None:
+def test_session_file_is_read_again_and_damage_is_tolerated(tmp_path: Path) -> None:
     text = b'{"decision_s": 30.0, "played": [7, "r300c/"]}\n'
     (tmp_path / SEAT_FILE).write_bytes(text)
     assert read_saved_seat(tmp_path) == SavedSeat(30.0, (7, "r300c/"))
@@ -133,7 +133,7 @@ def test_what_was_kept_is_read_again_and_damage_is_no_end(tmp_path: Path) -> Non
         assert read_saved_seat(tmp_path) == SavedSeat()
 
 
-def test_who_takes_too_long_checks_or_folds(tmp_path: Path) -> None:
+def test_person_out_of_time_checks_or_folds(tmp_path: Path) -> None:
     async def work(table_session: TableSession) -> None:
         scene = await asked(table_session)
         while not scene.finished:
@@ -171,7 +171,7 @@ def test_a_sitting_that_was_stopped_takes_no_more(tmp_path: Path) -> None:
         asyncio.run(table_session.enter(table_session.moments.name, "c"))
 
 
-def test_what_a_bot_does_wrong_is_told_and_its_end_ends_the_sitting(
+def test_faults_of_a_bot_are_shown_and_its_exit_ends_the_sitting(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     enter_program_env(tmp_path, monkeypatch)
@@ -191,7 +191,7 @@ def test_what_a_bot_does_wrong_is_told_and_its_end_ends_the_sitting(
     assert table_session.result is not None
 
 
-def test_a_run_that_cannot_begin_says_why(tmp_path: Path) -> None:
+def test_run_that_cannot_start_names_the_reason(tmp_path: Path) -> None:
     run = table(tmp_path / "run")
     (tmp_path / "run" / "match.log").mkdir()
 

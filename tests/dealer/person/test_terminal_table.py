@@ -99,11 +99,11 @@ def test_a_bot_that_fails_for_good_ends_the_sitting(tmp_path: Path, monkeypatch:
     assert [player.faults for player in sat.players] == [{}, {"disconnect": 1}]
 
 
-def test_a_player_that_connects_by_itself_is_told_where(tmp_path: Path) -> None:
+def test_address_for_a_tcp_player_is_shown(tmp_path: Path) -> None:
     threads = []
 
-    def connect(found: re.Match[str]) -> None:
-        threads.append(threading.Thread(target=play, args=(CallingBot(), "127.0.0.1", int(found[1]), "kuhn")))
+    def connect(match: re.Match[str]) -> None:
+        threads.append(threading.Thread(target=play, args=(CallingBot(), "127.0.0.1", int(match[1]), "kuhn")))
         threads[0].start()
 
     settings = {

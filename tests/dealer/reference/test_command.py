@@ -87,7 +87,7 @@ def _expected(hands: int) -> list[str]:
         (["-z"], "", "bin/dealer: invalid option -- 'z'\nERROR: unknown option ?\n"),
     ],
 )
-def test_what_cannot_be_run_is_told_in_the_references_words(
+def test_invalid_command_lines_print_the_sentences_of_the_reference(
     folder: Path,
     monkeypatch: pytest.MonkeyPatch,
     capfdbinary: pytest.CaptureFixture[bytes],
@@ -118,7 +118,7 @@ def test_a_port_in_use(folder: Path) -> None:
         assert dealer.stderr == "ERROR: could not create listen socket for player 2\n"
 
 
-def test_nobody_comes_in_time(folder: Path) -> None:
+def test_missing_players_end_the_match_after_the_start_time(folder: Path) -> None:
     with DealerProcess(folder, _arguments(1, "--start_timeout", "50")) as dealer:
         assert len(dealer.ports()) == 2
         assert dealer.end() == (1, "")
@@ -271,7 +271,7 @@ def test_core_that_the_dealer_may_not_use_is_refused(
     assert capfd.readouterr().err.startswith(refusals)
 
 
-def test_a_player_who_leaves_ends_the_match_without_a_score(folder: Path) -> None:
+def test_player_that_leaves_ends_the_match_without_a_score(folder: Path) -> None:
     with DealerProcess(folder, _arguments(1000, "-q")) as dealer:
         ports = dealer.ports()
         peers = [socket.create_connection(("127.0.0.1", port), timeout=PATIENCE_S) for port in ports]
@@ -318,7 +318,7 @@ def _whole_lines(path: Path) -> str:
 
 @unix_only
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
-def test_a_match_broken_off_goes_on_to_the_same_score(folder: Path, number: signal.Signals) -> None:
+def test_interrupted_match_resumes_to_the_same_score(folder: Path, number: signal.Signals) -> None:
     """Twice broken off, twice resumed: the score and the hands are those of an undisturbed match."""
     hands = 60
     arguments = _arguments(hands, "-q", "-T", "-a")
@@ -355,7 +355,7 @@ def test_a_complete_match_resumed_plays_nothing(folder: Path) -> None:
     assert received == [b"", b""]
 
 
-def test_a_transaction_log_that_does_not_fit(folder: Path) -> None:
+def test_foreign_transaction_log_is_refused(folder: Path) -> None:
     (folder / "m.tlog").write_text("c 3 1.0 1.0\n")
     with DealerProcess(folder, _arguments(5, "-q", "-T", "-a")) as dealer:
         play_seats(dealer.ports(), KUHN, PLAYERS)
@@ -364,7 +364,7 @@ def test_a_transaction_log_that_does_not_fit(folder: Path) -> None:
 
 
 @unix_only
-def test_an_interrupt_while_waiting(folder: Path) -> None:
+def test_interrupt_during_the_wait_ends_the_dealer(folder: Path) -> None:
     with DealerProcess(folder, _arguments(5)) as dealer:
         dealer.ports()
         dealer.process.send_signal(signal.SIGINT)
@@ -373,7 +373,7 @@ def test_an_interrupt_while_waiting(folder: Path) -> None:
 
 
 @needs_full
-def test_a_log_that_cannot_be_written(folder: Path) -> None:
+def test_full_disk_of_the_log_ends_the_match(folder: Path) -> None:
     (folder / "m.log").symlink_to("/dev/full")
     with DealerProcess(folder, _arguments(5, "-q")) as dealer:
         dealer.ports()
@@ -382,7 +382,7 @@ def test_a_log_that_cannot_be_written(folder: Path) -> None:
 
 
 @needs_full
-def test_a_transaction_log_that_cannot_be_written(folder: Path) -> None:
+def test_full_disk_of_the_transaction_log_ends_the_match(folder: Path) -> None:
     (folder / "m.tlog").symlink_to("/dev/full")
     code, stdout, stderr = _play(folder, _arguments(5, "-q", "-T"))
     assert (code, stdout) == (1, "")
@@ -391,7 +391,7 @@ def test_a_transaction_log_that_cannot_be_written(folder: Path) -> None:
 
 
 @pytest.mark.skipif(os.name == "nt" or os.geteuid() == 0, reason="permissions do not hold for this user")
-def test_a_folder_that_cannot_be_written(folder: Path) -> None:
+def test_read_only_folder_is_refused(folder: Path) -> None:
     inner = folder / "inner"
     inner.mkdir(mode=0o555)
     with DealerProcess(folder, ["inner/m", *_arguments(5)[1:]]) as dealer:
@@ -434,7 +434,7 @@ for port in sys.argv[1:]:
         (">&- 2>/dev/null", 0),
     ],
 )
-def test_a_match_needs_nobody_who_reads_what_it_prints(folder: Path, redirection: str, code: int) -> None:
+def test_closed_or_full_streams_end_no_match(folder: Path, redirection: str, code: int) -> None:
     """Like the reference, it goes on when its streams are closed or full; the log is what counts."""
     ports = [str(port) for port in free_ports(2)]
     command = [*DEALER, *_arguments(5, "-p", ",".join(ports))]

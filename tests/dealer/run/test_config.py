@@ -65,7 +65,7 @@ def test_no_histories_are_asked_for_by_an_empty_list_too(formats: object) -> Non
         ),
     ],
 )
-def test_what_is_wrong_is_told_in_a_sentence(data: dict[str, Any], words: str) -> None:
+def test_invalid_settings_are_refused(data: dict[str, Any], words: str) -> None:
     with pytest.raises(ConfigError) as error:
         validated(data, "run.toml")
     assert str(error.value).startswith(f"run.toml: {words}")
@@ -87,7 +87,7 @@ def test_what_is_wrong_is_told_in_a_sentence(data: dict[str, Any], words: str) -
         in_process=st.booleans(),
     )
 )
-def test_the_file_written_says_the_same(config: RunSettings) -> None:
+def test_written_settings_read_back_the_same(config: RunSettings) -> None:
     assert validated(tomllib.loads(config.to_toml()), "file") == config
 
 
@@ -106,7 +106,7 @@ def test_a_game_that_lies_beside_the_file_is_found(tmp_path: Path) -> None:
         (b"bots = ['\xff']\n", "byte 10 is not UTF-8 text"),
     ],
 )
-def test_a_file_that_is_not_toml_is_told_with_the_place(tmp_path: Path, content: bytes, words: str) -> None:
+def test_invalid_toml_is_refused_with_its_place(tmp_path: Path, content: bytes, words: str) -> None:
     path = tmp_path / "run.toml"
     path.write_bytes(content)
     with pytest.raises(ConfigError) as error:
@@ -115,7 +115,7 @@ def test_a_file_that_is_not_toml_is_told_with_the_place(tmp_path: Path, content:
     assert words in str(error.value)
 
 
-def test_a_file_that_is_not_there_is_told(tmp_path: Path) -> None:
+def test_missing_file_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"cannot read .*No such file"):
         read_config(tmp_path / "none.toml")
 
@@ -130,7 +130,7 @@ def test_an_error_names_settings_as_its_reader_knows_them() -> None:
     assert error.value.text(lambda setting: f"--{setting}").startswith("run.toml: t_hand_s: must be at least")
 
 
-def test_every_setting_that_can_be_left_open_says_what_it_is_then() -> None:
+def test_optional_settings_document_their_default() -> None:
     for option in options_of(RunSettings):
         assert option.default is not None or option.wording.otherwise or option.name == "stop", option.name
 

@@ -151,7 +151,7 @@ def test_over_tcp_and_in_process_it_is_the_same_contest(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("stop", ["better:0,100", "better:900,1900", "ci=120"])
-def test_how_many_matches_run_at_a_time_changes_nothing(tmp_path: Path, stop: str) -> None:
+def test_number_of_simultaneous_matches_changes_nothing(tmp_path: Path, stop: str) -> None:
     results = [
         _play(
             _plan(tmp_path / str(width), "random", "raising", hands=30_000, stop=stop, slices=2, in_process=True),

@@ -106,7 +106,7 @@ def said_and_right(runs: int, samples: int, spread: float = 250.0) -> tuple[floa
 
 @pytest.mark.slow
 @pytest.mark.parametrize("spread", [100.0, 250.0, 1000.0])
-def test_first_places_are_as_sure_as_they_are_said_to_be(spread: float) -> None:
+def test_first_places_match_their_stated_probability(spread: float) -> None:
     said, right = said_and_right(1000, 200, spread)
     assert said == pytest.approx(right, abs=chance_error(right, 1000, 3.0) + 0.03)
 

@@ -72,7 +72,7 @@ def test_files_that_were_not_finished_are_cleared(tmp_path: Path) -> None:
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted(kept)
 
 
-def test_a_folder_that_cannot_be_made_is_told(tmp_path: Path) -> None:
+def test_folder_that_cannot_be_created_is_refused(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(LaunchError, match="cannot make the folder"):
         new_folder(tmp_path / "file" / "folder", ())

@@ -57,7 +57,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
 # ---- what is measured
 
 
-def test_a_player_that_learns_is_trained_and_not_measured(whole: Path) -> None:
+def test_learner_is_trained_and_not_measured(whole: Path) -> None:
     result = ContestResult.model_validate_json((whole / "result.json").read_bytes())
     assert result.interval == "none"
     assert [won_by(player).raw.half_width for player in result.players] == [None, None]
@@ -86,7 +86,7 @@ def test_frozen_it_is_a_player_like_any_other(whole: Path, tmp_path: Path) -> No
     assert memory.read_bytes() == (whole / "learner.memory").read_bytes()
 
 
-def test_what_learns(tmp_path: Path) -> None:
+def test_only_the_learner_without_frozen_memory_learns(tmp_path: Path) -> None:
     assert parse_player("learner").learns
     for text in ("learner?learn=false,memory=x.memory", "mfs"):
         write_memory(tmp_path / "x.memory", Memory(Constants()))
@@ -101,7 +101,7 @@ def test_what_learns(tmp_path: Path) -> None:
         (lambda: play("limit", ["mfs", "learner"], stop="better:0,30"), "has no interval for 'better:0,30'"),
     ],
 )
-def test_what_would_need_a_measurement_is_refused(run: Callable[[], object], problem: str) -> None:
+def test_measuring_a_learner_is_refused(run: Callable[[], object], problem: str) -> None:
     with pytest.raises(ConfigError) as raised:
         run()
     assert "learner learns while it plays, so it is another player in every hand" in str(raised.value)
@@ -244,7 +244,7 @@ def test_a_learner_that_was_ended_before_it_wrote_fails_the_run_and_resuming_men
     assert files(out) == files(whole)
 
 
-def test_more_hands_go_on_from_what_was_learnt(whole: Path, tmp_path: Path) -> None:
+def test_additional_hands_continue_from_the_memory(whole: Path, tmp_path: Path) -> None:
     longer = trained(tmp_path / "longer", deals=HANDS + 4)
     out = tmp_path / "run"
     shutil.copytree(whole, out)
@@ -263,7 +263,7 @@ def test_a_memory_that_is_missing_cannot_be_learnt_again(whole: Path, tmp_path: 
     loop.close()
 
 
-def test_a_journal_of_something_else_is_told(whole: Path, tmp_path: Path) -> None:
+def test_foreign_journal_is_refused(whole: Path, tmp_path: Path) -> None:
     out = tmp_path / "run"
     shutil.copytree(whole, out)
     (out / "result.json").unlink()
@@ -299,7 +299,7 @@ def test_a_learner_of_the_interrupted_run_that_still_plays_is_waited_for(
 # ---- its own file
 
 
-def test_a_learner_gets_what_it_learnt_into_its_own_file(whole: Path, tmp_path: Path) -> None:
+def test_learner_saves_its_memory_in_its_own_file(whole: Path, tmp_path: Path) -> None:
     own = tmp_path / "own.memory"
     first = trained(tmp_path / "first", f"L=learner?memory={own}", "calling")
     assert own.read_bytes() == (whole / "learner.memory").read_bytes()
@@ -311,7 +311,7 @@ def test_a_learner_gets_what_it_learnt_into_its_own_file(whole: Path, tmp_path: 
     assert not list(tmp_path.glob("*.lock"))
 
 
-def test_a_file_that_was_changed_meanwhile_is_left_alone(tmp_path: Path) -> None:
+def test_file_changed_during_the_run_is_kept(tmp_path: Path) -> None:
     own = tmp_path / "own.memory"
     other = Memory(Constants(), 7)
     out = tmp_path / "run"
@@ -334,7 +334,7 @@ def test_a_file_that_was_changed_meanwhile_is_left_alone(tmp_path: Path) -> None
     assert json.loads((out / "result.json").read_text())["training"][0]["problem"]
 
 
-def test_of_two_learners_of_one_file_the_first_keeps_it(tmp_path: Path) -> None:
+def test_first_of_two_learners_keeps_the_shared_file(tmp_path: Path) -> None:
     own = tmp_path / "own.memory"
     result = trained(tmp_path / "run", f"learner?memory={own}", f"learner?memory={own}")
     changed = f"{own} was left as it is: it has been changed since the run began."

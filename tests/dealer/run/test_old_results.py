@@ -59,7 +59,7 @@ def test_an_old_tournament_has_them_in_players_cells_and_standings() -> None:
 
 
 @pytest.mark.parametrize("name", ["contest.json", "tournament.json"])
-def test_what_is_upgraded_is_written_and_read_in_this_version(tmp_path: Path, name: str) -> None:
+def test_old_result_is_upgraded_to_this_version(tmp_path: Path, name: str) -> None:
     result = read_result(OLD / name)
     (tmp_path / name).write_text(result.model_dump_json(), "utf-8")
     assert read_result(tmp_path / name) == result

@@ -35,7 +35,7 @@ def test_the_bare_command_plays_two_bots_in_both_seatings(tmp_path: Path) -> Non
     assert contest.record.folder == tmp_path
 
 
-def test_a_seat_for_somebody_else_is_played_once(tmp_path: Path) -> None:
+def test_tcp_player_plays_one_seating_by_default(tmp_path: Path) -> None:
     assert planned(tmp_path, bots=["tcp", "calling"])[0].run.seating is Seating.SINGLE
     asked = planned(tmp_path, bots=["tcp", "calling"], seating="rotations")
     assert asked[0].run.seating is Seating.ROTATIONS
@@ -66,7 +66,7 @@ def test_a_key_is_written_and_read_back_as_its_digits(tmp_path: Path) -> None:
         (["tcp", "calling"], "single", False),
     ],
 )
-def test_whoever_could_remember_the_cards_of_a_key_sees_no_deal_twice(
+def test_bots_that_could_remember_cards_get_new_deals_per_match(
     tmp_path: Path, bots: list[str], seating: str, *, has_own_cards: bool
 ) -> None:
     for name in ("bot.sh", "bot.py"):
@@ -210,7 +210,7 @@ def test_a_game_of_ones_own_is_kept_beside_the_settings(tmp_path: Path) -> None:
         ({"games": ["kuhn"], "export": "pokerstars"}, "export: kuhn: "),
     ],
 )
-def test_what_cannot_be_played_is_told(tmp_path: Path, settings: dict[str, Any], words: str) -> None:
+def test_unplayable_settings_are_refused(tmp_path: Path, settings: dict[str, Any], words: str) -> None:
     with pytest.raises(ConfigError) as error:
         planned(tmp_path, **settings)
     assert words in str(error.value)

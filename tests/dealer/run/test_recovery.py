@@ -111,7 +111,7 @@ def _cuts(name: str, data: bytes, count: int) -> list[int]:
 @pytest.mark.sampled
 @few_cuts
 @pytest.mark.parametrize("name", GAMES)
-def test_cut_at_any_byte_of_its_log_a_match_goes_on(tmp_path: Path, name: str, count: int) -> None:
+def test_match_resumes_from_a_log_cut_anywhere(tmp_path: Path, name: str, count: int) -> None:
     plan, log, tlog = _whole(tmp_path, name)
     for cut in _cuts(name, log, count):
         _goes_on(plan, log, tlog, log[:cut], tlog)
@@ -120,7 +120,7 @@ def test_cut_at_any_byte_of_its_log_a_match_goes_on(tmp_path: Path, name: str, c
 @pytest.mark.sampled
 @few_cuts
 @pytest.mark.parametrize("name", GAMES)
-def test_cut_at_any_byte_of_its_transaction_log_a_match_goes_on(tmp_path: Path, name: str, count: int) -> None:
+def test_match_resumes_from_a_transaction_log_cut_anywhere(tmp_path: Path, name: str, count: int) -> None:
     plan, log, tlog = _whole(tmp_path, name)
     unscored = log[: log.rindex(b"SCORE:")]
     for cut in _cuts(name, tlog, count):
@@ -163,7 +163,7 @@ def test_a_game_without_decisions(tmp_path: Path) -> None:
         _goes_on(plan, log, tlog, log[:cut], b"")
 
 
-def test_what_is_picked_up_is_what_had_been_played(tmp_path: Path) -> None:
+def test_recovered_tally_holds_the_hands_played(tmp_path: Path) -> None:
     plan, log, tlog = _whole(tmp_path, "sidepots.nolimit.3p.game", hands=60)
     values = []
     names = plan.names
@@ -190,7 +190,7 @@ def test_what_is_picked_up_is_what_had_been_played(tmp_path: Path) -> None:
     assert closed.hands == 60
 
 
-def test_what_is_picked_up_is_a_value(tmp_path: Path) -> None:
+def test_recovered_tally_is_a_value(tmp_path: Path) -> None:
     plan, log, _ = _whole(tmp_path, "leduc")
     (tmp_path / "match.log").write_bytes(log[: log.index(b"STATE:9:")])
     first, second = (recover_match(_setup(plan), plan.record) for _ in range(2))
@@ -206,7 +206,7 @@ def test_a_plan_is_a_value(tmp_path: Path) -> None:
     assert plan != replace(plan, record=replace(plan.record, game_name="other"))
 
 
-def test_thirds_of_chips_are_settled_again(tmp_path: Path) -> None:
+def test_recovered_thirds_of_chips_sum_exactly(tmp_path: Path) -> None:
     """The log prints six digits; the sum must be that of the undisturbed match to the last one."""
     plan, log, tlog = _whole(tmp_path, "sidepots.nolimit.3p.game", hands=200)
     assert any("." in line.split(":")[4] for line in log.decode().splitlines()[4:-1])
@@ -214,7 +214,7 @@ def test_thirds_of_chips_are_settled_again(tmp_path: Path) -> None:
     _goes_on(plan, log, tlog, log[:cut], tlog)
 
 
-def test_nothing_to_pick_up(tmp_path: Path) -> None:
+def test_empty_folder_recovers_an_empty_tally(tmp_path: Path) -> None:
     plan = _plan(tmp_path, "kuhn")
     assert vars(recover_match(_setup(plan), plan.record)) == vars(Tally(2))
     (tmp_path / "match.log").write_bytes(b"")
@@ -252,7 +252,7 @@ def test_faults_without_a_hand_that_stands_leave_no_file(tmp_path: Path) -> None
     assert not (tmp_path / "match.faults").exists()
 
 
-def test_who_was_given_up_stays_so_and_his_folds_are_no_answers(tmp_path: Path) -> None:
+def test_forfeit_is_recovered_and_its_folds_are_no_answers(tmp_path: Path) -> None:
     plan, log, tlog = _whole(tmp_path, "kuhn")
     (tmp_path / "match.log").write_bytes(log[: log.index(b"STATE:9:")])
     everything = recover_match(_setup(plan), plan.record)
@@ -295,13 +295,13 @@ def whole(tmp_path: Path) -> ContestPlan:
     return plan
 
 
-def test_another_seed(whole: ContestPlan) -> None:
+def test_log_of_another_seed_is_refused(whole: ContestPlan) -> None:
     assert _refused(whole, replace(_setup(whole), seed=8)) == (
         "match.log, line 1: this is the log of another match: '# name/game/hands/seed match kuhn 12 14'"
     )
 
 
-def test_other_players(whole: ContestPlan) -> None:
+def test_log_of_other_players_is_refused(whole: ContestPlan) -> None:
     sentence = _refused(whole, replace(_setup(whole), names=("A", "Z")))
     assert sentence.startswith("match.log, line 5: hand 0 of this match is expected, not 'STATE:0:")
 
@@ -317,25 +317,25 @@ def _line(plan: ContestPlan, name: str, line: int) -> bytes:
     return (plan.record.folder / name).read_bytes().splitlines(keepends=True)[line]
 
 
-def test_a_hand_is_missing(whole: ContestPlan) -> None:
+def test_log_with_a_missing_hand_is_refused(whole: ContestPlan) -> None:
     _edit(whole, "match.log", 7, None)
     assert _refused(whole).startswith("match.log, line 8: hand 3 of this match is expected, not 'STATE:4:")
 
 
 @pytest.mark.parametrize("values", [b"x|1", b"1", b"1|-1|0"])
-def test_values_that_are_none(whole: ContestPlan, values: bytes) -> None:
+def test_malformed_values_are_refused(whole: ContestPlan, values: bytes) -> None:
     _edit(whole, "match.log", 4, b"STATE:0:cc:Ks|Qs:" + values + b":A|B\n")
     assert _refused(whole).startswith("match.log, line 5: hand 0 is expected, but ")
 
 
-def test_values_against_the_rules(whole: ContestPlan) -> None:
+def test_values_against_the_rules_are_refused(whole: ContestPlan) -> None:
     _, number, betting, cards, values, names = _line(whole, "match.log", 5).split(b":")
     won, lost = values.split(b"|")
     _edit(whole, "match.log", 5, b":".join([b"STATE", number, betting, cards, lost + b"|" + won, names]))
     assert _refused(whole).startswith(f"match.log, line 6: hand 1 is expected, but position 0 has won {lost.decode()} ")
 
 
-def test_cards_that_the_seed_does_not_deal(whole: ContestPlan) -> None:
+def test_cards_that_the_seed_does_not_deal_are_refused(whole: ContestPlan) -> None:
     """Where a player has folded, other cards change no value."""
     path = whole.record.folder / "match.log"
     log = path.read_bytes()
@@ -348,7 +348,7 @@ def test_cards_that_the_seed_does_not_deal(whole: ContestPlan) -> None:
     assert _refused(whole).startswith(f"match.log, line {int(number) + 5}: {problem}")
 
 
-def test_a_score_that_is_not_the_sum(tmp_path: Path) -> None:
+def test_score_that_is_not_the_sum_is_refused(tmp_path: Path) -> None:
     plan, log, _ = _whole(tmp_path, "kuhn")
     score = log[log.rindex(b"SCORE:") :].decode().rstrip()
     (tmp_path / "match.log").write_bytes(log.replace(b"SCORE:", b"SCORE:1"))
@@ -357,30 +357,30 @@ def test_a_score_that_is_not_the_sum(tmp_path: Path) -> None:
     )
 
 
-def test_a_line_of_something_else(whole: ContestPlan) -> None:
+def test_foreign_line_is_refused(whole: ContestPlan) -> None:
     _edit(whole, "match.log", 6, b"hello\n")
     assert _refused(whole).startswith("match.log, line 7: hand 2 is expected, but the line is neither a hand")
 
 
-def test_a_transaction_is_missing(whole: ContestPlan) -> None:
+def test_missing_transaction_is_refused(whole: ContestPlan) -> None:
     _edit(whole, "match.tlog", 0, None)
     assert _refused(whole).startswith("match.tlog, line ")
 
 
-def test_a_transaction_of_another_hand(whole: ContestPlan) -> None:
+def test_transaction_of_another_hand_is_refused(whole: ContestPlan) -> None:
     first = _line(whole, "match.tlog", 0)[:1].decode()
     _edit(whole, "match.tlog", 0, f"{first} 3 1.000000 1.000000\n".encode())
     problem = f"hand 0 continues with '{first}' in the log, but here with '{first} 3 1.000000 1.000000'; "
     assert _refused(whole).startswith(f"match.tlog, line 1: {problem}")
 
 
-def test_an_action_against_the_rules(whole: ContestPlan) -> None:
+def test_action_against_the_rules_is_refused(whole: ContestPlan) -> None:
     path = whole.record.folder / "match.log"
     path.write_bytes(path.read_bytes().replace(b"STATE:0:", b"STATE:0:ccc", 1))
     assert _refused(whole).startswith("match.log, line 5: hand 0 is expected, but ")
 
 
-def test_another_size_of_a_bet_that_nobody_called(tmp_path: Path) -> None:
+def test_other_size_of_an_uncalled_bet_is_refused(tmp_path: Path) -> None:
     plan, log, _ = _whole(tmp_path, "nolimit", hands=100)
     found = re.search(rb"r([0-9]{3,4})f:", log)
     assert found is not None
@@ -457,12 +457,12 @@ def test_a_transaction_log_with_any_byte_changed_is_refused_at_its_line(tmp_path
         ),
     ],
 )
-def test_a_line_that_is_no_fault(whole: ContestPlan, line: bytes, problem: str) -> None:
+def test_malformed_fault_is_refused(whole: ContestPlan, line: bytes, problem: str) -> None:
     (whole.record.folder / "match.faults").write_bytes(line)
     assert _refused(whole) == problem
 
 
-def test_a_fault_says_all_it_holds() -> None:
+def test_fault_is_written_with_all_fields() -> None:
     data = json.loads(format_fault(_fault(1, 4)))
     assert data == {
         "seat": 1,

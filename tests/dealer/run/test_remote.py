@@ -130,7 +130,7 @@ def test_hand_histories_come_home(tmp_path: Path) -> None:
         assert of_one == of_other
 
 
-def test_a_contest_whose_worker_dies_is_played_again(tmp_path: Path) -> None:
+def test_contest_of_a_lost_worker_is_played_again(tmp_path: Path) -> None:
     machines = Machines(deaths=2)
     there = played(tmp_path / "there", machines, **CUPS["in process"])
     assert there == played(tmp_path / "here", **CUPS["in process"])
@@ -138,7 +138,7 @@ def test_a_contest_whose_worker_dies_is_played_again(tmp_path: Path) -> None:
     assert logs(tmp_path / "there") == logs(tmp_path / "here")
 
 
-def test_when_all_workers_die_what_is_finished_stays_and_is_gone_on_with(tmp_path: Path) -> None:
+def test_finished_contests_survive_the_loss_of_all_workers(tmp_path: Path) -> None:
     there = played(tmp_path / "there", Machines(deaths=3), **CUPS["in process"])
     assert there["outcome"] == "failed"
     failed = [contest for contest in there["contests"] if contest["outcome"] == "failed"]
@@ -151,7 +151,7 @@ def test_when_all_workers_die_what_is_finished_stays_and_is_gone_on_with(tmp_pat
     assert logs(tmp_path / "there") == logs(tmp_path / "here")
 
 
-def test_what_is_left_of_a_contest_is_gone_on_with_there(tmp_path: Path) -> None:
+def test_partial_contest_is_continued_on_the_worker(tmp_path: Path) -> None:
     whole = played(tmp_path / "here", **CUPS["in process"])
     played(tmp_path / "there", **CUPS["in process"])
     (tmp_path / "there" / "result.json").unlink()

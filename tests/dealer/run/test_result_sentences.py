@@ -75,13 +75,13 @@ def test_a_clear_winner() -> None:
     )
 
 
-def test_duplicates_are_told_as_deals_and_seatings() -> None:
+def test_duplicates_are_written_as_deals_and_seatings() -> None:
     assert _sentence(_pair(5000, 1234.4, 99.6), 2000, seatings=2) == (
         "Ann beats Bob by 1,234 ± 100 mbb/g (95 %) over 2,000 deals of some.game in 2 seatings each."
     )
 
 
-def test_the_better_one_comes_first_whatever_his_seat() -> None:
+def test_leader_is_named_first_from_any_seat() -> None:
     assert _sentence(_pair(-5000, -1234.4, 99.6), 2000).startswith("Bob beats Ann by 1,234 ± 100 mbb/g")
 
 
@@ -103,7 +103,7 @@ def test_too_few_hands_to_say_anything() -> None:
     )
 
 
-def test_one_hand_is_a_hand() -> None:
+def test_one_hand_is_singular() -> None:
     assert "after 1 hand of some.game" in _sentence(_pair(1, 500.0, None), 1)
 
 
@@ -131,14 +131,14 @@ def test_rests_of_split_pots_are_no_lead() -> None:
     )
 
 
-def test_who_lost_nothing_where_chips_are_lost_to_nobody_is_ahead() -> None:
+def test_player_without_loss_leads_where_a_forfeit_loses_chips() -> None:
     players = [_player("A", 0.0, 0.0, 9.0), _player("B", -5.0, -2.0, 9.0)]
     assert _sentence(players, 1000) == (
         "A is ahead of B by 0 ± 9 mbb/g (95 %) after 1,000 hands of some.game, which is not significant."
     )
 
 
-def test_two_who_are_level_are_not_first_and_second() -> None:
+def test_level_players_share_the_lead() -> None:
     players = [_player("A", 5.0, 5.0, 1), _player("B", 5.0, 5.0, 1), _player("C", -10.0, -10.0, 1)]
     assert _sentence(players, 1000) == (
         "A and B are level after 1,000 hands of some.game, ahead of the others: 5 ± 1 mbb/g (95 %, as the best of 3)."
@@ -178,7 +178,7 @@ def _corrected(
     return contest_sentence(result)
 
 
-def test_both_rates_are_told_from_the_same_point_of_view() -> None:
+def test_raw_and_corrected_rates_have_one_point_of_view() -> None:
     for chips, ahead, behind in ((584.0, "Ann", "Bob"), (-584.0, "Bob", "Ann")):
         corrected = -math.copysign(80.0, chips)
         assert _corrected(chips, (chips, 736.0), (corrected, 569.0)) == (
@@ -220,7 +220,7 @@ def test_no_spread_at_all() -> None:
     assert _sentence(_pair(500, 500.0, 0.0), 1000).startswith("Ann beats Bob by 500 ± 0 mbb/g (95 %)")
 
 
-def test_a_verdict_names_the_first_player_even_when_he_is_worse() -> None:
+def test_verdict_names_the_first_player_even_when_worse() -> None:
     sentence = _sentence(
         _pair(-500, -500.0, 100.0),
         1000,
@@ -237,11 +237,11 @@ def test_a_verdict_names_the_first_player_even_when_he_is_worse() -> None:
 
 @pytest.mark.parametrize("outcome", [Outcome.FAILED, Outcome.INTERRUPTED])
 @pytest.mark.parametrize(("mbb", "half"), [(500.0, 10.0), (5.0, 10.0), (5.0, None), (0.0, 10.0)])
-def test_an_early_end_is_said_with_its_reason(outcome: Outcome, mbb: float, half: float | None) -> None:
+def test_sentence_names_the_reason_of_an_early_end(outcome: Outcome, mbb: float, half: float | None) -> None:
     assert _sentence(_pair(mbb, mbb, half), 1000, outcome, "Bob left.").endswith(" It ended early: Bob left.")
 
 
-def test_a_stop_rule_is_given_as_the_reason() -> None:
+def test_sentence_names_the_stop_rule() -> None:
     assert _sentence(_pair(5.0, 5.0, 1.0), 1000, Outcome.STOPPED, "the interval is narrow.").endswith(
         " It stopped because the interval is narrow."
     )
@@ -274,7 +274,7 @@ def test_estimates_are_rounded_up_to_two_digits(number: float, shown: int) -> No
 # ---- data
 
 
-def test_a_rate_says_whose_it_is() -> None:
+def test_rate_names_player_and_opponent() -> None:
     pair = results_of.contest(*_pair(5000, 1234.4, 99.6))
     assert pair.rate() == Rate(1234.4, 99.6, player="Ann", opponent="Bob")
     assert pair.rate("Bob") == Rate(-1234.4, 99.6, player="Bob", opponent="Ann")
@@ -321,7 +321,7 @@ def test_every_field_of_a_result_has_a_description() -> None:
         (Fault(Seat(1), FaultKind.CRASH, -1, b"", Remedy.MATCH_ENDED), "crash, the match ended"),
     ],
 )
-def test_what_a_player_did_wrong(fault: Fault, phrase: str) -> None:
+def test_fault_phrase_names_kind_hand_line_and_remedy(fault: Fault, phrase: str) -> None:
     assert fault_phrase(fault) == phrase
 
 

@@ -29,13 +29,13 @@ def test_permutations_are_all_orders(players: int) -> None:
     assert len(set(orders)) == len(orders) == math.factorial(players)
 
 
-def test_a_single_seating_is_the_one_given() -> None:
+def test_single_seating_keeps_the_order_of_the_players() -> None:
     assert Seating.SINGLE.orders(3) == [(0, 1, 2)]
 
 
 @pytest.mark.parametrize("kind", Seating)
 @pytest.mark.parametrize("players", range(2, 6))
-def test_the_number_of_seatings_is_told_without_making_them(kind: Seating, players: int) -> None:
+def test_seatings_are_counted_without_listing_them(kind: Seating, players: int) -> None:
     assert kind.order_count(players) == len(kind.orders(players))
 
 
@@ -64,7 +64,7 @@ def test_the_only_match_has_a_plain_name() -> None:
     ]
 
 
-def test_in_a_round_robin_everybody_meets_everybody_once() -> None:
+def test_round_robin_pairs_all_players_once() -> None:
     tables = pairings(Format.ROUND_ROBIN, 5, 2)
     assert Counter(bot for table in tables for bot in table) == dict.fromkeys(range(5), 4)
     assert len(set(tables)) == 10

@@ -53,7 +53,7 @@ def naive_scores(found: list[MatchPlan], game: Game, played: list[list[list[floa
 @pytest.mark.parametrize("game", [LIMIT, KUHN3])
 @pytest.mark.parametrize("kind", Seating)
 @pytest.mark.parametrize("slices", [1, 3])
-def test_scores_are_means_over_seatings_whoever_is_faster(game: Game, kind: Seating, slices: int) -> None:
+def test_scores_are_means_over_seatings_in_any_order(game: Game, kind: Seating, slices: int) -> None:
     found = match_plans_for(kind, game.num_players, 17, slices)
     played = values_of(found, game, 1)
     values = [array("d") for _ in found]

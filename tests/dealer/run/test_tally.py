@@ -50,7 +50,7 @@ def test_restarts_are_counted() -> None:
     assert tally.faults[1] == {"crash": 1, "timeout": 1}
 
 
-def test_a_player_who_is_given_up_gives_no_answers_any_more() -> None:
+def test_folds_of_a_forfeited_player_are_not_timed() -> None:
     tally = Tally(2)
     board = Board(setup_of(game("kuhn"), 2), wants_lines=False).connect_all().play([always("c")] * 2)
     first, second = board.seen.records

@@ -83,7 +83,7 @@ def test_a_system_that_allows_no_box_is_named(tmp_path: Path, monkeypatch: pytes
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the box is Linux's")
 @pytest.mark.parametrize("code", [0, 1])
-def test_systemd_bounds_the_whole_box_where_it_can(code: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_systemd_bounds_the_whole_box(code: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     program = tmp_path / "systemd-run"
     program.write_text(f"#!/bin/sh\nexit {code}\n")
     program.chmod(0o755)
@@ -136,7 +136,7 @@ sys.exit(7)
 
 
 @confined
-def test_what_it_says_last_arrives(tmp_path: Path) -> None:
+def test_last_output_arrives(tmp_path: Path) -> None:
     code = """
 import os, socket, sys
 dealer = socket.create_connection((sys.argv[-2], int(sys.argv[-1])))
@@ -156,7 +156,7 @@ os._exit(0)
 
 
 @confined
-def test_a_program_that_is_not_there(tmp_path: Path) -> None:
+def test_missing_program_is_refused(tmp_path: Path) -> None:
     (tmp_path / "bot").mkdir()
     box = Box(str(tmp_path / "bot"), memory_mb=500, cpu_s=2, processes=8, disk_mb=5)
     player = Player("bot", "bot", PlayerKind.COMMAND, ("./missing",), confinement=box)
@@ -345,7 +345,7 @@ time.sleep(1000)
 
 
 @confined
-def test_what_it_leaves_behind_ends_with_it(tmp_path: Path) -> None:
+def test_processes_left_behind_end_with_the_box(tmp_path: Path) -> None:
     code = """
 import os, subprocess
 if os.fork() == 0:

@@ -79,7 +79,7 @@ def test_a_bot_runs_as_another_user(tmp_path: Path) -> None:
     assert line.endswith(nobody.pw_dir)
 
 
-def test_what_cannot_be_started_says_so(tmp_path: Path) -> None:
+def test_bot_that_cannot_start_is_refused(tmp_path: Path) -> None:
     player = replace(parse_player(sys.executable), command=("/nowhere/bot",), confinement=Confinement(cpu_s=9))
     process = BotProcess(player, host="127.0.0.1", port=1, game=KUHN, seed=None, output_path=tmp_path / "output")
     assert process.wait(PATIENCE_S) == 126
@@ -121,7 +121,7 @@ def test_a_program_that_its_user_cannot_execute_is_refused_before_it_is_started(
             assert process.last_lines() == [f"{shell} cannot be executed by nobody"]
 
 
-def test_what_python_bots_execute_is_our_interpreter() -> None:
+def test_python_bots_run_in_our_interpreter() -> None:
     programs = [parse_player(text).program for text in ("calling", "bots.baseline:CallingBot", "tcp")]
     assert programs == [sys.executable, sys.executable, ""]
 

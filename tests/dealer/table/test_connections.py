@@ -73,7 +73,7 @@ def test_coalescing_changes_no_byte_of_any_seat(name: str) -> None:
 
 
 @pytest.mark.parametrize("first", ["", "# thinking\r\n", "no reply\r\n"], ids=["state", "comment", "junk"])
-async def test_what_leaves_a_question_open_is_acknowledged_at_once(first: str, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_line_that_answers_nothing_is_acknowledged_at_once(first: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """The client's system holds back the second part of a reply until the first is acknowledged."""
     acknowledged: list[int] = []
     monkeypatch.setattr("dealer.table.connections.acknowledge", lambda sock: acknowledged.append(sock.getpeername()[1]))
@@ -132,7 +132,7 @@ async def _with_company(client: Client, event: ReceivedState, reply: bytes) -> N
 
 
 @pytest.mark.parametrize("send", [_by_bytes, _with_company])
-async def test_how_lines_are_packed_does_not_matter(
+async def test_packing_of_lines_changes_nothing(
     send: Callable[[Client, ReceivedState, bytes], Awaitable[None]],
 ) -> None:
     setup = setup_of(KUHN, 5)
@@ -201,14 +201,14 @@ async def test_a_half_closed_player_has_acted_and_sees_the_end() -> None:
 # ---- before the match
 
 
-async def test_nobody_comes() -> None:
+async def test_missing_clients_end_the_wait() -> None:
     playing = Playing(setup_of(KUHN, 1, limits=limits(start_s=0.05))).start()
     await playing.over()
     assert playing.fault == (0, FaultKind.TIMEOUT)
     assert format_failure(playing.match.failure) == "ERROR: timed out waiting for seat 1 to connect\n"
 
 
-async def test_one_does_not_come() -> None:
+async def test_missing_client_ends_the_wait() -> None:
     playing = Playing(setup_of(KUHN, 1, limits=limits(start_s=0.2)))
     assert playing.connections.match.missing_seats() == [0, 1]
     client = await playing.client(0)
@@ -219,7 +219,7 @@ async def test_one_does_not_come() -> None:
     await client.close()
 
 
-async def test_one_comes_and_says_nothing() -> None:
+async def test_silent_client_ends_the_wait() -> None:
     playing = Playing(setup_of(KUHN, 1, limits=limits(start_s=1.0)))
     clients = [await playing.client(0), await playing.client(1, hello=b"VERSION:2")]
     await playing.start().over()
@@ -251,7 +251,7 @@ async def test_a_wrong_first_line(hello: bytes) -> None:
         await client.close()
 
 
-async def test_a_player_who_leaves_while_others_are_awaited_is_found_out_when_all_are_there() -> None:
+async def test_player_that_leaves_before_the_start_is_lost_at_the_start() -> None:
     playing = Playing(setup_of(KUHN, 1)).start()
     await (await playing.client(0, hello=b"")).close()
     await _until(lambda: playing.connections.match.missing_seats() == [1])
@@ -406,7 +406,7 @@ async def _junk_and_close(client: Client) -> None:
 
 @pytest.mark.parametrize("leave", [_reset, _close, _half_close, _junk_and_close])
 @pytest.mark.parametrize("seat", [0, 1])
-async def test_a_player_who_leaves_loses_the_match_at_his_turn(
+async def test_player_that_leaves_ends_the_match_at_its_turn(
     leave: Callable[[Client], Awaitable[None]], seat: int
 ) -> None:
     playing = Playing(setup_of(KUHN, 1000)).start()
@@ -424,7 +424,7 @@ async def test_a_player_who_leaves_loses_the_match_at_his_turn(
     await clients[seat].close()
 
 
-async def test_a_silent_player_is_waited_for_as_long_as_was_said() -> None:
+async def test_silent_player_times_out() -> None:
     playing = Playing(setup_of(KUHN, 2, limits=limits(response_s=0.2))).start()
     clients = await playing.clients()
     received = await asyncio.gather(*(client.read_to_end() for client in clients))

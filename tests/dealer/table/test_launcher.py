@@ -129,9 +129,7 @@ PYTHON = ["Traceback (most recent call last):", *["  File 'bot.py', line 1"] * 9
         (["\tindented"] * 9, ["\tindented"] * 5),
     ],
 )
-def test_the_line_that_says_what_went_wrong_is_among_the_last(
-    start: Start, written: list[str], last: list[str]
-) -> None:
+def test_last_lines_include_the_error(start: Start, written: list[str], last: list[str]) -> None:
     process = start(f"print({chr(10).join(written)!r})")
     assert process.wait(PATIENCE_S) == 0
     assert process.last_lines() == last
@@ -218,7 +216,7 @@ def test_long_line_is_cut(start: Start) -> None:
     assert len(line) <= 4096
 
 
-def test_an_output_that_is_gone_is_no_output(start: Start) -> None:
+def test_deleted_output_has_no_last_lines(start: Start) -> None:
     process = start("print('bye')")
     process.wait(PATIENCE_S)
     process.output_path.unlink()
@@ -422,7 +420,7 @@ def test_bots_may_leave_by_themselves_before_they_are_stopped(start: Start) -> N
     assert staying.wait(PATIENCE_S) != 0
 
 
-def test_stopping_nobody() -> None:
+def test_stopping_no_bots_does_nothing() -> None:
     stop_all([])
 
 
@@ -461,7 +459,7 @@ sys.exit("the last words")
 """
 
 
-def test_the_output_of_a_bot_is_bounded(start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_output_of_a_bot_is_bounded(start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(program, "MAX_OUTPUT_BYTES", 1_000_000)
     process = start(_WRITES)
     assert process.wait(PATIENCE_S) == 1

@@ -80,7 +80,7 @@ STRAYS = {
 
 
 @pytest.mark.parametrize("name", STRAYS)
-def test_whoever_names_no_version_is_turned_away_and_the_door_stays_open(name: str) -> None:
+def test_stray_client_is_closed_and_the_port_stays_open(name: str) -> None:
     said, problem = STRAYS[name]
 
     async def play(playing: Screened) -> list[Client]:
@@ -113,7 +113,7 @@ WITHOUT_KEY = {
 
 
 @pytest.mark.parametrize("name", WITHOUT_KEY)
-def test_a_seat_with_a_key_is_for_who_says_it_before_the_version(name: str) -> None:
+def test_seat_with_a_key_needs_the_key_before_the_version(name: str) -> None:
     said, problem = WITHOUT_KEY[name]
 
     async def play(playing: Screened) -> list[Client]:
@@ -131,7 +131,7 @@ def test_a_seat_with_a_key_is_for_who_says_it_before_the_version(name: str) -> N
     assert [stray.problem for stray in playing.strays] == [problem]
 
 
-def test_strangers_during_the_match_disturb_nobody() -> None:
+def test_stray_connections_during_the_match_change_nothing() -> None:
     async def play(playing: Screened) -> list[Client]:
         clients = await playing.clients()
         question = await clients[0].question()
@@ -247,7 +247,7 @@ def test_a_seat_for_one_address_only() -> None:
     assert playing.strays == [StrayConnection(Seat(0), "127.0.0.2", StrayProblem.ELSEWHERE, b"VERSION:2.0.0\r\n")]
 
 
-def test_who_was_not_there_in_time() -> None:
+def test_client_missing_at_the_start_time_is_lost() -> None:
     async def main(hello: bytes | None) -> str:
         playing = Screened(limits=limits(start_s=0.3))
         if hello is not None:
@@ -343,7 +343,7 @@ def test_a_loopback_port_in_use_is_refused() -> None:
     door.close()
 
 
-def test_what_listens_everywhere_is_found_at_the_addresses_of_the_running_interfaces(
+def test_addresses_of_running_interfaces_reach_a_wildcard_listener(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     addresses = {"lo": ["127.0.0.1", "::1"], "eth0": ["192.0.2.2", "fd00::2", "fe80::1%eth0"], "eth1": ["192.0.2.9"]}

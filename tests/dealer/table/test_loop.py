@@ -100,7 +100,7 @@ def test_held_connections_are_flushed_once_and_in_time(*, is_fast: bool) -> None
 # ---- waiting for something to be true
 
 
-async def test_whoever_waits_is_woken_when_the_condition_holds() -> None:
+async def test_wait_ends_when_the_condition_holds() -> None:
     changes, values = Changes(), []
     waiting = [asyncio.create_task(changes.wait_for(lambda least=least: len(values) >= least)) for least in (1, 2)]
     for done in ([False, False], [True, False], [True, True]):

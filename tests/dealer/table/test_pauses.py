@@ -120,7 +120,7 @@ def test_the_socket_is_read_before_a_timeout(clock: _Clock, *, is_fast: bool) ->
 
 
 @pytest.mark.parametrize("is_fast", LOOPS)
-def test_players_that_connect_during_a_pause_are_there_in_time(*, is_fast: bool) -> None:
+def test_players_may_connect_during_a_pause(*, is_fast: bool) -> None:
     async def play() -> None:
         playing = Playing(setup_of(KUHN, 1, limits=limits(start_s=0.2)), reads_versions=True).start()
         await asyncio.sleep(0)

@@ -55,7 +55,7 @@ def test_files_are_not_in_the_name(tmp_path: Path, text: str, name: str) -> None
 
 
 @pytest.mark.parametrize("text", ["tcp", "TCP", "Tcp"])
-def test_a_client_of_somebody_else(text: str) -> None:
+def test_tcp_is_a_player_without_a_program(text: str) -> None:
     assert parse_player(text) == Player("tcp", "tcp", PlayerKind.TCP)
 
 
@@ -108,7 +108,7 @@ def test_names_that_are_none(name: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["Äpfel=calling", "a|b=calling", "a/b=./bot", "Bob#2=calling", "=calling"])
-def test_letters_that_no_name_may_have_are_told(text: str) -> None:
+def test_invalid_characters_of_a_name_are_refused(text: str) -> None:
     assert _refusal(text).startswith(
         f"{text.partition('=')[0]!r} cannot be a name: a name has at most 64 of the letters"
     )
@@ -216,14 +216,14 @@ def test_an_option_with_an_equals_sign_is_no_name() -> None:
         ("./nothing/here", ["'./nothing/here' is neither"]),
     ],
 )
-def test_whoever_cannot_sit_down_is_told_why(text: str, words: list[str]) -> None:
+def test_unusable_player_is_refused_with_the_reason(text: str, words: list[str]) -> None:
     sentence = _refusal(text)
     for word in words:
         assert word in sentence
 
 
 @pytest.mark.parametrize("text", ["random?fold=-1", "constant?action=dance", "constant?action=raise,size=huge"])
-def test_an_option_out_of_range_is_told_before_the_match(text: str) -> None:
+def test_option_out_of_range_is_refused_before_the_match(text: str) -> None:
     assert "must be" in _refusal(text)
 
 
@@ -232,7 +232,7 @@ def test_a_folder_is_no_program(tmp_path: Path) -> None:
 
 
 @unix_only
-def test_a_file_that_is_not_executable_is_told_how_to_become_so(tmp_path: Path) -> None:
+def test_file_without_execute_permission_is_refused_with_a_remedy(tmp_path: Path) -> None:
     path = tmp_path / "bot.sh"
     path.write_text("#!/bin/sh\n")
     assert _refusal(str(path)) == f"{str(path)!r} is a file, but it cannot be started: chmod +x {path}"
@@ -340,5 +340,5 @@ def _players(*names: str) -> list[Player]:
         ([], ()),
     ],
 )
-def test_everyone_gets_a_name_of_his_own(names: list[str], unique: tuple[str, ...]) -> None:
+def test_names_of_players_are_made_unique(names: list[str], unique: tuple[str, ...]) -> None:
     assert unique_names(_players(*names)) == unique

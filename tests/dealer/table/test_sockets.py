@@ -84,7 +84,7 @@ def test_more_ports_than_seats_are_ignored() -> None:
 
 
 @needs_proc
-def test_a_port_in_use_is_told_with_its_seat_and_nothing_stays_open() -> None:
+def test_port_in_use_is_refused_with_its_seat_and_nothing_stays_open() -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         before = _open_files()
         with pytest.raises(ListenError) as raised:
@@ -94,20 +94,20 @@ def test_a_port_in_use_is_told_with_its_seat_and_nothing_stays_open() -> None:
 
 
 @pytest.mark.parametrize("port", [65536, 10**9, -1])
-def test_a_number_that_is_no_port_is_told_with_its_seat(port: int) -> None:
+def test_invalid_port_is_refused_with_its_seat(port: int) -> None:
     with pytest.raises(ListenError) as raised:
         _connections().listen([port])
     assert raised.value.seat == 0
 
 
-def test_an_address_that_is_not_ours_is_told() -> None:
+def test_foreign_address_is_refused() -> None:
     connections = Connections(Match(setup_of(KUHN, 1), []), host="192.0.2.1")
     with pytest.raises(ListenError) as raised:
         connections.listen()
     assert raised.value.seat == 0
 
 
-def test_a_socket_that_cannot_be_made_is_told_with_its_seat(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_socket_error_is_raised_with_its_seat(monkeypatch: pytest.MonkeyPatch) -> None:
     """Without IPv6, or with too many open files, the socket itself is refused."""
 
     def refuse(*_: object, **__: object) -> socket.socket:
@@ -190,7 +190,7 @@ def test_cancelling_a_run_in_the_middle_leaves_nothing(hands: int, coalesce_s: f
     assert _open_files() == before
 
 
-async def test_closing_in_the_middle_blames_nobody() -> None:
+async def test_close_during_a_match_is_no_fault() -> None:
     """Bytes that were held back for a seat when the connections were closed are dropped."""
 
     playing = Playing(setup_of(KUHN, 1000), coalesce_s=0.02).start()
@@ -206,7 +206,7 @@ async def test_closing_in_the_middle_blames_nobody() -> None:
     assert playing.match.failure is None
 
 
-async def test_what_was_sent_arrives_although_the_match_is_over() -> None:
+async def test_output_arrives_after_the_match_is_over() -> None:
     """A seat with unread bytes behind its last action still sees the last state."""
 
     playing = Playing(setup_of(KUHN, 1)).start()
