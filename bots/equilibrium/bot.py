@@ -1,11 +1,11 @@
-"""The player `equilibrium`, and its tables: strategies of small games by betting, board and card, as texts.
+"""The bot ``equilibrium`` and its tables, strategies of small games as text.
 
-A line of a table is one state of one card:
+A line of a table is a state of one rank:
 
     crc/Qr K 0.25 0.5 0.25
 
-The betting as in a match state, with the rank of the board card after the slash; the rank held; the probabilities of
-fold, call and raise, 0 for what the rules refuse. Suits make no difference: there are no flushes of two cards.
+It has the betting as in a match state, with the rank of the board card after the slash, the rank held, and the
+probabilities of fold, call and raise, 0 for illegal actions. Suits make no difference.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ from engine.errors import TableError
 from protocol import find_game, format_action
 
 CHECKSUMS: Final[Mapping[str, int]] = {"kuhn-depth": 0x9B3B8111, "leduc": 0x5B394B5E}
-"""CRC-32 of the files, by the short names of their games; the hashes of OpenSSL take longer to load than a table."""
+"""CRC-32 of each file by the short name of its game. Loading hashlib would take longer than reading a table."""
 _LETTERS: Final = "fcr"
 
 
 Table: TypeAlias = Mapping[tuple[str, str], tuple[float, ...]]
-"""The probabilities of fold, call and raise, by betting with board, and by the rank held."""
+"""Probabilities of fold, call and raise by state, as `state_of` returns it."""
 
 
 def state_of(view: View) -> tuple[str, str]:
-    """The betting with the board, and the rank held, as a table has them."""
+    """Return the key of a table: the betting with the board, and the rank held."""
     rounds = ["".join([_LETTERS[action.kind] for _, action in round_]) for round_ in view.betting.rounds]
     held, *board = [card[0] for card in view.game.shown_cards((*view.hole_cards, *view.board))]
     betting = "/".join([rounds[0], *(rank + letters for rank, letters in zip(board, rounds[1:], strict=True))])
@@ -53,7 +53,11 @@ def strategy_table(name: str) -> Table:
 
 
 def read(data: bytes, checksum: int) -> Table:
-    """The table of these bytes; a `TableError` if these bytes do not have the checksum."""
+    """Parse a table.
+
+    Raises:
+        TableError: the data does not have the checksum.
+    """
     if zlib.crc32(data) != checksum:
         raise TableError("a strategy of the bot equilibrium is damaged or of another version; reinstall it")
     table = {}
@@ -65,21 +69,21 @@ def read(data: bytes, checksum: int) -> Table:
 
 _KUHN: Final = "kuhn"
 GAMES: Final = (_KUHN, *CHECKSUMS)
-"""The games that it plays, by their short names."""
+"""Short names of the games that the bot plays."""
 _WORDS: Final = {FOLD: "fold", CALL: "call", RAISE: "raise"}
 
 
 class EquilibriumBot(Bot):
     """Plays an equilibrium of Kuhn's or of Leduc poker: over both seats, no opponent wins from it in the long run.
 
-    Algorithm: it draws each action by fixed probabilities. Those of Kuhn poker are known as a formula (Kuhn 1950): a
-        family of equilibria for the first player and one strategy for the second. Those of the other games come from
-        the linear program of the game (Koller, Megiddo & von Stengel 1996), and hold to 10 digits and more. Where no
-        play of its own leads, it plays its best answer.
+    Algorithm: each action is drawn from fixed probabilities. Those of Kuhn poker are a formula (Kuhn 1950), a family of
+        equilibria for the first player and a single strategy for the second. Those of the other games solve the linear
+        program of the game (Koller, Megiddo & von Stengel 1996) to at least 10 digits. In states that its own play
+        never reaches it plays a best response.
 
-    Other games: none; all but two-player Kuhn poker, the same with one raise, and Leduc poker are refused.
+    Other games: none. The bot plays two-player Kuhn poker, the same with one raise, and Leduc poker.
 
-    Its draws depend only on the seed and the state, so a match that is resumed or split between hands plays the same.
+    Draws depend only on the seed and the state, so a match that is resumed or split between hands plays the same.
     """
 
     def __init__(
@@ -123,7 +127,7 @@ class EquilibriumBot(Bot):
         return {action: chance for action, chance in chances if chance}
 
     def _table(self, game: Game) -> Table | None:
-        """The table of a game; None for Kuhn poker, which needs none."""
+        """Return the table of a game, None for Kuhn poker, which has a formula."""
         self.require_game(game)
         name = _name_of(game)
         return None if name in (None, _KUHN) else strategy_table(name)

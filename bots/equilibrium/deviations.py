@@ -1,15 +1,12 @@
-"""What a player gives away where an equilibrium is known: decision by decision, the cost of each exact.
+"""Costs of a player's decisions in finished hands of a game whose equilibrium is known.
 
-    found = deviations_of(deals_in(find(["runs/x"])), "New")
-    for one in found.situations:
-        print(one.name, one.cost.mean, one.cost.half_width)
+    result = deviations_of(deals_in(find(["runs/x"])), "New")
+    for situation in result.situations:
+        print(situation.name, situation.cost.mean, situation.cost.half_width)
 
-The cost of an action is what the best one would win more, against an opponent who plays the equilibrium and with the
-best play that follows: chips that follow from the rules, with no luck of cards or opponents in them. The costs of a
-player's decisions, each weighted with the chance that the equilibrium lets it come to them, are together what it loses
-to the equilibrium beyond the value of the game. Here they are counted as often as the hands show them; so the interval
-of a situation is only about how often the player comes to it and errs. An action that costs nothing may still be one
-that a better opponent exploits: `arena exploit` has the amount.
+The cost of an action is the difference from the best action in chips, against an equilibrium and with best play after
+it. It is exact, so the interval of a situation covers only how often the player meets it and errs. An action without
+cost can still be exploitable, which `arena exploit` measures.
 """
 
 from __future__ import annotations
@@ -37,17 +34,23 @@ from logs.leaks.search import deals_of_player
 from logs.record import HandRecord
 from protocol import find_game
 
-FEWEST_DEALS: Final = 30
-"""Deals in which a situation has to come up to have an interval."""
+_MIN_DEALS: Final = 30
+"""Minimum number of deals of a situation for an interval."""
 _ROUNDING: Final = 1e-9
-"""Chips: a cost below is that of an equilibrium's own actions, which the table has to ten digits."""
-_MOST_NAMED: Final = 20
+"""Costs below this, in chips, count as 0, because the strategy tables have ten digits."""
+_MAX_NAMED: Final = 20
 _MOVES: Final = {Move.FOLD: "fold", Move.CHECK: "check", Move.CALL: "call", Move.BET: "bet", Move.RAISE: "raise"}
 
 
 @dataclass(frozen=True, slots=True)
 class ChosenAction:
-    """What a player did in a situation, such as ``fold``; its chance in equilibrium, and its cost in chips."""
+    """Action of a player in a situation.
+
+    Attributes:
+        did: the action, such as ``fold``.
+        chance: its probability in equilibrium.
+        cost: its cost, in chips.
+    """
 
     did: str
     times: int
@@ -60,10 +63,10 @@ class SituationCost:
     """Costs of a player's decisions in one situation, named by position, betting and cards.
 
     Attributes:
-        deals: in how many deals it came up.
-        cost: chips that the player gave away there, per hundred of all its hands; the interval holds together with
-            those of all others, 95 %. There is none for fewer than `FEWEST_DEALS` deals.
-        choices: what the player did, the most expensive first.
+        deals: number of deals with this situation.
+        cost: chips lost there per hundred of all hands of the player. The 95 % intervals of all situations hold
+            jointly. With fewer than 30 deals there is none.
+        choices: actions of the player, the most expensive first.
     """
 
     name: str
@@ -77,10 +80,10 @@ class Deviations:
     """Costs of all decisions of a player.
 
     Attributes:
-        deals: of the same cards; the units of the intervals.
-        unmet: decisions that an equilibrium never lets come up, which have no cost.
-        cost: chips given away, per hundred hands; the interval is one of those that hold together.
-        situations: the most expensive first.
+        deals: number of deals, the units of the intervals.
+        unmet: number of decisions that an opponent in equilibrium never allows, which have no cost.
+        cost: chips lost per hundred hands; its interval holds jointly with those of the situations.
+        situations: situations, the most expensive first.
     """
 
     player: str
@@ -99,51 +102,56 @@ def is_solved(game: Game) -> bool:
 
 @cache
 def action_costs(game: Game) -> Mapping[tuple[int, tuple[str, str]], Mapping[ActionKind, float]]:
-    """What each action costs, in chips, by position and state (`bots.equilibrium.bot.state_of`), in a solved game.
+    """Return the cost of each action in chips, by position and state, in a solved game.
 
-    States to which an equilibrium's opponent never comes are left out.
+    States are those of `bots.equilibrium.bot.state_of`, without those that an opponent in equilibrium never allows.
     """
     form = sequence_form(small_game(game))
     plans = [plan_of_policy(form, player, EquilibriumBot(seed=1), "equilibrium") for player in range(2)]
-    found: dict[tuple[int, tuple[str, str]], dict[ActionKind, float]] = {}
+    all_costs: dict[tuple[int, tuple[str, str]], dict[ActionKind, float]] = {}
     for player in range(2):
         other = 1 - player
         values = sequence_values(form, player, plans[other])
         own = [frozenset(parse_cards(text)) for text in form.game.classes[player]]
-        others = [frozenset(parse_cards(text)) for text in form.game.classes[other]]
+        opponent_holdings = [frozenset(parse_cards(text)) for text in form.game.classes[other]]
+        # Descendants first, as in `best_response`: each choice has the best play after it.
         for choice in reversed(form.choices[player]):
             point = choice.point
-            of_actions = values[choice.sequences]
-            values[choice.parent] += of_actions.max(axis=0)
+            action_values = values[choice.sequences]
+            values[choice.parent] += action_values.max(axis=0)
             reach = reach_of(form, other, plans[other], choice.name)
+            # Ordered deals of one card to each player and the board.
             known = 2 + len(point.board)
-            deals = prod(len(game.deck) - at for at in range(known))
-            for at, holding in enumerate(own):
+            deals = prod(len(game.deck) - dealt for dealt in range(known))
+            for index, holding in enumerate(own):
                 taken = holding | {*point.board}
                 if len(taken) < known - 1:
                     continue
-                ways = 0.0
-                for cards, part in zip(others, reach, strict=True):
+                # Sum of the opponent's reach over its holdings, divided by the deals: the probability of the state.
+                total = 0.0
+                for cards, part in zip(opponent_holdings, reach, strict=True):
                     if cards.isdisjoint(taken):
-                        ways += part
-                chance = ways / deals
+                        total += part
+                chance = total / deals
                 if chance <= _ROUNDING:
                     continue
-                lost = (of_actions[:, at].max() - of_actions[:, at]) / chance
+                losses = (action_values[:, index].max() - action_values[:, index]) / chance
                 costs = {}
-                for action, cost in zip(point.actions, lost.tolist(), strict=True):
+                for action, cost in zip(point.actions, losses.tolist(), strict=True):
                     costs[action.kind] = cost if cost >= _ROUNDING else 0.0
-                found[player, state_of(view_of(point, tuple(holding)))] = costs
-    return found
+                all_costs[player, state_of(view_of(point, tuple(holding)))] = costs
+    return all_costs
 
 
 def deviations_of(deals: Iterable[Sequence[tuple[str, HandRecord]]], player: str | None = None) -> Deviations:
-    """What a player, by default the first one of the first hand, gave away in a game whose equilibrium is known.
+    """Compute the costs of a player's decisions in a game whose equilibrium is known.
 
-    The deals have all hands of the same cards with the paths they come from (`logs.leaks.deals_in`).
+    Args:
+        deals: hands of the same cards with the paths of their files, as from `logs.leaks.deals_in`.
+        player: the first player of the first hand by default.
 
     Raises:
-        LeaksRefused: the hands do not show it, with the reason.
+        LeaksRefused: the game is not solved, there are several games, or a hand does not show the player's cards.
     """
     count: _Count | None = None
     for name, hands in deals_of_player(deals, player):
@@ -216,11 +224,11 @@ class _Count:
         of_deals[self._deals] = of_deals.get(self._deals, 0.0) + cost
 
     def deviations(self) -> Deviations:
-        if self._deals < FEWEST_DEALS:
+        if self._deals < _MIN_DEALS:
             raise LeaksRefused(
-                f"{self.player} played {count_of(self._deals, 'deal')}; leaks need at least {FEWEST_DEALS}"
+                f"{self.player} played {count_of(self._deals, 'deal')}; leaks need at least {_MIN_DEALS}"
             )
-        asked = sum(len(of_deals) >= FEWEST_DEALS for of_deals in self._by_deal.values()) + 1
+        asked = sum(len(of_deals) >= _MIN_DEALS for of_deals in self._by_deal.values()) + 1
         width = NormalDist().inv_cdf(1 - 0.025 / asked)
         everything: dict[int, float] = {}
         for of_deals in self._by_deal.values():
@@ -230,7 +238,7 @@ class _Count:
         for name, of_deals in self._by_deal.items():
             choices = [ChosenAction(did, *of_choice) for did, of_choice in self._times[name].items()]
             choices.sort(key=lambda one: (-one.times * one.cost, one.did))
-            if len(of_deals) >= FEWEST_DEALS:
+            if len(of_deals) >= _MIN_DEALS:
                 cost = self._cost(of_deals, width)
             else:
                 cost = self._cost(of_deals, None)
@@ -247,7 +255,7 @@ class _Count:
         )
 
     def _cost(self, of_deals: Mapping[int, float], width: float | None) -> Estimate:
-        """The cost of some decisions per hundred hands; the interval is `width` standard errors on each side."""
+        """Estimate the cost of some decisions per hundred hands, with an interval of `width` standard errors."""
         total = sum(of_deals.values())
         scale = 100 / self._hands
         squares = sum(cost**2 for cost in of_deals.values()) - self._deals * (total / self._deals) ** 2
@@ -259,7 +267,7 @@ class _Count:
 
 
 def _move(step: Step) -> str:
-    """What a player did; antes are not a bet, so that the first raise of a round without a blind is one."""
+    # Antes are no bet: the first raise of a round without a blind is called a bet.
     if step.move is Move.RAISE and not step.to_call:
         return "bet"
     return _MOVES[step.move]
@@ -279,15 +287,15 @@ def _words(view: View, before: list[str]) -> str:
 
 
 def deviations_document(found: Deviations) -> Document:
-    """What was given away, the most expensive decisions first."""
-    costly = [one for one in found.situations if one.cost.mean > 0]
-    more = len(costly) - _MOST_NAMED
+    """Describe the costs of a player's decisions, the most expensive situations first."""
+    costly = [situation for situation in found.situations if situation.cost.mean > 0]
+    more = len(costly) - _MAX_NAMED
     title = "What costs most"
     note = ""
     if more > 0:
         note = f"{more} more that cost something are in --json."
     rows = []
-    for situation in costly[:_MOST_NAMED]:
+    for situation in costly[:_MAX_NAMED]:
         choices = "; ".join(map(_choice_in_words, situation.choices))
         rows.append((situation.name, situation.deals, situation.cost, choices))
     table = Table(

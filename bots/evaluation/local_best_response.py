@@ -1,21 +1,11 @@
-"""Local best response: a player that knows its opponent's policy, and whose winnings are a proven loss of it.
+"""Local best response, whose winnings are a lower bound of the exploitability of a known policy.
 
-At its turn it knows how likely each holding of the opponent is, w(h): 1 for every one that its own cards and the board
-leave, times the probability with which the policy does each thing that the opponent did. Then, with `pot` in the middle
-and `call` to pay, it compares what it wins from here on if there is no more bet after its own action:
+The player follows the range w of its opponent: the weight of a holding is the probability with which the policy takes
+the opponent's actions. It plays the action of the largest value if there is no bet after it (`RangeOfPolicy.choose`).
+It does not plan ahead, so fewer actions can win more. Try several `ActionSets` and take the best.
 
-    fold               0
-    call               share * pot - (1 - share) * call
-    raise by s more    f * pot + (1 - f) * (share' * (pot + s) - (1 - share') * (call + s))
-
-where `share` is its share of the pot against the range w at a showdown, f the chance that the opponent folds to the
-raise, and share' the share against those holdings that do not. It takes the largest. So it looks one action ahead, and
-is a lower bound of what a best answer wins. Fewer actions may win more, because it does not plan: it should be asked
-with several sets of actions (`ActionSets`), and the best of them counts.
-
-V. Lisy & M. Bowling, "Equilibrium approximation quality of current no-limit poker bots", 2017, arXiv 1612.07547.
-
-Arrays are indexed by the number of a holding: in hold'em as in `engine.ranges`, elsewhere in the order of the deck.
+Source: V. Lisy & M. Bowling, "Equilibrium approximation quality of current no-limit poker bots", 2017, arXiv
+1612.07547. Arrays are indexed by holding, in hold'em as in `engine.ranges`, elsewhere in the order of the deck.
 """
 
 from __future__ import annotations
@@ -61,7 +51,11 @@ _BOTH = 0b11
 
 @cache
 def every_holding(game: Game) -> _Holdem | _FewCards:
-    """The holdings of a game of two players that has few enough of them; else a `GameRefused`."""
+    """Return the holdings of a game.
+
+    Raises:
+        GameRefused: the game is not for two players, or has too many deals.
+    """
     if game.num_players == 2 and is_holdem(game):
         return _Holdem()
     if game.num_players == 2 and shares_refusal(game) is None:
@@ -82,7 +76,7 @@ class _Holdem:
         return are_free(cards)
 
     def shares(self, hole: Sequence[Card], board: Sequence[Card]) -> NDArray[np.float64]:
-        """The expected share of the pot of a hand at a showdown against each holding; 0 where it cannot be."""
+        """Return the expected share of the pot at a showdown against each holding, 0 if a card is taken."""
         return shares_against(hole, board)
 
 
@@ -116,10 +110,10 @@ class _FewCards:
 
 _Floats = NDArray[np.float64]
 _ROUNDS: Final = 4
-_MOST_SIZES: Final = 200
-_KEPT: Final = 64
-"""States before the flop of which it is remembered what the policy does there."""
-_WHY: Final = ": its range cannot be followed"
+_MAX_SIZES: Final = 200
+_MAX_CACHED: Final = 64
+"""Maximum number of states before the flop in the cache of policies."""
+_REASON: Final = ": its range cannot be followed"
 _STREET: Final = re.compile(r"(f?)c([mhpar]*)([1-9][0-9]{0,2})?", re.ASCII)
 _GRAMMAR: Final = (
     "actions are those of all streets, or of four with slashes between them, such as c/c/fcpa/fcpa: f fold, c call, "
@@ -130,7 +124,11 @@ _GRAMMAR: Final = (
 
 @dataclass(frozen=True)
 class ActionSets:
-    """Which actions are tried on each street: ``fcpa``, or ``c/c/fcpa/fcpa``; another text is a `ValueError`."""
+    """Actions to try on each street, such as ``fcpa`` or ``c/c/fcpa/fcpa``.
+
+    Raises:
+        ValueError: the text has another format, or an action is not for the game.
+    """
 
     text: str
     is_limit: bool
@@ -141,7 +139,7 @@ class ActionSets:
             raise ValueError(f"{quoted(self.text)}: {_GRAMMAR}")
         for street in streets:
             match = _STREET.fullmatch(street)
-            if match is None or len({*match[2]}) != len(match[2]) or int(match[3] or 0) > _MOST_SIZES:
+            if match is None or len({*match[2]}) != len(match[2]) or int(match[3] or 0) > _MAX_SIZES:
                 raise ValueError(f"{quoted(self.text)}: {_GRAMMAR}")
             if ("r" in match[2] and not self.is_limit) or ({*match[2]} - {"r"} and self.is_limit):
                 kind = "limit" if self.is_limit else "no-limit"
@@ -150,7 +148,7 @@ class ActionSets:
                 raise ValueError(f"{quoted(self.text)} is not for a limit game, which has one size: {_GRAMMAR}")
 
     def of(self, betting: BettingState) -> list[Action]:
-        """The actions tried by the player in turn, raises from the smallest; without a fold a call comes first."""
+        """Return the actions to try in a state, a fold first, then a call and raises from the smallest."""
         streets = self.text.split("/")
         match = _STREET.fullmatch(streets[betting.round if len(streets) > 1 else 0])
         assert match is not None
@@ -170,29 +168,29 @@ class ActionSets:
         }
         wanted = [min(max(sizes[letter], legal.raise_min), legal.raise_max) for letter in match[2]]
         if match[3]:
-            # As many as asked for, each larger than the one before by the same factor.
+            # A geometric sequence from the smallest raise to all-in.
             wanted += np.rint(np.geomspace(legal.raise_min, legal.raise_max, int(match[3]))).astype(int).tolist()
         return found + [raise_to(size) for size in sorted({*wanted})]
 
 
 @dataclass(frozen=True)
 class StatePolicy:
-    """What a policy does in a state: the probability of each action, a number or by holding."""
+    """Policy in a state: the probability of each action, a number or an array by holding."""
 
     betting: BettingState
     chances: HoldingChances
 
     def of(self, action: Action) -> float | _Floats:
-        """The probability of an action; raises of limit games may be written with a size or without."""
+        """Return the probability of an action. In limit games the size of a raise is ignored."""
         if not self.betting.game.is_limit:
             return self.chances.get(action, 0.0)
         return sum((chance for one, chance in self.chances.items() if one.kind == action.kind), start=0.0)
 
     @cached_property
     def blind_raises(self) -> tuple[_Floats, _Floats]:
-        """Of a no-limit game, hand totals and probabilities of the raises that are as likely with all cards.
+        """Hand totals and probabilities of the no-limit raises that are equally likely with all holdings.
 
-        A policy may name thousands of them.
+        They are arrays, because a policy may have thousands of them.
         """
         if self.betting.game.is_limit:
             return np.zeros(0), np.zeros(0)
@@ -219,10 +217,16 @@ class StatePolicy:
 
 
 class RangeOfPolicy:
-    """A policy in a game for two, seen by an opponent who knows it: its range, and the best answer for one action."""
+    """Range of a known policy in a game of two players, and the local best response to it.
+
+    Args:
+        name: name of the policy in errors.
+
+    Raises:
+        GameRefused: the game is not for two players, or has too many deals.
+    """
 
     def __init__(self, game: Game, policy: Policy, name: str) -> None:
-        """The name is for errors; every deal of the game of two players can be counted, or it is hold'em."""
         self.game = game
         self.holdings = every_holding(game)
         self._policy = policy
@@ -230,16 +234,16 @@ class RangeOfPolicy:
         self._known: dict[tuple[BettingState, tuple[Card, ...]], StatePolicy] = {}
 
     def forget(self) -> None:
-        """Forget what the policy was asked with a board; done between hands, it bounds the memory."""
+        """Drop cached policies on boards. Called between hands, it bounds the memory."""
         before_the_flop = {state: policy for state, policy in self._known.items() if not state[1]}
         self._known = {}
-        if len(before_the_flop) <= _KEPT:
+        if len(before_the_flop) <= _MAX_CACHED:
             self._known = before_the_flop
 
     # ---- the policy
 
     def at(self, betting: BettingState, board: tuple[Card, ...]) -> StatePolicy:
-        """What the policy does when it is in turn, with every holding; asked once in each state."""
+        """Return the policy of the player in turn with every holding, from the cache if possible."""
         if (betting, board) not in self._known:
             self._known[betting, board] = StatePolicy(betting, self._ask(betting, board))
         return self._known[betting, board]
@@ -256,7 +260,7 @@ class RangeOfPolicy:
         cards = self.holdings.cards
         for number in np.flatnonzero(self.holdings.are_free(board)).tolist():
             one = view_with(view, cards[number])
-            for action, chance in certain_policy_at(self._policy, one, self._name, _WHY).items():
+            for action, chance in certain_policy_at(self._policy, one, self._name, _REASON).items():
                 found.setdefault(action, np.zeros(len(cards)))[number] = chance
         return found
 
@@ -268,28 +272,36 @@ class RangeOfPolicy:
     def weights(
         self, betting: BettingState, position: Position, hole: Sequence[Card], board: tuple[Card, ...]
     ) -> _Floats:
-        """How likely each holding of the opponent of `position` is, up to a factor, shape (holdings,).
+        """Return the range of the opponent of `position`, up to a factor, shape (holdings,).
 
-        The betting may have ended. An action to which the policy gives no chance with any holding that is left gives no
-        information: another player acts.
+        An action that the policy takes with no holding of the range leaves the range unchanged. The betting may have
+        ended.
         """
-        found = self.holdings.are_free((*hole, *board)).astype(np.float64)
+        weights = self.holdings.are_free((*hole, *board)).astype(np.float64)
         for state, action in decisions(betting):
             if state.acting_position != position:
                 seen = board[: self.game.board_cards_by_round[state.round]]
-                narrowed = found * self.at(state, seen).of(action)
+                narrowed = weights * self.at(state, seen).of(action)
                 if narrowed.any():
-                    found = narrowed
-        return found
+                    weights = narrowed
+        return weights
 
     def share(self, weights: _Floats, hole: Sequence[Card], board: tuple[Card, ...]) -> float:
-        """The expected share of the pot of two cards at a showdown against a range."""
+        """Return the expected share of the pot of a holding at a showdown against a range."""
         return float(weights @ self.holdings.shares(hole, board) / weights.sum())
 
     # ---- the answer
 
     def choose(self, betting: BettingState, hole: Sequence[Card], board: tuple[Card, ...], sets: ActionSets) -> Action:
-        """Its action for the player in turn; of several equal actions the first, a fold before all."""
+        """Return the local best response of the player in turn, the first of several equally good actions.
+
+        With the range w, `share` of the pot against it, the probability f of a fold and share' against holdings that do
+        not fold, the values are
+
+            fold               0
+            call               share * pot - (1 - share) * call
+            raise by s more    f * pot + (1 - f) * (share' * (pot + s) - (1 - share') * (call + s))
+        """
         actions = sets.of(betting)
         if len(actions) == 1:
             return actions[0]
@@ -305,7 +317,7 @@ class RangeOfPolicy:
         hole: Sequence[Card],
         board: tuple[Card, ...],
     ) -> float:
-        """What an action wins from here on if there is no bet after it, in chips."""
+        """Return the chips that an action wins from here on if there is no bet after it."""
         if action.kind == ActionKind.FOLD:
             return 0.0
         pot = betting.pot
@@ -316,7 +328,7 @@ class RangeOfPolicy:
         after = betting.after(action)
         own = betting.acting_position
         opponent = 1 - betting.acting_position
-        # What the opponent cannot match comes back.
+        # The part of a raise that the opponent cannot match is returned.
         more = min(after.spent[own], self.game.stacks[opponent]) - betting.max_spent
         stays = weights * (1 - np.asarray(self.at(after, board).of(FOLD)))
         staying = float(stays.sum() / weights.sum())
