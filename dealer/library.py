@@ -260,14 +260,14 @@ def _run_of(kind: type[_Result], settings: dict[str, Any], **own: object) -> Cal
     """
     command = Command.PLAY if kind is ContestResult else Command.TOURNAMENT
     if "command" in settings:
-        raise ConfigError(SettingProblem("command", f"it follows from the function, here {command}"))
+        raise ConfigError(SettingProblem("command", f"it follows from the function, here {command}; leave it out"))
     own["bots"], objects = without_objects(own["bots"])
     if objects and settings.get("in_process") is None:
         settings["in_process"] = True
     if objects and not settings["in_process"]:
         names = ", ".join(object_text(bot) for bot in objects.values())
         problem = (
-            f"a class or an object plays in the process that has it, and {names} cannot play over TCP: leave it out"
+            f"{names} cannot play over TCP, because a class or an object plays in the process that has it; leave it out"
         )
         raise ConfigError(SettingProblem("in_process", problem))
     return partial(new_run, validated(settings | own | {"command": command}), objects=objects)

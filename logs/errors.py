@@ -46,7 +46,7 @@ class ProblemKind(enum.Enum):
     """The line or hand is left out, as it cannot be trusted."""
     HALF_WRITTEN = "left out, as is normal when a match was stopped while writing"
     """The last line of an ACPC log lacks its end."""
-    UNFINISHED = "left out: the file ends before the hand does"
+    UNFINISHED = "left out, because the file ends within the hand"
     """The last hand of a hand history lacks its end."""
     CUT = "the rest of the file is left out"
     """The file cannot be read beyond this place."""

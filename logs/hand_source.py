@@ -538,7 +538,7 @@ _LIKENESSES: Final = (
         r"POKERSTARS (ZOOM |HOME GAME )?(HAND|GAME) #",
         "it looks like a PokerStars hand history that another program converted: the client writes 'PokerStars Hand #'",
     ),
-    (r"\{?\s*\"ohh\"", "it looks like Open Hand History, which is written and not read"),
+    (r"\{?\s*\"ohh\"", "it looks like Open Hand History, which can be written but not read"),
     (r"variant *=", "it looks like PHH: give its name the ending .phh, or .phhs if it has many hands"),
     (r"<(\?xml|session|html|!doctype)", "it is XML or HTML, and only ACPC logs, PHH and PokerStars texts are read"),
 )

@@ -174,7 +174,7 @@ async def examine(examination: Examination, play: Play, on_event: OnEvent = lamb
         if has_fault:
             row.result = SituationState.FAULTS
         elif row.result is SituationState.NOT_TRIED and not row.reason:
-            row.reason = stopped or "the bot left before"
+            row.reason = stopped or "the bot disconnected earlier"
 
 
 async def _play_all(examination: Examination, play: Play, on_event: OnEvent) -> str:

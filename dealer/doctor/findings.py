@@ -76,7 +76,7 @@ class SituationReport(BaseModel):
     result: SituationState = Field(
         default=SituationState.NOT_TRIED, description="ok, faults, interrupted, not tried, or not in this game"
     )
-    reason: str = Field(default="", description="why it was not tried or is not in this game")
+    reason: str = Field(default="", description="reason that it was not tried or is not in this game")
     hands: int = 0
     folds: int = 0
     calls: int = 0

@@ -355,7 +355,10 @@ class TableSession:
             try:
                 await self._save()
             except OSError as error:
-                self._note(f"Your action could not be saved, so a break would repeat the decision ({error.strerror}).")
+                self._note(
+                    "Your action could not be saved, so the decision is repeated after an interruption "
+                    f"({error.strerror})."
+                )
             self._send(action)
         self._start_clock()
         self.wake()

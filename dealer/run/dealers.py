@@ -108,7 +108,7 @@ class DealerProcesses:
         # Without a limit, a match that crashes its process would be restarted for ever.
         self._losses += len(lost)
         if self._losses > _MAX_LOSSES:
-            problem = f"{self._losses} ended in turn, and no match was finished"
+            problem = f"{self._losses} ended one after another without finishing a match"
             # Runs of a server share the processes. The next run starts with a clean count.
             self._losses = 0
             raise LaunchError("start a dealer process", problem)

@@ -207,7 +207,7 @@ def _find_players(
         if len(games) > 1:
             raise _problem("games", "a play has one game; a tournament can have several")
         if settings.format is not Format.ROUND_ROBIN:
-            problem = f"'{settings.format}' says which bots of a tournament meet; a play has one contest"
+            problem = f"'{settings.format}' applies to tournaments; a play has one contest"
             raise _problem("format", problem)
         if not bots:
             bots = tuple(BotSettings(bot=_PLAYERS[seat % 2]) for seat in range(seats))
@@ -366,10 +366,10 @@ def _check_histories(settings: RunSettings, games: Sequence[NamedGame], names: S
         raise _problem("hero", f"no player is called {quoted(settings.hero)}; there are {', '.join(names)}")
     if any(named.exports for named in games):
         return
-    reason = "none are to be written" if settings.export is not None else f"{games[0].shown} has none"
+    reason = "none are written" if settings.export is not None else f"{games[0].shown} has none"
     for setting in ("histories", "hero", "observed", "stakes"):
         if getattr(settings, setting):
-            raise _problem(setting, f"it is about hand histories, but {reason}")
+            raise _problem(setting, f"it applies to hand histories, but {reason}")
 
 
 def _check_players(plan: Plan) -> None:

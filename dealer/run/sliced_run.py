@@ -210,7 +210,7 @@ class SlicedRun(MatchRun):
                 if report.is_lost:
                     losses += 1
                     if losses >= _MAX_LOSSES:
-                        raise WorkersError(f"the process of {self.match_plan.name} ended again and again")
+                        raise WorkersError(f"the process of {self.match_plan.name} ended several times in a row")
                     packed = self._packed(slice_, wants)
                     continue
                 if report.hands > slice_.progress.hands:

@@ -136,7 +136,7 @@ class LadderSettings(StrictSettings):
     ] = None
     deals: Annotated[int, "deals of one run, each in every seating", Interval(100, _MAX_DEALS)] = 1000
     share: Annotated[float, "of the cores at most", Interval(high=1, above=0)] = 0.5
-    only: Annotated[bool, "only these matches count: users' requests are practice"] = False
+    only: Annotated[bool, "only these matches count; users' requests are practice"] = False
 
 
 @dataclass(frozen=True, slots=True)

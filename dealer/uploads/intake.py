@@ -244,7 +244,7 @@ class Intake:
         if isinstance(error, DealerError):
             return reports, str(error)
         _log.error("upload %d cannot be examined", upload.id, exc_info=error)
-        return reports, "an internal error of the server; try again later"
+        return reports, "internal error of the server; try again later"
 
     async def _examine(
         self, upload: Upload, games: list[ServerGame], reports: list[DoctorReport], log: list[str]

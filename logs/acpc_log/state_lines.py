@@ -398,7 +398,8 @@ def _check_close(line: str, fields: list[str], written: tuple[float, ...], value
     for position, (value, expected) in enumerate(zip(written, values, strict=True)):
         if abs(value - expected) > _TOLERANCE_CHIPS:
             column = _start(fields, 4) + sum(len(text) + 1 for text in fields[4].split("|")[:position])
-            problem = f"position {position} has won {format_value(value)} here, by the rules {format_value(expected)}"
+            won = f"position {position} has won {format_value(value)} here"
+            problem = f"{won}, but {format_value(expected)} by the rules"
             raise FormatError(line, column, problem)
 
 

@@ -29,8 +29,8 @@ def street_actions(betting: BettingState) -> list[Step]:
         if step.action.kind == ActionKind.RAISE and step.raised_by <= 0:
             total = step.before.spent[step.position] + step.added
             raise LogsError(
-                f"position {step.position} raises to {total} where {step.before.max_spent} is bet already, "
-                "as a short stack of a limit game may: only an ACPC log can express that"
+                f"position {step.position} raises to {total} where {step.before.max_spent} is bet already, as a "
+                "short stack of a limit game may; only an ACPC log can express that"
             )
     return steps
 

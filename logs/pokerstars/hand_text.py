@@ -268,7 +268,9 @@ def _betting(game: str) -> BettingType | None:
 
 
 def _other_game(game: str) -> HandError:
-    return HandError(f"the game is {quoted(game)}; read are Hold'em No Limit, Hold'em Pot Limit and Hold'em Limit", 0)
+    return HandError(
+        f"the game is {quoted(game)}; supported are Hold'em No Limit, Hold'em Pot Limit and Hold'em Limit", 0
+    )
 
 
 def _currency(symbol: str, code: str | None) -> str | None:

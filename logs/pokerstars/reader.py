@@ -129,11 +129,9 @@ class _Replay:
         self._text = text
         self._chip = chip_cents
         if not text.seats:
-            raise HandError("no line seats a player, such as 'Seat 1: NAME ($100 in chips)'", 0)
+            raise HandError("no line names a seat, such as 'Seat 1: NAME ($100 in chips)'", 0)
         if text.button < 0:
-            raise HandError(
-                "no line says which seat is the button, such as \"Table 'NAME' 6-max Seat #1 is the button\"", 0
-            )
+            raise HandError("no line names the button, such as \"Table 'NAME' 6-max Seat #1 is the button\"", 0)
         # Seated players who neither post nor act are sitting out.
         playing = {line.name for line in (*text.posts, *text.moves)}
         if not 2 <= len(playing) <= 10:

@@ -194,7 +194,7 @@ STATISTICS: Final = (
         "cold_call",
         "cold call",
         "cold call",
-        "Calls of the first raise before the flop by a player without chips in the pot, of the times it faced one so "
+        "Calls of the first raise before the flop by a player without chips in the pot, of its opportunities "
         "(PokerTracker 4: a 2-bet). A posted blind counts as chips in the pot.",
     ),
     Statistic(

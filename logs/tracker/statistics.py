@@ -99,7 +99,7 @@ class AllInAdjusted(_Frozen):
     mbb_per_game: Winnings
     bb_per_100: Winnings
     hands: int = Field(description="all-in showdowns of the bot that count at their expectation")
-    luck_chips: float = Field(description="what these hands brought beyond their expectation, in all")
+    luck_chips: float = Field(description="total winnings of these hands above their expectation")
 
 
 class StreetStatistics(_Frozen):
@@ -167,7 +167,7 @@ class StartingHand(_Frozen):
 
     hand: str = Field(description="AA, AKs, AKo, ...")
     hands: int
-    won: Frequency = Field(description="how often part of the pot was won")
+    won: Frequency = Field(description="number of hands in which part of the pot was won")
     net_chips: float
     mbb_per_game: float = Field(description="per time it was dealt")
 
@@ -187,9 +187,9 @@ class FinalHand(_Frozen):
 class Style(_Frozen):
     """Class of a bot's play; see `logs.tracker.definitions`."""
 
-    name: str | None = Field(description="fish, telephone, ..., shark; null where too little was seen")
+    name: str | None = Field(description="fish, telephone, ..., shark; null with too few hands")
     place: int | None = Field(description="of twelve: 1 for the worst of the classes, 12 for the best")
-    explanation: str = Field(description="the thresholds that decided, or what is missing")
+    explanation: str = Field(description="deciding thresholds, or the missing condition")
 
 
 class Timing(_Frozen):
@@ -221,8 +221,8 @@ class BotStatistics(PlayStatistics):
     timing: Timing | None = Field(description="null without times")
     comments: int
     positions: list[PositionStatistics] = Field(description="from the small blind to the button")
-    starting_hands: list[StartingHand] = Field(description="all that were dealt, the most profitable first")
-    final_hands: list[FinalHand] = Field(description="all that came, the weakest first")
+    starting_hands: list[StartingHand] = Field(description="all hands that were dealt, the most profitable first")
+    final_hands: list[FinalHand] = Field(description="all hands that came up, the weakest first")
     curve: list[CurvePoint] = Field(description="at most 1001 points, the last one after all hands")
 
 
@@ -232,7 +232,7 @@ class Statistics(_Frozen):
     schema_version: int = SCHEMA_VERSION
     kind: Literal["statistics"] = "statistics"
     hands: int
-    bots: list[BotStatistics] = Field(description="the one that won most per hand first")
+    bots: list[BotStatistics] = Field(description="the most profitable per hand first")
 
 
 def statistics_of(counts: HandCounts) -> Statistics:

@@ -330,4 +330,4 @@ def definitions_table() -> Table:
         if name != statistic.name:
             name += f": {statistic.name}"
         rows.append((name, statistic.definition))
-    return Table.of("What the figures mean", ("figure", Column("meaning", TEXT)), rows)
+    return Table.of("Definitions", ("figure", Column("meaning", TEXT)), rows)

@@ -55,7 +55,9 @@ class WinRateEstimate(_Frozen):
     worth_raw_hands: float | None = Field(
         description="number of raw hands with the same standard error; null if it is 0 or unknown"
     )
-    warning: Text | None = Field(default=None, description="why the estimate may be biased; null if it is unbiased")
+    warning: Text | None = Field(
+        default=None, description="reason for a possible bias; null if the estimate is unbiased"
+    )
 
     @property
     def name(self) -> str:

@@ -384,7 +384,7 @@ class _GameSums:
             doubts = [doubt for name, doubt in self._corrections.doubts.items() if name in known]
             return "; ".join(doubts) or None
         if estimator is Estimator.ALL_IN and self._hidden_hands:
-            return "folded cards that the hands do not show are left in the deck, which biases it a little"
+            return "folded cards that the hands do not show are left in the deck, which biases the estimate slightly"
         return None
 
 

@@ -16,7 +16,7 @@ SENTENCES = [
     (errors.PlayerError("nobody"), "nobody"),
     (errors.CommandError("cannot write x", 2), "cannot write x"),
     (errors.UsageError("usage\n", to_stdout=True), "usage\n"),
-    (errors.ResultError(Path("result.json"), "it is not JSON"), "result.json: it is not JSON"),
+    (errors.ResultError(Path("result.json"), "not valid JSON"), "result.json: not valid JSON"),
     (errors.FolderTakenError(Path("runs"), True), "runs is not empty"),
     (errors.FolderTakenError(folder=Path("runs"), holds_run=True), "runs is not empty"),
     (errors.FolderBusyError(Path("runs")), "the run in runs is still running in another process"),

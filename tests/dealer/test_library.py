@@ -436,7 +436,7 @@ class Holder(Mine):
         (
             [Mine(), "random"],
             {"in_process": False},
-            "in_process: a class or an object plays in the process that has it, and <Mine> cannot play over TCP",
+            "in_process: <Mine> cannot play over TCP, because a class or an object plays in the process that has it",
         ),
         (
             [Holder(), "random"],

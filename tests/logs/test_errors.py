@@ -33,7 +33,7 @@ from logs.errors import (
         (
             None,
             ProblemKind.UNFINISHED,
-            "x.log, line 7: 'Xx' is not a card (left out: the file ends before the hand does)",
+            "x.log, line 7: 'Xx' is not a card (left out, because the file ends within the hand)",
         ),
     ],
 )

@@ -259,7 +259,7 @@ def test_a_log_with_a_byte_order_mark_keeps_its_header(tmp_path: Path, encoding:
             b"***** Hand History for Game 1 *****\n",
             "it looks like a hand history of PartyPoker: PokerKit converts it to",
         ),
-        (b'{"ohh":{"spec_version":"1.4.7"}}\n', "it looks like Open Hand History, which is written and not read"),
+        (b'{"ohh":{"spec_version":"1.4.7"}}\n', "it looks like Open Hand History, which can be written but not read"),
         (b"variant = 'NT'\nantes = [0, 0]\n", "it looks like PHH: give its name the ending .phh"),
         (b"<?xml version='1.0'?>\n<session>\n", "it is XML or HTML"),
         (bytes(range(256)) * 20, "it is not text"),

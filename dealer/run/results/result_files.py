@@ -43,16 +43,16 @@ def read_result(source: Path) -> AnyResult:
         if not is_folder:
             problem = "there is no such file"
         elif (source / CONFIG_NAME).exists():
-            problem = "there is no result: the run has not ended"
+            problem = "there is no result, because the run has not ended"
         else:
-            problem = "there is no result: this is not the folder of a run"
+            problem = "there is no result, because this is not the folder of a run"
         raise ResultError(path, problem) from None
     except OSError as error:
         raise ResultError(path, f"it cannot be read: {error.strerror}") from None
     except (ValueError, RecursionError) as error:
-        raise ResultError(path, f"it is not JSON: {error}") from None
+        raise ResultError(path, f"not valid JSON ({error})") from None
     if not isinstance(data, dict) or "schema_version" not in data:
-        raise ResultError(path, "it is not a result: it names no schema_version")
+        raise ResultError(path, "not a result, because it names no schema_version")
     if data["schema_version"] == _FLAT_VERSION:
         data = _upgraded(data)
     if data["schema_version"] != SCHEMA_VERSION:
@@ -66,14 +66,14 @@ def read_result(source: Path) -> AnyResult:
         return kind.model_validate(data)
     except ValidationError as error:
         field, problem = problem_in_words(error.errors(include_url=False)[0])
-        raise ResultError(path, f"it is not a result: {field}: {problem}") from None
+        raise ResultError(path, f"not a result ({field}: {problem})") from None
 
 
 def read_contest(source: Path) -> ContestResult:
     """Read the result of a contest, as `read_result` does, and reject a tournament."""
     result = read_result(source)
     if isinstance(result, TournamentResult):
-        raise ResultError(source, "it is a tournament: name the folder of one of its contests")
+        raise ResultError(source, "it is a tournament; name the folder of one of its contests")
     return result
 
 

@@ -281,9 +281,7 @@ class _Connection:
         jobs = self._jobs(tag)
         visible = [job for job in jobs if access.sees_cards(store, job, Person(self._user))]
         if len(visible) < len(jobs):
-            self.write(
-                remark("logs that reveal later cards are available when nothing of their request is left to play")
-            )
+            self.write(remark("logs that reveal later cards are available when all runs of their request have ended"))
         has_log = False
         for job in visible:
             for run in records.runs_of_job(store, job):
@@ -474,10 +472,10 @@ class TextPort:
     async def _log_in(self, address: str, connection: _Connection, login: Login) -> User | None:
         user, wait_s = await self._accounts.log_in(login.name, login.password, address)
         if user is None:
-            _log.info("a connection from %s has failed to log in", address)
+            _log.info("a connection from %s failed to log in", address)
             connection.write(BAD_LOGIN)
         if wait_s:
-            connection.write(remark(f"too many failures to log in; wait {wait_s} s"))
+            connection.write(remark(f"too many failed logins; try again in {wait_s} s"))
         return user
 
 

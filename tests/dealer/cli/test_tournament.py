@@ -193,7 +193,7 @@ def test_gate_without_a_verdict_exits_with_2(
         )
     (tmp_path / "part.json").write_text(json.dumps({key: data[key] for key in data if key != "seed"}))
     assert arena_here("gate", "part.json", "--min-mbb", "0").sentence == (
-        "part.json: it is not a result: seed: it is missing"
+        "part.json: not a result (seed: it is missing)"
     )
 
 
@@ -224,7 +224,7 @@ def test_gate_without_a_result_is_refused(arena_here: Arena, tmp_path: Path) -> 
     (tmp_path / "run" / "run.toml").touch()
     assert "the run has not ended" in arena_here("gate", "run", "--min-mbb", "0").sentence
     (tmp_path / "x.json").write_text("{")
-    assert "it is not JSON" in arena_here("gate", "x.json", "--min-mbb", "0").sentence
+    assert "not valid JSON" in arena_here("gate", "x.json", "--min-mbb", "0").sentence
     (tmp_path / "y.json").write_text('{"schema_version": 1}')
     assert (
         "it has schema version 1, but this program reads versions 2 and 3"

@@ -102,7 +102,7 @@ def test_a_damaged_old_result_is_refused_by_field(tmp_path: Path, change: dict[s
     path.write_text(json.dumps(_data("contest.json") | change), "utf-8")
     with pytest.raises(ResultError) as refused:
         read_result(path)
-    assert str(refused.value).startswith(f"{path}: it is not a result: {sentence}")
+    assert str(refused.value).startswith(f"{path}: not a result ({sentence}")
 
 
 @pytest.mark.parametrize(
@@ -119,4 +119,4 @@ def test_an_old_estimate_of_a_wrong_type_is_named(tmp_path: Path, field: str, va
     path.write_text(json.dumps(data), "utf-8")
     with pytest.raises(ResultError) as refused:
         read_result(path)
-    assert str(refused.value).startswith(f"{path}: it is not a result: {sentence}")
+    assert str(refused.value).startswith(f"{path}: not a result ({sentence}")

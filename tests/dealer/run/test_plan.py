@@ -206,7 +206,7 @@ def test_a_game_of_ones_own_is_kept_beside_the_settings(tmp_path: Path) -> None:
         ({"ports": [5000], "seating": "rotations"}, "ports can be given for one match only"),
         ({"games": ["kuhn", "leduc"]}, "games: a play has one game; a tournament can have several"),
         ({"games": []}, "games: name at least one game"),
-        ({"games": ["kuhn"], "format": "gauntlet"}, "format: 'gauntlet' says which bots of a tournament meet"),
+        ({"games": ["kuhn"], "format": "gauntlet"}, "format: 'gauntlet' applies to tournaments"),
         ({"games": ["kuhn"], "export": "pokerstars"}, "export: kuhn: "),
     ],
 )

@@ -479,7 +479,7 @@ async def test_nobody_is_told_the_seed_of_what_may_count_before_all_is_over() ->
         ann, _ = await offered(house)
         text = await house.log_in("player", str(house.started.token))
         text.send("RESULT t\nLOG t\nLOG t 1\n")
-        kept_back = "logs that reveal later cards are available when nothing of their request is left to play"
+        kept_back = "logs that reveal later cards are available when all runs of their request have ended"
         await text.until(lambda: text.received.count(kept_back.encode()) == 2)
         again = await joined(house, challenges=("t",))
         await again.expect(SeatOffer)

@@ -245,7 +245,7 @@ async def test_guessing_is_slowed_down_and_passwords_are_not_kept() -> None:
         late = await house.connect()
         late.send("ann secret\n")
         await late.expect("BAD LOGON\n")
-        await late.expect_remark("too many failures to log in; wait [0-9]+ s")
+        await late.expect_remark("too many failed logins; try again in [0-9]+ s")
         content = b"".join(path.read_bytes() for path in house.folder.rglob("*") if path.is_file())
         assert b"secret" not in content
         assert b"hunter2" not in content

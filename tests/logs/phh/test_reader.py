@@ -320,7 +320,7 @@ def test_the_currency_of_a_hand(fields: str, currency: str | None) -> None:
 def test_only_the_end_of_a_file_is_unfinished() -> None:
     for text, end in [
         (FOLD.replace("min_bet = 100", "min_bet = = 100").removesuffix("\n"), "(skipped)"),
-        (FOLD.removesuffix("]\n"), "(left out: the file ends before the hand does)"),
+        (FOLD.removesuffix("]\n"), "(left out, because the file ends within the hand)"),
     ]:
         hands, (problem,) = read(text)
         assert hands == []

@@ -352,7 +352,7 @@ Seat 4: carl (big blind) collected ($1)
         ("Seat #1 is", "Seat #2 is", "line 6: hand #7: bert posts the small blind and carl the big blind, which"),
         ("Seat #1 is", "Seat #7 is", "line 1: hand #7: seat 7 is the button at a table of 6"),
         ("6-max", "3-max", "line 1: hand #7: carl has seat 4 at a table of 3"),
-        ("Table 'Io'", "Tisch 'Io'", "line 1: hand #7: no line says which seat is the button"),
+        ("Table 'Io'", "Tisch 'Io'", "line 1: hand #7: no line names the button"),
         ("blind $1\n", "blind $1 and is all-in\n", "line 7: hand #7: carl is all-in by this line, but has chips"),
         ("bert: folds\n", "bert: folds\nUncalled bet ($0.50) returned to carl\n", "line 12: hand #7: the uncalled bet"),
         ("($0.50) returned to carl", "($0.50) returned to bert", "line 11: hand #7: the uncalled bet is 0.5 of carl"),
@@ -456,8 +456,8 @@ def test_the_last_hand_of_a_file_has_its_own_reason() -> None:
         ),
         (
             WALK[: WALK.index("bert: folds")],
-            "<lines>, line 9: hand #7: the hand has no summary: its end is missing "
-            "(left out: the file ends before the hand does)",
+            "<lines>, line 9: hand #7: the hand has no summary: its end is missing (left out, because the file "
+            "ends within the hand)",
         ),
     ]:
         heard: list[LogProblem] = []

@@ -43,7 +43,7 @@ def test_elsewhere_a_sentence_is_a_line() -> None:
         (("report", "x.log", "--game", "holdem"), "holdem: fits several games"),
         (("deal", "nogame"), "nogame: no such game or file"),
         (("crosstable", "x" * 300), "cannot be read: File name too long"),
-        (("gate", "deep.json", "--min-mbb", "0"), "deep.json: it is not JSON"),
+        (("gate", "deep.json", "--min-mbb", "0"), "deep.json: not valid JSON"),
         (("play", "--config", "deep.toml"), "deep.toml: "),
     ],
 )
