@@ -36,8 +36,8 @@ SETTINGS = read_toml_settings(FOLDER / "arena-server.toml")
 def instructions() -> list[tuple[str, str]]:
     """The words and arguments of the Dockerfile, without comments, continued lines joined."""
     text = re.sub(r"(?m)^#.*\n", "", (FOLDER / "Dockerfile").read_text()).replace("\\\n", "")
-    found = [line.split(maxsplit=1) for line in text.splitlines() if line]
-    return [(name, " ".join(words.split())) for name, words in found]
+    lines = [line.split(maxsplit=1) for line in text.splitlines() if line]
+    return [(name, " ".join(words.split())) for name, words in lines]
 
 
 def argument(name: str) -> str:
@@ -46,11 +46,11 @@ def argument(name: str) -> str:
 
 
 def compose() -> dict[str, Any]:
-    found: dict[str, Any] = yaml.safe_load((FOLDER / "compose.yaml").read_text())
-    return found
+    services: dict[str, Any] = yaml.safe_load((FOLDER / "compose.yaml").read_text())
+    return services
 
 
-def test_the_image_has_what_the_wheel_is_built_of() -> None:
+def test_image_has_the_sources_of_the_wheel() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())
     copied = {word for name, words in instructions() if name == "COPY" for word in words.split()[:-1]}
     needed = {*project["tool"]["hatch"]["build"]["targets"]["wheel"]["packages"], "pyproject.toml"}
@@ -65,7 +65,7 @@ def test_the_image_has_what_the_wheel_is_built_of() -> None:
         assert version >= tuple(map(int, re.findall(r"\d+", project["project"]["requires-python"])))
 
 
-def test_the_image_starts_a_command_that_exists(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_image_starts_an_existing_command(monkeypatch: pytest.MonkeyPatch) -> None:
     words = [*json.loads(argument("ENTRYPOINT")), *json.loads(argument("CMD"))]
     assert words[:2] == ["arena", "serve"]
     started: list[tuple[Any, ...]] = []
@@ -87,7 +87,7 @@ def test_the_image_starts_a_command_that_exists(monkeypatch: pytest.MonkeyPatch)
     assert any(f"--uid {user} --home-dir {argument('VOLUME')}" in words for name, words in instructions())
 
 
-def test_ports_names_and_networks_are_the_same_in_all_files() -> None:
+def test_files_agree_on_ports_names_and_networks() -> None:
     found, web = compose(), SETTINGS.web
     assert argument("EXPOSE") == str(web.port)
     (subnet,) = [one["subnet"] for one in found["networks"]["default"]["ipam"]["config"]]
@@ -113,7 +113,7 @@ def test_ports_names_and_networks_are_the_same_in_all_files() -> None:
     assert "ports" not in found["services"][service], "only the proxy is reached from outside"
 
 
-def test_the_health_check_fails_where_the_server_is_not_healthy(tmp_path: Path) -> None:
+def test_health_check_follows_the_server(tmp_path: Path) -> None:
     """The command of the image, at the port of a server that runs here."""
     words = json.loads(argument("HEALTHCHECK").partition("CMD ")[2])
 
@@ -128,7 +128,7 @@ def test_the_health_check_fails_where_the_server_is_not_healthy(tmp_path: Path) 
 
 
 @needs("caddy")
-def test_caddy_serves_the_pages_as_the_container_has_it(tmp_path: Path) -> None:
+def test_caddy_serves_the_pages(tmp_path: Path) -> None:
     """TLS, the address of the client, and an answer that streams, through the shipped file."""
     name = next(one for one in SETTINGS.web.names if "." in one)
     settings = with_web(small_house(), names=SETTINGS.web.names, proxies=("127.0.0.1/32",), metrics_from=("127.0.0.1",))

@@ -375,14 +375,14 @@ def _is_quick(command: Documented) -> bool:
     ],
     ids=str,
 )
-def test_it_runs(command: Documented, tmp_path: Path, finished_run: Path) -> None:
+def test_command_runs(command: Documented, tmp_path: Path, finished_run: Path) -> None:
     shorter = next((given for words, given in SHORTER.items() if words in command.text), ["-n", "2"])
     _run(command, tmp_path, finished_run, shorter if command in LONG else [])
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("command", IN_FULL, ids=str)
-def test_it_runs_in_its_full_length(command: Documented, tmp_path: Path, finished_run: Path) -> None:
+def test_command_runs_in_full_length(command: Documented, tmp_path: Path, finished_run: Path) -> None:
     _run(command, tmp_path, finished_run, [])
 
 

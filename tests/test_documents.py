@@ -20,7 +20,7 @@ def _anchors(document: Path) -> set[str]:
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
-def test_every_link_leads_somewhere(document: Path) -> None:
+def test_every_link_has_a_target(document: Path) -> None:
     text = document.read_text("utf-8")
     for target in [
         *re.findall(r"\]\(([^)\s]+)\)", text),
@@ -35,7 +35,7 @@ def test_every_link_leads_somewhere(document: Path) -> None:
 
 
 @pytest.mark.parametrize("document", ["README.md", "CHANGELOG.md"])
-def test_the_bot_of_the_readme_has_as_many_lines_as_is_said(document: str) -> None:
+def test_documents_count_the_lines_of_the_bot(document: str) -> None:
     (program,) = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text("utf-8"), re.DOTALL)
     count = sum(1 for line in program.splitlines() if line)
     words = ("six", "seven", "eight", "nine", "ten", "eleven", "twelve")
@@ -43,17 +43,17 @@ def test_the_bot_of_the_readme_has_as_many_lines_as_is_said(document: str) -> No
     assert said == [words[count - 6]]
 
 
-def test_the_navigation_of_the_site_leaves_no_page_out() -> None:
+def test_navigation_has_every_page() -> None:
     listed = re.findall(r"^ +- .*: ([\w.-]+\.md)$", (ROOT / "mkdocs.yml").read_text("utf-8"), re.MULTILINE)
     assert sorted(listed) == sorted(path.name for path in (ROOT / "docs").glob("*.md"))
 
 
-def test_no_merge_is_left_half_done() -> None:
+def test_documents_have_no_marks_of_a_merge() -> None:
     marks = re.compile(r"^(<{7}|>{7}) |^={7}$", re.MULTILINE)
     paths = [*DOCUMENTS, *ROOT.glob("*.md"), *ROOT.glob("*.toml"), *ROOT.glob("docs/**/*.md")]
     assert not [path.name for path in paths if marks.search(path.read_text("utf-8"))]
 
 
-def test_the_page_of_server_settings_is_generated_from_the_program() -> None:
+def test_page_of_server_settings_is_up_to_date() -> None:
     settings = script("serve/settings.py")
     assert settings.PAGE.read_text("utf-8") == settings.reference_page(), "make it again: python docs/serve/settings.py"

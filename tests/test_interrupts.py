@@ -75,7 +75,7 @@ finally:
         ("acpc-dealer", ["m", "kuhn.game", "1", "1", "Ann", "Bob", "--start_timeout", "1"], 50),
     ],
 )
-def test_ctrl_c_is_no_traceback(tmp_path: Path, script: str, arguments: list[str], least: int) -> None:
+def test_ctrl_c_exits_silently(tmp_path: Path, script: str, arguments: list[str], least: int) -> None:
     (tmp_path / "kuhn.game").write_text(format_game_definition(find_game("kuhn")[1]))
     module, _, function = SCRIPTS[script].partition(":")
     ran = subprocess.run(

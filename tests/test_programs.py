@@ -25,7 +25,7 @@ def command(bot: str, port: int = 1) -> list[str]:
     return [bot if word == "calling" else word for word in words]
 
 
-def test_a_forked_bot_is_a_process_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_forked_bot_is_a_separate_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     enter_program_env(tmp_path, monkeypatch)
     monkeypatch.setenv("PYTHONUNBUFFERED", "1")
     (tmp_path / "home").mkdir()
@@ -47,7 +47,7 @@ def test_a_forked_bot_is_a_process_of_its_own(tmp_path: Path, monkeypatch: pytes
 
 
 @pytest.mark.parametrize(("more", "code"), [([], 1), (["--what"], 2)], ids=["option of the bot", "usage"])
-def test_it_ends_as_one_that_is_started(
+def test_forked_bot_ends_as_a_started_one(
     more: list[str], code: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     enter_program_env(tmp_path, monkeypatch)

@@ -31,10 +31,10 @@ def year(folder: Path) -> Iterator[Any]:
         yield found
 
 
-def test_a_year_with_everything_that_befalls_it_loses_nothing(tmp_path: Path) -> None:
+def test_year_with_all_incidents_loses_nothing(tmp_path: Path) -> None:
     now_s = time.time()
     # It is ended before, between and after the incidents, and goes on each time.
-    for until in (3, 5, 9, 12, 18, 21, 99):
+    for until in (5, 12, 21, 99):
         with year(tmp_path) as one:
             one.play(until)
             assert one.day == min(until, one.days)
@@ -61,7 +61,7 @@ def test_a_year_with_everything_that_befalls_it_loses_nothing(tmp_path: Path) ->
         ("DELETE FROM scores WHERE run = 9 AND seat = 1", "SELECT count(*) FROM scores"),
     ],
 )
-def test_what_is_lost_or_there_twice_is_found(tmp_path: Path, harm: str, problem: str) -> None:
+def test_check_finds_lost_and_duplicate_rows(tmp_path: Path, harm: str, problem: str) -> None:
     with year(tmp_path) as one:
         one.play(8)
         one._runs = 80

@@ -160,7 +160,7 @@ def test_the_dealers_rooms_import_downwards() -> None:
     assert not upward
 
 
-def test_what_plays_presents_nothing() -> None:
+def test_runs_import_no_reports() -> None:
     presents = ("dealer.reports", "logs.document")
     for name, targets in arrows().items():
         if name.startswith("dealer.run."):
@@ -191,7 +191,7 @@ def test_database_imports_nothing_of_the_server_but_its_settings_and_ratings() -
         assert not [target for target in arrows()[name] if target.startswith("dealer.server.db")], name
 
 
-def test_what_commands_share_imports_no_command() -> None:
+def test_shell_imports_no_command() -> None:
     for name, targets in arrows().items():
         if name.startswith("dealer.cli.shell"):
             commands = [target for target in targets if target.startswith("dealer.cli.")]
@@ -276,7 +276,7 @@ def test_errors_stand_in_the_errors_module_of_their_package() -> None:
     assert not astray
 
 
-def test_the_dealer_knows_no_bot() -> None:
+def test_dealer_imports_no_agent() -> None:
     """The dealer imports what a bot is and how one is named, and no agent. The command line may import more, and seats
     of people what a bot sees."""
     known = {"bots.sdk.bot", "bots.sdk.program", "bots.sdk.registry", "bots.sdk.selfplay", "bots.sdk.learning"}
@@ -291,7 +291,7 @@ def test_the_dealer_knows_no_bot() -> None:
     ]
 
 
-def test_the_lower_packages_talk_to_nobody() -> None:
+def test_lower_packages_import_no_sockets() -> None:
     assert not [
         f"{source.name} imports {one.module}"
         for source in sources().values()
@@ -321,7 +321,7 @@ def test_every_package_is_typed() -> None:
     assert not [package for package in PACKAGES if not (ROOT / package / "py.typed").is_file()]
 
 
-def test_nothing_heavy_is_imported_by_who_only_plays_or_deals() -> None:
+def test_playing_and_dealing_import_nothing_heavy() -> None:
     heavy = ["numpy", "numba", "scipy", "asyncio", "socket", "subprocess", "pydantic", "typer", "rich"]
     assert loaded_by("import engine, protocol, logs", heavy) == []
     assert loaded_by("import dealer.cli.play, dealer.run.results", ["numpy", "numba", "scipy"]) == []
@@ -331,7 +331,7 @@ def test_nothing_heavy_is_imported_by_who_only_plays_or_deals() -> None:
 
 
 @pytest.mark.parametrize("package", PACKAGES)
-def test_what_a_package_offers_exists_and_is_listed_in_order(package: str) -> None:
+def test_exported_names_exist_once(package: str) -> None:
     tree = sources()[package].tree
     lists = [
         ast.literal_eval(node.value)
@@ -422,7 +422,7 @@ def test_no_text_for_people_is_taken_apart() -> None:
     assert [place for source in sources().values() for place in taken_apart(source, composed_by)] == []
 
 
-def test_tests_look_for_programs_in_one_place() -> None:
+def test_one_module_looks_for_programs() -> None:
     """A program that is missing is a reason to skip, in the same words everywhere."""
     tests = set((ROOT / "tests").rglob("*.py")) - {Path(__file__)}
     lookups = {path.relative_to(ROOT) for path in tests if "shutil.which(" in path.read_text("utf-8")}

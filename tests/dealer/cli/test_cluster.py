@@ -61,7 +61,7 @@ def wait_for(is_so: Callable[[], bool]) -> None:
         time.sleep(0.01)
 
 
-def test_a_worker_is_killed_in_the_middle(tmp_path: Path, arena: Arena, cluster: LocalCluster) -> None:
+def test_killed_worker_changes_no_result(tmp_path: Path, arena: Arena, cluster: LocalCluster) -> None:
     with running(tmp_path, *CUP, *HANDS, "--scheduler", cluster.address, "-q") as process:
         wait_for(lambda: finished(tmp_path / "there") > 0)
         cluster.kill_worker(0)
@@ -73,7 +73,7 @@ def test_a_worker_is_killed_in_the_middle(tmp_path: Path, arena: Arena, cluster:
     assert result(tmp_path / "there") == result(tmp_path / "here")
 
 
-def test_the_scheduler_is_lost_and_another_goes_on(tmp_path: Path, arena: Arena, cluster: LocalCluster) -> None:
+def test_run_of_a_lost_scheduler_is_resumed_by_another(tmp_path: Path, arena: Arena, cluster: LocalCluster) -> None:
     with running(tmp_path, *CUP, *HANDS, "--scheduler", cluster.address) as process:
         wait_for(lambda: finished(tmp_path / "there") > 0)
         cluster.kill()
@@ -94,7 +94,7 @@ def test_the_scheduler_is_lost_and_another_goes_on(tmp_path: Path, arena: Arena,
     assert result(tmp_path / "there") == result(tmp_path / "here")
 
 
-def test_ctrl_c_says_how_to_go_on_and_ends_the_work(tmp_path: Path, arena: Arena, cluster: LocalCluster) -> None:
+def test_ctrl_c_frees_the_workers(tmp_path: Path, arena: Arena, cluster: LocalCluster) -> None:
     with running(tmp_path, *CUP, "-n", "1000000", "--scheduler", cluster.address) as process:
         # The line that is printed every ten seconds tells of hands of contests that have not ended.
         assert b"/6,000,000 deals" in process.stderr.readline()
@@ -107,7 +107,7 @@ def test_ctrl_c_says_how_to_go_on_and_ends_the_work(tmp_path: Path, arena: Arena
     assert (ran.code, ran.err) == (0, "")
 
 
-def test_what_cannot_be(tmp_path: Path, arena: Arena, cluster: LocalCluster) -> None:
+def test_refusal_is_one_sentence(tmp_path: Path, arena: Arena, cluster: LocalCluster) -> None:
     ran = arena(*CUP, *HANDS, "--scheduler", "tcp://127.0.0.1:1", "--out", "there")
     assert (ran.code, ran.sentence) == (2, "no scheduler answers at tcp://127.0.0.1:1 within 10 s")
     ran = arena(*CUP, *HANDS, "--scheduler", cluster.address, "--workers", "2", "--out", "there")

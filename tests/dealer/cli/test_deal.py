@@ -49,7 +49,7 @@ def _waiting_line(process: Program) -> str:
     return process.stderr.readline().decode()
 
 
-def test_a_client_joins_a_tcp_seat(dealing: Dealing, tmp_path: Path) -> None:
+def test_client_takes_a_tcp_seat(dealing: Dealing, tmp_path: Path) -> None:
     dealer = dealing.start("deal", "kuhn", "Ann=tcp", "calling", "-n", "20", "--seed", "2", "--json", "--out", "x")
     waiting = _waiting_line(dealer)
     found = re.match(r"waiting for Ann at 127\.0\.0\.1:(\d+)", waiting)
@@ -66,7 +66,7 @@ def test_a_client_joins_a_tcp_seat(dealing: Dealing, tmp_path: Path) -> None:
     assert (tmp_path / "x" / "match.log").read_text().endswith(":Ann|calling\n")
 
 
-def test_every_seat_is_a_clients_where_none_is_named_and_ports_are_as_asked(dealing: Dealing) -> None:
+def test_default_seats_are_tcp_at_the_given_ports(dealing: Dealing) -> None:
     one, two = free_ports(2)
     dealer = dealing.start("deal", "kuhn", "-n", "5", "--quiet", "--ports", f"{one},{two}", "--start-timeout", "0")
     waiting = _waiting_line(dealer)
@@ -78,15 +78,15 @@ def test_every_seat_is_a_clients_where_none_is_named_and_ports_are_as_asked(deal
     assert [bot.wait(PATIENCE_S) for bot in bots] == [0, 0]
 
 
-def test_nobody_comes(arena: Arena) -> None:
-    ran = arena("deal", "kuhn", "--start-timeout", "0.3", "-q")
+def test_missing_clients_end_the_match(arena_here: Arena) -> None:
+    ran = arena_here("deal", "kuhn", "--start-timeout", "0.3", "-q")
     assert ran.code == 1
     told, _, hint = ran.out.splitlines()
     assert told == "No hand was finished: tcp and tcp#2 have not connected within 0.3 s."
     assert hint.startswith("    arena resume runs")
 
 
-def test_a_configuration_file_and_the_defaults_of_a_user_precede_those_of_the_command(
+def test_configuration_and_user_defaults_precede_those_of_the_command(
     arena_here: Arena, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def asked(*words: str) -> tuple[int, str, int]:
@@ -105,7 +105,7 @@ def test_a_configuration_file_and_the_defaults_of_a_user_precede_those_of_the_co
 
 
 @unix_only
-def test_an_interrupted_wait(dealing: Dealing) -> None:
+def test_interrupted_wait_names_the_command_that_resumes_it(dealing: Dealing) -> None:
     dealer = dealing.start("deal", "kuhn", "--quiet")
     assert _waiting_line(dealer).startswith("waiting for tcp at ")
     dealer.send_signal(signal.SIGINT)
@@ -125,23 +125,18 @@ def test_an_interrupted_wait(dealing: Dealing) -> None:
         (("kuhn", "--ports", "x"), "--ports: 'x' is not a valid port"),
         (("kuhn", "--ports", "1,99999"), "'99999' is not a valid port"),
         (("kuhn", "--ports", "-1"), "'-1' is not a valid port"),
+        (("kuhn", "--ports", "²"), "is not a valid port"),
         (("kuhn", "--host", "192.0.2.1"), "cannot listen on 192.0.2.1 port any"),
     ],
 )
-def test_what_cannot_be_dealt_is_one_sentence(arena_here: Arena, arguments: tuple[str, ...], words: str) -> None:
+def test_refusal_is_one_sentence(arena_here: Arena, arguments: tuple[str, ...], words: str) -> None:
     ran = arena_here("deal", *arguments)
     assert ran.code == 2
     assert words in ran.sentence
 
 
-def test_digits_that_are_no_number(arena_here: Arena) -> None:
-    ran = arena_here("deal", "kuhn", "--ports", "²")
-    assert ran.code == 2
-    assert "is not a valid port" in ran.sentence
-
-
 @pytest.mark.parametrize("out", ["", "new", "there"])
-def test_a_port_in_use(arena_here: Arena, tmp_path: Path, out: str) -> None:
+def test_busy_port_leaves_no_run(arena_here: Arena, tmp_path: Path, out: str) -> None:
     """Nothing is left behind of a run that could not begin, and a folder that was there stays."""
     (tmp_path / "there").mkdir()
     with socket.create_server(("127.0.0.1", 0)) as taken:
@@ -166,7 +161,7 @@ def test_a_port_in_use(arena_here: Arena, tmp_path: Path, out: str) -> None:
         (("calling", "127.0.0.1", "1", "--game", "nogame"), 1, "no such game or file"),
     ],
 )
-def test_a_bot_that_cannot_play_says_why(arena: Arena, arguments: tuple[str, ...], code: int, words: str) -> None:
+def test_bot_that_cannot_play_is_refused(arena: Arena, arguments: tuple[str, ...], code: int, words: str) -> None:
     ran = arena("bot", *arguments)
     assert (ran.code, ran.out) == (code, "")
     (line,) = ran.err.splitlines()

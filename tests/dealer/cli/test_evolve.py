@@ -37,13 +37,13 @@ SMALL = ("--deals", "4", "--population", "6", "--trials", "20", "--generations")
         (["--odds", "good"], "--odds: 'good' is not one of 'reward', 'price'"),
     ],
 )
-def test_settings_that_cannot_be(arena_here: Arena, tmp_path: Path, arguments: list[str], sentence: str) -> None:
+def test_refusal_is_one_sentence(arena_here: Arena, tmp_path: Path, arguments: list[str], sentence: str) -> None:
     ran = arena_here("evolve", "trainers", str(tmp_path / "runs"), *arguments)
     assert (ran.code, ran.out) == (2, "")
     assert ran.err == f"arena: {sentence}\n"
 
 
-def test_a_cluster_that_is_not_there(arena_here: Arena, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_cluster_is_refused(arena_here: Arena, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing was begun, so nothing is said of going on."""
     monkeypatch.setitem(sys.modules, "distributed", None)
     ran = arena_here("evolve", "trainers", str(tmp_path / "runs"), "--scheduler", "tcp://127.0.0.1:1")
@@ -52,7 +52,7 @@ def test_a_cluster_that_is_not_there(arena_here: Arena, tmp_path: Path, monkeypa
     assert not (tmp_path / "runs").exists()
 
 
-def test_a_folder_that_is_a_file(arena_here: Arena, tmp_path: Path) -> None:
+def test_file_in_place_of_a_folder_is_refused(arena_here: Arena, tmp_path: Path) -> None:
     (tmp_path / "runs").write_text("no folder")
     ran = arena_here("evolve", "trainers", str(tmp_path / "runs"))
     assert ran.code == 2
@@ -63,14 +63,14 @@ def test_a_folder_that_is_a_file(arena_here: Arena, tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(sys.platform == "win32" or os.geteuid() == 0, reason="root may write anywhere")
-def test_a_folder_that_cannot_be_written(arena_here: Arena, tmp_path: Path) -> None:
+def test_read_only_folder_is_refused(arena_here: Arena, tmp_path: Path) -> None:
     (tmp_path / "runs").mkdir(0o500)
     ran = arena_here("evolve", "trainers", str(tmp_path / "runs"))
     assert ran.code == 2
     assert ran.err == f"arena: {tmp_path / 'runs'}: the folder cannot be written: Permission denied\n"
 
 
-def test_two_at_once(arena_here: Arena, tmp_path: Path) -> None:
+def test_locked_run_is_refused(arena_here: Arena, tmp_path: Path) -> None:
     with contextlib.closing(FileLock(tmp_path / "trainer-1.lock")):
         ran = arena_here("evolve", "trainers", str(tmp_path))
     assert ran.code == 2
@@ -87,20 +87,20 @@ def test_two_at_once(arena_here: Arena, tmp_path: Path) -> None:
         ),
     ],
 )
-def test_checks_that_cannot_be_gone_on_with(arena_here: Arena, tmp_path: Path, text: str, sentence: str) -> None:
+def test_checks_of_another_run_are_refused(arena_here: Arena, tmp_path: Path, text: str, sentence: str) -> None:
     (tmp_path / "trainer-1.checks.jsonl").write_text(text)
     ran = arena_here("evolve", "trainers", str(tmp_path))
     assert ran.code == 2
     assert ran.err == f"arena: {tmp_path / 'trainer-1.checks.jsonl'}: {sentence}\n"
 
 
-def test_a_player_needs_trainers(arena_here: Arena, tmp_path: Path) -> None:
+def test_player_needs_trainers(arena_here: Arena, tmp_path: Path) -> None:
     ran = arena_here("evolve", "player", str(tmp_path / "runs"))
     assert ran.code == 2
     assert "trainer-1.chromosome: the file does not exist; a player needs 9 trainers" in ran.err
 
 
-def test_a_damaged_checkpoint(arena_here: Arena, tmp_path: Path) -> None:
+def test_damaged_checkpoint_is_refused(arena_here: Arena, tmp_path: Path) -> None:
     (tmp_path / "trainer-1.checkpoint").write_bytes(b"PK\x03\x04 half")
     ran = arena_here("evolve", "trainers", str(tmp_path))
     assert ran.code == 2
@@ -123,7 +123,7 @@ class TestRuns:
         ran = arena_here("play", "limit", bot, "calling", "-n", "4", "--in-process", "--out", str(tmp_path / "match"))
         assert ran.code == 0
 
-    def test_it_goes_on_where_it_stopped(self, arena_here: Arena, tmp_path: Path) -> None:
+    def test_stopped_run_is_resumed(self, arena_here: Arena, tmp_path: Path) -> None:
         whole, parts = tmp_path / "whole", tmp_path / "parts"
         assert arena_here("evolve", "trainers", str(whole), "--count", "1", *SMALL, "5").code == 0
         for generations in ("2", "3", "5"):
@@ -137,7 +137,7 @@ class TestRuns:
         assert ran.code == 2
         assert "trainer-1.checkpoint: it was made with seed 1, not seed 9: take another folder, or the same" in ran.err
 
-    def test_processes_find_the_same(self, arena_here: Arena, tmp_path: Path) -> None:
+    def test_processes_breed_the_same(self, arena_here: Arena, tmp_path: Path) -> None:
         for folder, workers in (("one", "1"), ("two", "2")):
             ran = arena_here(
                 "evolve", "trainers", str(tmp_path / folder), "--count", "1", *SMALL, "2", "--workers", workers
@@ -147,7 +147,7 @@ class TestRuns:
         assert one.history == two.history
         assert (one.population == two.population).all()
 
-    def test_checks_change_nothing(self, arena_here: Arena, tmp_path: Path) -> None:
+    def test_checks_change_no_result(self, arena_here: Arena, tmp_path: Path) -> None:
         for folder, every in (("without", "0"), ("with", "1"), ("parts", "1")):
             for who in ("trainers", "player"):
                 for generations in ("1", "3") if folder == "parts" else ("3",):
@@ -170,7 +170,7 @@ class TestRuns:
             assert [check["renewals"] for check in checks] == [one.renewals for one in other.history]
             assert (tmp_path / "with" / file).read_bytes() == (tmp_path / "parts" / file).read_bytes()
 
-    def test_a_finished_run_is_left_as_it_is(self, arena_here: Arena, tmp_path: Path) -> None:
+    def test_finished_run_stays_unchanged(self, arena_here: Arena, tmp_path: Path) -> None:
         command = ("evolve", "trainers", str(tmp_path), "--count", "1", *SMALL, "2")
         assert arena_here(*command).code == 0
         before = {path.name: (path.read_bytes(), path.stat().st_mtime_ns) for path in tmp_path.iterdir()}
@@ -178,7 +178,9 @@ class TestRuns:
         assert arena_here(*command).code == 0
         assert before == {path.name: (path.read_bytes(), path.stat().st_mtime_ns) for path in tmp_path.iterdir()}
 
-    def test_a_disk_that_is_full(self, arena_here: Arena, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_full_disk_keeps_a_checkpoint(
+        self, arena_here: Arena, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
         assert arena_here("evolve", "trainers", str(tmp_path), "--count", "1", *SMALL, "2").code == 0
 
         def fail(*_: object, **__: object) -> None:

@@ -32,7 +32,7 @@ EXACT = ("--fitness", "exact", "--population", "101", "--generations")
         (["--elite", "1010"], "an elite of 1010 leaves no room for children in a population of 1010"),
     ],
 )
-def test_settings_that_cannot_be(arena_here: Arena, tmp_path: Path, arguments: list[str], sentence: str) -> None:
+def test_refusal_is_one_sentence(arena_here: Arena, tmp_path: Path, arguments: list[str], sentence: str) -> None:
     ran = arena_here("evolve", "kuhn", str(tmp_path / "runs"), *arguments)
     assert (ran.code, ran.out) == (2, "")
     assert ran.err.startswith(f"arena: {sentence}")
@@ -49,14 +49,14 @@ def test_settings_that_cannot_be(arena_here: Arena, tmp_path: Path, arguments: l
         ("", "a strategy for the game classic has 6 genes, 2 rows of 3, not 0"),
     ],
 )
-def test_a_file_of_genes_that_is_none(arena_here: Arena, tmp_path: Path, text: str, sentence: str) -> None:
+def test_wrong_file_of_genes_is_refused(arena_here: Arena, tmp_path: Path, text: str, sentence: str) -> None:
     path = tmp_path / "my.genes"
     path.write_text(text)
     ran = arena_here("evolve", "kuhn", str(tmp_path / "runs"), "--opponent", str(path))
     assert (ran.code, ran.out, ran.err) == (2, "", f"arena: {path}: {sentence}\n")
 
 
-def test_a_run_against_a_file_and_what_it_leaves(arena_here: Arena, tmp_path: Path) -> None:
+def test_run_against_a_file_leaves_the_fittest(arena_here: Arena, tmp_path: Path) -> None:
     (tmp_path / "mine.genes").write_text("# J Q K\n0 .5 1 # B\n0, .5, 1\n")
     runs = tmp_path / "runs"
     ran = arena_here(
@@ -76,7 +76,7 @@ def test_a_run_against_a_file_and_what_it_leaves(arena_here: Arena, tmp_path: Pa
 
 @pytest.mark.sampled
 @pytest.mark.parametrize("opponent", ["rational", "coevolution", "mixed", "hall-of-fame"])
-def test_it_goes_on_where_it_stopped(arena_here: Arena, tmp_path: Path, opponent: str) -> None:
+def test_stopped_run_is_resumed(arena_here: Arena, tmp_path: Path, opponent: str) -> None:
     whole, parts = tmp_path / "whole", tmp_path / "parts"
     command = ("--opponent", opponent, "--hall", "3", *EXACT)
     one = arena_here("evolve", "kuhn", str(whole), *command, "6", "--json")
@@ -102,7 +102,7 @@ def test_repeated_runs_have_a_mean_and_a_spread(arena_here: Arena, tmp_path: Pat
 
 @pytest.mark.slow  # processes are started, numba compiles
 class TestLong:
-    def test_processes_find_the_same(self, arena_here: Arena, tmp_path: Path) -> None:
+    def test_processes_breed_the_same(self, arena_here: Arena, tmp_path: Path) -> None:
         for folder, workers in (("one", "1"), ("two", "2")):
             ran = arena_here(
                 *("evolve", "kuhn", str(tmp_path / folder), "--repeat", "3", "--generations", "5"),
@@ -117,7 +117,7 @@ class TestLong:
             assert one == two
 
     @pytest.mark.skipif(sys.platform == "win32", reason="sends SIGINT")
-    def test_ctrl_c_leaves_a_checkpoint_and_the_way_on(self, tmp_path: Path) -> None:
+    def test_ctrl_c_leaves_a_checkpoint(self, tmp_path: Path) -> None:
         command = ["evolve", "kuhn", "runs", "--opponent", "coevolution", "--generations", "1000000"]
         with subprocess.Popen(
             [*ARENA, *command], cwd=tmp_path, env=program_env(), stderr=subprocess.PIPE, text=True
@@ -132,15 +132,8 @@ class TestLong:
         assert (tmp_path / "runs" / "seed-1.checkpoint").stat().st_size > 1000
 
 
-@pytest.mark.parametrize(
-    ("command", "name", "problem"),
-    [
-        ("evolve kuhn", "seed-1", "another process works on this run"),
-        ("evolve kuhn --repeat 2 --workers 2", "seed-1", "another process works on this run"),
-    ],
-)
-def test_two_at_once(arena_here: Arena, tmp_path: Path, command: str, name: str, problem: str) -> None:
-    with contextlib.closing(FileLock(tmp_path / f"{name}.lock")):
+@pytest.mark.parametrize("command", ["evolve kuhn", "evolve kuhn --repeat 2 --workers 2"])
+def test_locked_run_is_refused(arena_here: Arena, tmp_path: Path, command: str) -> None:
+    with contextlib.closing(FileLock(tmp_path / "seed-1.lock")):
         ran = arena_here(*command.split(), str(tmp_path))
-    assert ran.code == 2
-    assert ran.err == f"arena: {tmp_path / name}: {problem}\n"
+    assert (ran.code, ran.sentence) == (2, f"{tmp_path / 'seed-1'}: another process works on this run")

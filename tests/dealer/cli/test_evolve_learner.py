@@ -27,7 +27,7 @@ _SMALL = (
 
 
 @pytest.mark.slow
-def test_a_search_and_its_page(arena_here: Arena, tmp_path: Path) -> None:
+def test_search_writes_its_page(arena_here: Arena, tmp_path: Path) -> None:
     page = tmp_path / "page.html"
     ran = arena_here("evolve", "learner", str(tmp_path / "runs"), *_SMALL, "--out", str(page))
     assert ran.code == 0
@@ -51,7 +51,7 @@ def test_a_search_and_its_page(arena_here: Arena, tmp_path: Path) -> None:
         (["--population", "1"], "a population needs at least 2 individuals, not 1"),
     ],
 )
-def test_what_cannot_be_is_one_sentence(arena_here: Arena, tmp_path: Path, arguments: list[str], sentence: str) -> None:
+def test_refusal_is_one_sentence(arena_here: Arena, tmp_path: Path, arguments: list[str], sentence: str) -> None:
     ran = arena_here("evolve", "learner", str(tmp_path / "runs"), *_SMALL, *arguments)
     assert (ran.code, ran.out) == (2, "")
     assert sentence in ran.err

@@ -43,14 +43,14 @@ def test_run_without_hand_histories_has_no_folder(arena_here: Arena, tmp_path: P
     assert [path for path in (tmp_path / "run").iterdir() if path.is_dir()] == []
 
 
-def test_a_format_that_has_no_such_game_is_told_before_anything_is_played(arena_here: Arena, tmp_path: Path) -> None:
+def test_format_without_the_game_is_refused_before_the_match(arena_here: Arena, tmp_path: Path) -> None:
     ran = arena_here("play", "kuhn", "--export", "phh")
     assert ran.code == 2
     assert ran.sentence == "--export: kuhn: PHH cannot hold a game with a deck of 3 cards; an ACPC log can"
     assert list(tmp_path.iterdir()) == []
 
 
-def test_exported_again_it_is_the_same_to_the_byte(arena_here: Arena, run: Path, tmp_path: Path) -> None:
+def test_export_equals_the_histories_of_the_run(arena_here: Arena, run: Path, tmp_path: Path) -> None:
     ran = arena_here("export", "run", "--format", "pokerstars,phh,ohh", "--out", "again")
     assert ran.code == 0
     assert ran.out.count("     40\n") == 6
@@ -59,7 +59,7 @@ def test_exported_again_it_is_the_same_to_the_byte(arena_here: Arena, run: Path,
 
 
 @pytest.mark.slow
-def test_a_killed_run_has_whole_hand_histories_in_the_end(arena: Arena, tmp_path: Path) -> None:
+def test_resumed_run_has_whole_hand_histories(arena: Arena, tmp_path: Path) -> None:
     arguments = ("play", "limit", "random", "calling", "-n", "300", "--seed", "3", "--export", "pokerstars,phh,ohh")
     killed = _start(tmp_path, *arguments, "--out", "killed")
     assert _kill_at(killed, lambda: _hands(tmp_path / "killed") > 150)
@@ -72,7 +72,7 @@ def test_a_killed_run_has_whole_hand_histories_in_the_end(arena: Arena, tmp_path
     assert live == _texts(tmp_path / "again")
 
 
-def test_nothing_is_written_over(arena_here: Arena, run: Path) -> None:
+def test_files_are_overwritten_only_by_force(arena_here: Arena, run: Path) -> None:
     before = _texts(run)
     ran = arena_here("export", "run")
     assert ran.code == 2
@@ -82,7 +82,7 @@ def test_nothing_is_written_over(arena_here: Arena, run: Path) -> None:
     assert _texts(run) == before
 
 
-def test_a_hero_stakes_and_rake(arena_here: Arena, run: Path, tmp_path: Path) -> None:
+def test_hero_stakes_and_rake(arena_here: Arena, run: Path, tmp_path: Path) -> None:
     words = ("--hero", "calling", "--stakes", "0.50/1", "--rake", "5", "--rake-cap", "3")
     assert arena_here("export", "run/match.a.log", *words, "-o", "paid").code == 0
     (text,) = (data.decode() for data in _texts(tmp_path / "paid").values())
@@ -92,7 +92,7 @@ def test_a_hero_stakes_and_rake(arena_here: Arena, run: Path, tmp_path: Path) ->
     assert "| Rake $3 " in text
 
 
-def test_without_a_hero_no_cards_are_dealt_face_up(arena_here: Arena, run: Path, tmp_path: Path) -> None:
+def test_observed_history_has_no_hole_cards(arena_here: Arena, run: Path, tmp_path: Path) -> None:
     assert arena_here("export", "run/match.a.log", "--observed", "-o", "seen").code == 0
     (text,) = (data.decode() for data in _texts(tmp_path / "seen").values())
     assert "Dealt to" not in text
@@ -118,13 +118,13 @@ def test_without_a_hero_no_cards_are_dealt_face_up(arena_here: Arena, run: Path,
         (("run", "run", "--transcript", "x"), "--transcript goes with one log"),
     ],
 )
-def test_what_cannot_be_done_is_said(arena_here: Arena, run: Path, words: tuple[str, ...], sentence: str) -> None:
+def test_refusal_is_one_sentence(arena_here: Arena, run: Path, words: tuple[str, ...], sentence: str) -> None:
     ran = arena_here("export", *words)
     assert ran.code == 2
     assert ran.sentence.replace("\\", "/").startswith(sentence)
 
 
-def test_a_damaged_log(arena_here: Arena, run: Path, tmp_path: Path) -> None:
+def test_damaged_log_is_read_around(arena_here: Arena, run: Path, tmp_path: Path) -> None:
     log = run / "match.a.log"
     lines = log.read_text("utf-8").splitlines(keepends=True)
     lines[9] = lines[9].replace(":", ";")
@@ -190,7 +190,7 @@ def test_hands_without_times_are_told_of(arena_here: Arena, run: Path) -> None:
     assert f'"start_date_utc":"{begun:%Y-%m-%dT%H:%M:%SZ}"' in text.read_text()
 
 
-def test_stamps_that_run_ahead_of_the_clock_are_told_of(arena_here: Arena, run: Path) -> None:
+def test_late_dates_are_a_note(arena_here: Arena, run: Path) -> None:
     actions = re.findall(r"(?m)^STATE:(\d+):([^:]*):", (run / "match.a.log").read_text())
     lines = [
         f"{action} {number} 1795227485.000001 1795227485.000002\n"
@@ -206,7 +206,7 @@ def test_stamps_that_run_ahead_of_the_clock_are_told_of(arena_here: Arena, run: 
     )
 
 
-def test_stakes_that_importers_do_not_know_are_told_with_the_option_that_helps(
+def test_stakes_unknown_to_importers_are_a_note_with_a_remedy(
     arena_here: Arena, finished_runs: Callable[..., Path]
 ) -> None:
     limit = finished_runs("play", "limit", "random", "calling", "-n", "5", "--seed", "3", "--in-process", "--quiet")
@@ -217,7 +217,7 @@ def test_stakes_that_importers_do_not_know_are_told_with_the_option_that_helps(
     assert ran.err.count("FPDB") == 1
 
 
-def test_nothing_to_export_is_said(arena_here: Arena, tmp_path: Path) -> None:
+def test_empty_log_is_refused(arena_here: Arena, tmp_path: Path) -> None:
     (tmp_path / "empty.log").write_text("")
     ran = arena_here("export", "empty.log")
     assert ran.code == 2
@@ -227,7 +227,7 @@ def test_nothing_to_export_is_said(arena_here: Arena, tmp_path: Path) -> None:
 # ---- one folder for the histories of all runs
 
 
-def test_a_tracker_may_watch_one_folder(arena_here: Arena, tmp_path: Path) -> None:
+def test_runs_share_a_folder_of_histories(arena_here: Arena, tmp_path: Path) -> None:
     """The same match twice, and a tournament whose matches have the same names, leave a file each; nothing is lost."""
     play = ("play", "limit", "random", "calling", "-n", "5", "--seed", "3", "--in-process", "-q", "--histories", "all")
     for folder in ("one", "two"):
@@ -244,7 +244,7 @@ def test_a_tracker_may_watch_one_folder(arena_here: Arena, tmp_path: Path) -> No
     assert _texts(tmp_path / "all") == before
 
 
-def test_a_run_has_the_hero_stakes_and_currency_asked_for(arena_here: Arena, tmp_path: Path) -> None:
+def test_run_has_the_chosen_hero_stakes_and_currency(arena_here: Arena, tmp_path: Path) -> None:
     play = ("play", "limit", "random", "calling", "-n", "5", "--seed", "3", "--in-process", "-q")
     words = ("--stakes", "3/6", "--currency", "eur", "--hero", "calling")
     ran = arena_here(*play, *words, "--out", "run")
@@ -272,7 +272,7 @@ def test_a_run_has_the_hero_stakes_and_currency_asked_for(arena_here: Arena, tmp
         (("limit", "--export", "none", "--observed"), "--observed: it is about hand histories, but none are to be"),
     ],
 )
-def test_histories_that_cannot_be_had_are_told_before_the_match(
+def test_impossible_histories_are_refused_before_the_match(
     arena_here: Arena, tmp_path: Path, words: tuple[str, ...], sentence: str
 ) -> None:
     ran = arena_here("play", *words)
@@ -319,7 +319,7 @@ finishing_stacks = [1655.58, 48.25, 104.15]
 """
 
 
-def test_phh_with_cents_keeps_its_money_everywhere(arena_here: Arena, tmp_path: Path) -> None:
+def test_cents_of_phh_are_kept_in_every_format(arena_here: Arena, tmp_path: Path) -> None:
     (tmp_path / "cents.phh").write_text(CENTS)
     assert arena_here("export", "cents.phh", "--format", "phh,pokerstars,ohh", "-o", "out").code == 0
     phh, ohh = tmp_path / "out" / "cents.phhs", tmp_path / "out" / "cents.OHH"

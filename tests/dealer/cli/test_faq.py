@@ -21,7 +21,7 @@ COMMANDS = {
 
 @pytest.mark.skipif("os.name == 'nt'", reason="the hints are those of another system")
 @pytest.mark.parametrize("part", COMMANDS)
-def test_a_quoted_error_is_that_of_the_program(arena_here: Arena, tmp_path: Path, part: str) -> None:
+def test_quoted_error_equals_that_of_the_program(arena_here: Arena, tmp_path: Path, part: str) -> None:
     for name in ("bot.py", "my bot.sh", "my_bot.sh", "full/file"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text("pass\n")

@@ -21,28 +21,26 @@ def run(finished_runs: Callable[..., Path]) -> Path:
 
 
 @pytest.mark.parametrize("player", ["random", "calling"])
-def test_the_worst_hands_are_those_with_the_greatest_losses(run: Path, player: str) -> None:
+def test_worst_hands_have_the_greatest_losses(run: Path, player: str) -> None:
     records = list(find([run]).hands())
     losses = sorted(record.values[record.names.index(player)] for record in records)
-    found = largest_losses(find([run]), player, count=7)
-    assert [one.chips for one in found] == losses[:7]
-    for one in found:
-        hand, other = one.hands
-        assert hand.values[hand.names.index(player)] == one.chips
+    worst = largest_losses(find([run]), player, count=7)
+    assert [loss.chips for loss in worst] == losses[:7]
+    for loss in worst:
+        hand, other = loss.hands
+        assert hand.values[hand.names.index(player)] == loss.chips
         assert hand.match_name != other.match_name
         assert (other.hand_number, other.deal.hole_cards) == (hand.hand_number, hand.deal.hole_cards)
         assert other.names == hand.names[::-1]
 
 
-def test_only_losses_count_and_names_that_nobody_has_are_told(run: Path) -> None:
+def test_only_losses_count(run: Path) -> None:
     assert len(largest_losses(find([run]), count=10_000)) == sum(
         record.values[record.names.index("random")] < 0 for record in find([run]).hands()
     )
-    with pytest.raises(ValueError, match="no player is called 'Zoe'; there are random, calling"):
-        largest_losses(find([run]), "Zoe")
 
 
-def test_worst_hands_are_printed_with_the_same_deal_in_the_other_seating(arena_here: Arena, run: Path) -> None:
+def test_worst_hands_have_the_same_deal_in_the_other_seating(arena_here: Arena, run: Path) -> None:
     worst = largest_losses(find([run]), "calling", count=1)[0]
     ran = arena_here("hands", str(run), "--worst", "1", "--player", "calling")
     assert (ran.code, ran.err) == (0, "")
@@ -55,7 +53,7 @@ def test_worst_hands_are_printed_with_the_same_deal_in_the_other_seating(arena_h
     assert ran.out.count(f", hand {hand.hand_number}\n") == 2
 
 
-def test_one_hand_is_printed_by_its_number(arena_here: Arena, run: Path) -> None:
+def test_hand_is_printed_by_its_number(arena_here: Arena, run: Path) -> None:
     ran = arena_here("hands", str(run / "match.a.log"), "--hand", "5")
     (record,) = [record for record in find([run / "match.a.log"]).hands() if record.hand_number == 5]
     assert ran.code == 0
@@ -85,6 +83,6 @@ def test_hands_as_json(arena_here: Arena, run: Path) -> None:
         (("--player", "Zoe"), "no player is called 'Zoe'; there are random, calling"),
     ],
 )
-def test_hands_that_are_not_there(arena_here: Arena, run: Path, words: tuple[str, ...], sentence: str) -> None:
+def test_unknown_hand_or_player_is_refused(arena_here: Arena, run: Path, words: tuple[str, ...], sentence: str) -> None:
     ran = arena_here("hands", str(run), *words)
     assert (ran.code, ran.sentence) == (2, sentence)

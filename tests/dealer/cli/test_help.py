@@ -83,7 +83,7 @@ COMMANDS = (
 
 @pytest.mark.parametrize("command", COMMANDS)
 @pytest.mark.parametrize(("option", "kind", "columns"), [("--help", "", "100"), ("-h", ".short", "80")])
-def test_the_help_is_the_one_agreed_on(
+def test_help_equals_its_snapshot(
     arena: Arena,
     arena_here: Arena,
     command: str,
@@ -119,7 +119,7 @@ def pages(monkeypatch: pytest.MonkeyPatch) -> list[Page]:
     return [*_pages(get_command(application(LISTED)), "arena", None)]
 
 
-def test_in_short_each_option_and_each_command_has_one_line(pages: list[Page], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_short_help_has_a_line_for_each_option_and_command(pages: list[Page], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "80")
     for page in pages[1:]:
         sections = [*page.sections, *page.commands]
@@ -138,14 +138,14 @@ def test_in_short_each_option_and_each_command_has_one_line(pages: list[Page], m
                 assert len(lines) == len(entries), block
 
 
-def test_in_short_a_command_fits_a_screen(pages: list[Page], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_short_help_fits_a_screen(pages: list[Page], monkeypatch: pytest.MonkeyPatch) -> None:
     """All but the list of commands, which has a line for each of them."""
     monkeypatch.setenv("COLUMNS", "80")
     lines = {page.usage: page_text(page, is_full=False).count("\n") for page in pages[1:]}
     assert {usage: count for usage, count in lines.items() if count > MAX_SHORT_LINES} == {}
 
 
-def test_a_short_help_that_fits_explains_every_option(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rare_options_are_explained_where_they_fit(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "80")
     entries = [Entry("--near", "Near."), Entry("-f, --far N", "Far.", is_rare=True)]
     assert "  -f, --far N  Far\n" in page_text(Page("arena x", "", [("Options", entries)]), is_full=False)
@@ -153,14 +153,14 @@ def test_a_short_help_that_fits_explains_every_option(monkeypatch: pytest.Monkey
     assert "\n  --far: see --help\n" in page_text(Page("arena x", "", [("Options", entries)]), is_full=False)
 
 
-def test_the_list_of_commands_has_a_line_for_each(arena: Arena) -> None:
+def test_list_of_commands_has_a_line_for_each(arena: Arena) -> None:
     lines = [line for line in arena("-h", COLUMNS="80").out.splitlines() if line.startswith("  ")]
     assert max(map(len, lines)) <= 80
     assert {line.split()[0] for line in lines} == {*LISTED, "--version", "--install-completion", "-h,"}
 
 
 @pytest.mark.parametrize("columns", [20, 40, 80, 200])
-def test_in_full_nothing_is_cut(pages: list[Page], monkeypatch: pytest.MonkeyPatch, columns: int) -> None:
+def test_full_help_is_never_cut(pages: list[Page], monkeypatch: pytest.MonkeyPatch, columns: int) -> None:
     monkeypatch.setenv("COLUMNS", str(columns))
     for page in pages:
         text = page_text(page, is_full=True)
@@ -173,7 +173,7 @@ def test_in_full_nothing_is_cut(pages: list[Page], monkeypatch: pytest.MonkeyPat
         assert not {line for line in wide if " " in line.strip()}
 
 
-def test_the_list_of_commands_says_what_each_says_of_itself() -> None:
+def test_list_of_commands_has_their_first_sentences() -> None:
     app = application(LISTED)
     groups = {group.name: group.typer_instance and group.typer_instance.info.help for group in app.registered_groups}
     said = {command.name: inspect.getdoc(command.callback) for command in app.registered_commands} | groups
@@ -181,26 +181,26 @@ def test_the_list_of_commands_says_what_each_says_of_itself() -> None:
     assert {command.name for command in application(["games"]).registered_commands} == {"games"}
 
 
-def test_every_snapshot_is_of_a_command() -> None:
+def test_every_snapshot_belongs_to_a_command() -> None:
     stems = {_stem(command) for command in COMMANDS}
     assert {path.name for path in SNAPSHOTS.iterdir()} == {
         f"{stem}{kind}.txt" for stem in stems for kind in ("", ".short")
     }
 
 
-def test_without_arguments_there_is_help(arena: Arena) -> None:
+def test_no_arguments_print_the_help(arena: Arena) -> None:
     ran = arena()
     assert ran.code == 2
     assert "Usage: arena" in ran.out + ran.err
 
 
-def test_the_version(arena: Arena) -> None:
+def test_version_is_printed(arena: Arena) -> None:
     ran = arena("--version")
     assert ran.code == 0
     assert re.fullmatch(r"acpc-arena \d+\.\d+\.\d+\S*\n", ran.out)
 
 
-def test_a_bot_after_two_dashes_plays(arena_here: Arena) -> None:
+def test_bot_after_two_dashes_is_started(arena_here: Arena) -> None:
     ran = arena_here("--", "bot", "nonsense", "127.0.0.1", "1")
     assert (ran.code, ran.out) == (1, "")
     assert "nonsense" in ran.err

@@ -37,7 +37,7 @@ from tests.dealer.cli.conftest import Arena
         (["127.0.0.1:1", "calling", "--token", "t", "--out", "o"], "cannot connect to http://127.0.0.1:1: "),
     ],
 )
-def test_what_cannot_be_done_is_said(
+def test_refusal_leaves_nothing_behind(
     arena_here: Arena, words: list[str], problem: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("ARENA_TOKEN", "")
@@ -47,10 +47,10 @@ def test_what_cannot_be_done_is_said(
     assert not list(tmp_path.iterdir()), "nothing is left behind"
 
 
-def test_a_folder_that_was_there_stays(arena: Arena, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_existing_folder_stays(arena_here: Arena, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     for folder in ("o", "runs"):
         Path(folder).mkdir()
     for out in (["--out", "o"], []):
-        assert arena("join", "127.0.0.1:1", "calling", "--token", "t", *out).code == 2
+        assert arena_here("join", "127.0.0.1:1", "calling", "--token", "t", *out).code == 2
     assert sorted(path.name for path in tmp_path.rglob("*")) == ["o", "runs"]

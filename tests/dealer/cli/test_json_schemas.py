@@ -13,9 +13,9 @@ from tests.scripts import script
 
 REFERENCE = script("reference.py")
 RUNS: Final = {
-    "run": "play kuhn calling random -n 120 --seed 3 --in-process --quiet",
+    "run": "play kuhn calling random -n 60 --seed 3 --in-process --quiet",
     "limit": "play limit random raising -n 40 --seed 3 --in-process --quiet",
-    "cup": "tournament kuhn calling raising folding -n 50 --seed 3 --in-process --quiet",
+    "cup": "tournament kuhn calling raising folding -n 10 --seed 3 --in-process --quiet",
 }
 COMMANDS: Final = {
     "show run": "result",
@@ -45,7 +45,7 @@ COMMANDS: Final = {
 }
 
 
-def test_what_is_printed_has_its_schema(arena_here: Arena) -> None:
+def test_output_has_its_schema(arena_here: Arena) -> None:
     for name, command in RUNS.items():
         arena_here(*shlex.split(command), "--out", name)
     schemas = REFERENCE.schemas()
@@ -56,7 +56,7 @@ def test_what_is_printed_has_its_schema(arena_here: Arena) -> None:
         assert any({*listed.split()} <= {*command.split()} for listed in REFERENCE.PRINTED[name])
 
 
-def test_every_schema_is_listed_and_refuses_another_value() -> None:
+def test_every_schema_is_listed_and_refuses_other_values() -> None:
     schemas = REFERENCE.schemas()
     assert schemas.keys() == REFERENCE.PRINTED.keys()
     for schema in schemas.values():

@@ -27,7 +27,7 @@ def test_bots_are_listed_with_their_games(arena_here: Arena) -> None:
     assert not [line for line in ran.out.splitlines() if line != line.rstrip()]
 
 
-def test_in_another_checkout_one_sentence_names_the_installation_that_runs(arena: Arena, tmp_path: Path) -> None:
+def test_command_in_another_checkout_is_refused(arena: Arena, tmp_path: Path) -> None:
     (tmp_path / "bots").mkdir()
     (tmp_path / "bots" / "baseline.py").touch()
     ran = arena("bots")
@@ -36,20 +36,20 @@ def test_in_another_checkout_one_sentence_names_the_installation_that_runs(arena
     assert ran.sentence.endswith(f", and this folder is another checkout; to use this one: pip install -e {tmp_path}")
 
 
-def test_one_bot_is_explained(arena: Arena) -> None:
-    ran = arena("bots", "rembrant", COLUMNS="80")
+def test_bot_is_explained(arena_here: Arena) -> None:
+    ran = arena_here("bots", "rembrant")
     assert (ran.code, ran.err) == (0, "")
     for word in ("four_straight", "fold", "no bet is paid", "bet_pot_danger"):
         assert word in ran.out
-    assert arena("bots", "calling").out == "calling\ncalls every bet, never bets.\ngames all\n"
-    unknown = arena("bots", "shark")
+    assert arena_here("bots", "calling").out == "calling\ncalls every bet, never bets.\ngames all\n"
+    unknown = arena_here("bots", "shark")
     assert (unknown.code, unknown.out) == (2, "")
     assert unknown.sentence.startswith("'shark': there is no bot 'shark'; there are: ")
-    assert arena("bots", "rando").sentence == "'rando': there is no bot 'rando'; did you mean 'random'?"
+    assert arena_here("bots", "rando").sentence == "'rando': there is no bot 'rando'; did you mean 'random'?"
 
 
-def test_games_are_listed_with_both_names(arena: Arena) -> None:
-    ran = arena("games", COLUMNS="160")
+def test_games_are_listed_with_both_names(arena_here: Arena) -> None:
+    ran = arena_here("games")
     assert (ran.code, ran.err) == (0, "")
     for name in (*shipped_games(), *SHORT_NAMES):
         assert f" {name} " in ran.out.replace("\n", " \n")
@@ -68,7 +68,7 @@ def test_games_and_bots_as_json(arena_here: Arena) -> None:
     assert {option["name"] for option in bots["random"]["options"]} >= {"fold", "call", "raise", "seed"}
 
 
-def test_every_listed_game_can_be_played(arena_here: Arena) -> None:
+def test_every_listed_game_is_a_game_of_play(arena_here: Arena) -> None:
     """The short names of the table are those that `play` takes; the number of players is told where it is wrong."""
     for name in SHORT_NAMES:
         ran = arena_here("play", name, "calling")
@@ -76,7 +76,8 @@ def test_every_listed_game_can_be_played(arena_here: Arena) -> None:
         assert "players, 1 given: calling" in ran.sentence
 
 
-def test_hands_and_processor_time_of_the_dealer(arena_here: Arena) -> None:
+@pytest.mark.slow  # three dealers and their bots start
+def test_bench_measures_hands_and_processor_time_of_the_dealer(arena_here: Arena) -> None:
     options = ("--matches", "1", "--game", "kuhn", "--hands", "20", "--rounds", "1")
     ran = arena_here("bench", "dealer", *options, "--json")
     assert (ran.code, ran.err) == (0, "")
@@ -105,13 +106,13 @@ UNMEASURABLE = [
 
 
 @pytest.mark.parametrize(("arguments", "words"), UNMEASURABLE)
-def test_what_cannot_be_measured_is_one_sentence(arena_here: Arena, arguments: tuple[str, ...], words: str) -> None:
+def test_refusal_of_bench_is_one_sentence(arena_here: Arena, arguments: tuple[str, ...], words: str) -> None:
     ran = arena_here("bench", *arguments)
     assert ran.code == 2
     assert ran.sentence == words
 
 
-def test_decisions_of_a_bot(arena_here: Arena) -> None:
+def test_bench_measures_decisions_of_a_bot(arena_here: Arena) -> None:
     ran = arena_here("bench", "bot", "calling", "--game", "kuhn", "--deals", "5", "--json")
     assert (ran.code, ran.err) == (0, "")
     *rounds, everything = json.loads(ran.out)
@@ -123,7 +124,7 @@ def test_decisions_of_a_bot(arena_here: Arena) -> None:
         assert " decisions, 99% of them within " in row["note"]
 
 
-def test_replies_of_a_command(arena_here: Arena, tmp_path: Path) -> None:
+def test_bench_measures_replies_of_a_command(arena_here: Arena, tmp_path: Path) -> None:
     act = "        return view.call()"
     code = f"from bots import Bot, run\n\n\nclass Mine(Bot):\n    def act(self, view):\n{act}\n\n\nrun(Mine())\n"
     (tmp_path / "new.py").write_text(code)
@@ -145,16 +146,8 @@ def test_replies_of_a_command(arena_here: Arena, tmp_path: Path) -> None:
     )
 
 
-@pytest.mark.parametrize("command", ["nonsense", "bench nonsense"])
-def test_a_command_that_does_not_exist(arena_here: Arena, command: str) -> None:
-    ran = arena_here(*command.split())
-    assert (ran.code, ran.out) == (2, "")
-    assert "nonsense" in ran.err
-    assert "Traceback" not in ran.err
-
-
 @pytest.mark.parametrize("name", ["limit", "kuhn-depth", "holdem.nolimit.2p"])
-def test_the_file_of_a_game(arena_here: Arena, name: str) -> None:
+def test_file_of_a_game_is_printed(arena_here: Arena, name: str) -> None:
     full, game = find_game(name)
     ran = arena_here("games", name)
     assert ran.out == (GAMES / f"{full}.game").read_text("ascii")
@@ -163,7 +156,7 @@ def test_the_file_of_a_game(arena_here: Arena, name: str) -> None:
     assert (data["full_name"], data["definition"]) == (full, ran.out)
 
 
-def test_the_file_of_a_game_of_ones_own(arena_here: Arena, tmp_path: Path) -> None:
+def test_own_game_file_is_printed(arena_here: Arena, tmp_path: Path) -> None:
     text = "# Mine\n" + (GAMES / "kuhn.limit.2p.game").read_text("ascii")
     (tmp_path / "my.game").write_text(text, "ascii")
     assert arena_here("games", "my.game").out == text

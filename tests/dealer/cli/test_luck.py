@@ -32,7 +32,7 @@ def small(finished_runs: Callable[..., Path], tmp_path: Path) -> Path:
     return shutil.copytree(finished_runs(*played), tmp_path / "small")
 
 
-def test_estimators_side_by_side(arena_here: Arena, small: Path) -> None:
+def test_estimators_are_listed_side_by_side(arena_here: Arena, small: Path) -> None:
     ran = arena_here("luck", "small")
     assert ran.code == 0
     for words in ("raw", "duplicate", "all-in adjusted", "chance-corrected, fitted", "worth raw hands"):
@@ -67,7 +67,7 @@ def test_estimates_as_json_are_kept_in_the_result(arena_here: Arena, small: Path
         assert mine.mbb_per_game == pytest.approx(-theirs.mbb_per_game, abs=1e-6)
 
 
-def test_players_with_faults_are_doubted(arena_here: Arena, small: Path) -> None:
+def test_faults_of_a_known_player_are_a_warning(arena_here: Arena, small: Path) -> None:
     path = small / "result.json"
     result = json.loads(path.read_text("utf-8"))
     result["players"][0]["faults"] = {"timeout": 2}
@@ -91,18 +91,18 @@ def test_players_with_faults_are_doubted(arena_here: Arena, small: Path) -> None
          "and limit10; this game is not one of them"),
     ],
 )  # fmt: skip
-def test_estimates_that_cannot_be(arena_here: Arena, small: Path, arguments: list[str], sentence: str) -> None:
+def test_refusal_is_one_sentence(arena_here: Arena, small: Path, arguments: list[str], sentence: str) -> None:
     ran = arena_here("luck", "small", *arguments)
     assert (ran.code, ran.sentence) == (2, sentence)
 
 
-def test_a_policy_that_did_not_play(arena_here: Arena, small: Path) -> None:
+def test_policy_of_another_player_is_refused(arena_here: Arena, small: Path) -> None:
     ran = arena_here("luck", "small", "--known", "A=calling")
     assert ran.code == 2
     assert "to which its policy gives no chance: these hands were played by another policy" in ran.sentence
 
 
-def test_logs_alone_have_no_result_to_save_in(arena_here: Arena, small: Path) -> None:
+def test_logs_without_a_result_cannot_save_estimates(arena_here: Arena, small: Path) -> None:
     log = next(small.rglob("*.log"))
     ran = arena_here("luck", str(log), "--save")
     assert ran.sentence == "--save goes with the folder of one run"

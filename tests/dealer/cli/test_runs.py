@@ -26,7 +26,7 @@ def play(arena: Arena, out: str, *more: str) -> None:
     os.utime(Path(out) / "run.toml", (stamp, stamp))
 
 
-def test_runs_are_listed_from_the_newest(arena_here: Arena, tmp_path: Path) -> None:
+def test_runs_are_listed_newest_first(arena_here: Arena, tmp_path: Path) -> None:
     assert arena_here("runs").out == "Runs in runs\nThere is no run in runs.\n"
     play(arena_here, "runs/old", "-n", "5", "--seed", "1")
     play(arena_here, "runs/new", "-n", "6", "--seed", "1")
@@ -109,7 +109,7 @@ def test_twenty_runs_are_twenty_lines_of_a_window() -> None:
     assert all("-1,234 ± 1,057" in line for line in narrow[2:-1])
 
 
-def test_a_result_is_shown_again(arena_here: Arena) -> None:
+def test_result_is_shown_again(arena_here: Arena) -> None:
     shown = arena_here("play", "kuhn", "calling", "raising", "--in-process", "-n", "20", "--out", "runs/one")
     assert arena_here("show", "runs/one").out == shown.out
     assert arena_here("show").out == shown.out
@@ -124,13 +124,11 @@ def test_a_result_is_shown_again(arena_here: Arena) -> None:
     )
 
 
-def test_a_result_whose_log_was_changed_is_not_shown(arena_here: Arena) -> None:
+def test_result_of_a_changed_log_is_not_shown(arena_here: Arena) -> None:
     play(arena_here, "runs/one", "-n", "5", "--seed", "1")
     log = Path("runs/one/match.b.log")
     log.write_bytes(re.sub(rb"(STATE:2:.*:)(-?[0-9])(.*)", rb"\g<1>\g<2>0\g<3>", log.read_bytes()))
-    problem = re.compile(
-        r"runs/one/match\.b\.log, line 7: hand 2 is expected, but position 0 has won .*; put the line "
-    )
+    problem = re.compile(r"runs/one/match\.b\.log, line 7: hand 2 is expected, but position 0 has won ")
     for ran in (arena_here("show"), arena_here("show", "--json"), arena_here("resume", "runs/one")):
         assert ran.code == 2
         assert problem.match(ran.sentence)
@@ -138,7 +136,7 @@ def test_a_result_whose_log_was_changed_is_not_shown(arena_here: Arena) -> None:
     assert problem.match(arena_here("resume", "runs/one").sentence)
 
 
-def test_a_result_is_shown_without_the_logs_or_the_bots(arena_here: Arena) -> None:
+def test_result_is_shown_without_logs_and_bots(arena_here: Arena) -> None:
     play(arena_here, "runs/one", "-n", "5", "--seed", "1")
     shown = arena_here("show")
     Path("runs/one/match.a.log").unlink()
@@ -153,7 +151,7 @@ def test_a_result_is_shown_without_the_logs_or_the_bots(arena_here: Arena) -> No
     assert arena_here("show", "runs/one") == shown
 
 
-def test_last_is_a_run_wherever_a_run_is_taken(arena_here: Arena) -> None:
+def test_last_names_a_run_in_every_command(arena_here: Arena) -> None:
     play(arena_here, "runs/old", "-n", "5")
     play(arena_here, "runs/new", "-n", "6")
     assert json.loads(arena_here("show", "last-1", "--json").out)["deals_asked"] == 5
@@ -168,7 +166,9 @@ def test_last_is_a_run_wherever_a_run_is_taken(arena_here: Arena) -> None:
     assert arena_here("show", "last").sentence.startswith("last/result.json: there is no result")
 
 
-def test_defaults_of_a_user(arena_here: Arena, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_user_defaults_precede_those_of_a_command(
+    arena_here: Arena, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     path = tmp_path / "settings.toml"
     monkeypatch.setenv("ARENA_SETTINGS", str(path))
     path.write_text("deals = 12\nin_process = true\n")
@@ -182,46 +182,47 @@ def test_defaults_of_a_user(arena_here: Arena, tmp_path: Path, monkeypatch: pyte
     assert arena_here(*words).code == 2
 
 
-@pytest.mark.parametrize(
-    ("typed", "offered"),
-    [
-        ("arena tour", {"tournament"}),
-        ("arena play nol", {"nolimit", "nolimit3", "nolimit6", "nolimit10"}),
-        ("arena table limit remb", {"rembrant"}),
-        ("arena show runs/o", {"runs/one"}),
-        ("arena stats la", {"last"}),
-        ("arena bots r", {"raising", "random", "rembrant", "rh"}),
-        ("arena bot me", set()),
-        ("arena bot mf", {"mfs"}),
-        ("arena exploit exact le", {"leduc", "leduc-nolimit"}),
-        ("arena exploit bound kuhn ca", {"calling"}),
-        ("arena exploit against kuhn calling rai", {"raising"}),
-        ("arena bench bot mf", {"mfs"}),
-        ("arena bench bot mfs --game no", {"nolimit", "nolimit3", "nolimit6", "nolimit10"}),
-        ("arena doctor X -g no", {"nolimit", "nolimit3", "nolimit6", "nolimit10"}),
-        ("arena doctor tc", {"tcp"}),
-        ("arena play limit New=mf", {"New=mfs"}),
-        ("arena deal my", {"my.game"}),
-        ("arena deal limit Old=le", {"Old=learner"}),
-        ("arena games kuhn-", {"kuhn-depth"}),
-        ("arena solve leduc-", {"leduc-nolimit"}),
-        ("arena solve game leduc-", {"leduc-nolimit"}),
-        ("arena train cfr x --game kuhn-", {"kuhn-depth"}),
-        ("arena train learner --opponents mf", {"mfs"}),
-        ("arena evolve learner x --game kuhn-", {"kuhn-depth"}),
-        ("arena join host:1 mf", {"mfs"}),
-        ("arena join host:1 mfs --games limit,kuhn-", {"limit,kuhn-depth"}),
-        ("arena leaks last --compare cf", {"cfr"}),
-        ("arena stats last --game my", {"my.game"}),
-        ("arena luck last --known A=cf", {"A=cfr"}),
-        ("arena luck last --known A", set()),
-        ("arena gate runs/o", {"runs/one"}),
-    ],
-)
-def test_a_shell_completes(arena: Arena, tmp_path: Path, typed: str, offered: set[str]) -> None:
+COMPLETIONS = {
+    "arena tour": {"tournament"},
+    "arena play nol": {"nolimit", "nolimit3", "nolimit6", "nolimit10"},
+    "arena table limit remb": {"rembrant"},
+    "arena show runs/o": {"runs/one"},
+    "arena stats la": {"last"},
+    "arena bots r": {"raising", "random", "rembrant", "rh"},
+    "arena bot me": set(),
+    "arena bot mf": {"mfs"},
+    "arena exploit exact le": {"leduc", "leduc-nolimit"},
+    "arena exploit bound kuhn ca": {"calling"},
+    "arena exploit against kuhn calling rai": {"raising"},
+    "arena bench bot mf": {"mfs"},
+    "arena bench bot mfs --game no": {"nolimit", "nolimit3", "nolimit6", "nolimit10"},
+    "arena doctor X -g no": {"nolimit", "nolimit3", "nolimit6", "nolimit10"},
+    "arena doctor tc": {"tcp"},
+    "arena play limit New=mf": {"New=mfs"},
+    "arena deal my": {"my.game"},
+    "arena deal limit Old=le": {"Old=learner"},
+    "arena games kuhn-": {"kuhn-depth"},
+    "arena solve leduc-": {"leduc-nolimit"},
+    "arena solve game leduc-": {"leduc-nolimit"},
+    "arena train cfr x --game kuhn-": {"kuhn-depth"},
+    "arena train learner --opponents mf": {"mfs"},
+    "arena evolve learner x --game kuhn-": {"kuhn-depth"},
+    "arena join host:1 mf": {"mfs"},
+    "arena join host:1 mfs --games limit,kuhn-": {"limit,kuhn-depth"},
+    "arena leaks last --compare cf": {"cfr"},
+    "arena stats last --game my": {"my.game"},
+    "arena luck last --known A=cf": {"A=cfr"},
+    "arena luck last --known A": set(),
+    "arena gate runs/o": {"runs/one"},
+}
+"""Words offered for each beginning of a command line."""
+
+
+def test_shell_completes_commands_games_bots_and_runs(arena: Arena, tmp_path: Path) -> None:
     (tmp_path / "runs" / "one").mkdir(parents=True)
     (tmp_path / "runs" / "one" / "run.toml").touch()
     (tmp_path / "my.game").touch()
-    at = str(len(typed.split()) - 1)
-    ran = arena(_ARENA_COMPLETE="complete_bash", COMP_WORDS=typed, COMP_CWORD=at)
-    assert set(ran.out.split()) == offered
+    for typed, offered in COMPLETIONS.items():
+        word = str(len(typed.split()) - 1)
+        ran = arena(_ARENA_COMPLETE="complete_bash", COMP_WORDS=typed, COMP_CWORD=word)
+        assert set(ran.out.split()) == offered, typed

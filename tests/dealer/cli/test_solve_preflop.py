@@ -20,7 +20,7 @@ SMALL = ("--cap", "2", "--blinds", "5/10", "--bet", "10")
 """A game that is solved in a moment."""
 
 
-def test_what_it_prints_and_writes(arena_here: Arena, tmp_path: Path) -> None:
+def test_value_equals_that_of_the_written_program(arena_here: Arena, tmp_path: Path) -> None:
     mps = tmp_path / "game.mps"
     ran = arena_here("solve", "preflop", *SMALL, "--mps", str(mps))
     assert ran.code == 0
@@ -34,7 +34,7 @@ def test_what_it_prints_and_writes(arena_here: Arena, tmp_path: Path) -> None:
     assert solver.getInfo().objective_function_value == pytest.approx(float(value), abs=1e-9)
 
 
-def test_regret_matching_says_the_same(arena_here: Arena) -> None:
+def test_regret_matching_reaches_the_value_of_the_linear_program(arena_here: Arena) -> None:
     found = {}
     for algorithm, until in (("lp", 0), ("cfr+", 1e-3), ("cfr", 1e-2)):
         ran = arena_here("solve", "preflop", *SMALL, "--algorithm", algorithm, "--until", f"{until or 1}", "--json")
@@ -74,15 +74,13 @@ def test_as_published(arena_here: Arena, tmp_path: Path) -> None:
         ),
     ],
 )
-def test_bad_input_is_told_in_a_sentence(arena_here: Arena, arguments: list[str], sentence: str) -> None:
+def test_refusal_is_one_sentence(arena_here: Arena, arguments: list[str], sentence: str) -> None:
     ran = arena_here("solve", "preflop", *arguments)
     assert ran.code == 2
     assert ran.sentence == sentence
 
 
-def test_a_damaged_table_is_told_in_a_sentence(
-    arena_here: Arena, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_damaged_table_is_refused(arena_here: Arena, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from engine import matchups
 
     (tmp_path / "matchups.bin").write_bytes(b"ACPCMU01")
@@ -93,7 +91,7 @@ def test_a_damaged_table_is_told_in_a_sentence(
     assert ran.sentence == "the table of all matchups before the flop is damaged or of another version; reinstall it"
 
 
-def test_a_solver_without_a_solution_is_a_failed_run(arena_here: Arena, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_optimum_is_an_error(arena_here: Arena, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(highspy.Highs, "getModelStatus", lambda _: highspy.HighsModelStatus.kTimeLimit)
     ran = arena_here("solve", "preflop", "--cap", "1")
     assert (ran.code, ran.out) == (1, "")
@@ -102,7 +100,7 @@ def test_a_solver_without_a_solution_is_a_failed_run(arena_here: Arena, monkeypa
 
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGINT for one process")
-def test_ctrl_c_ends_it(tmp_path: Path) -> None:
+def test_ctrl_c_ends_the_solver(tmp_path: Path) -> None:
     """While HiGHS works on a game that takes it a minute."""
     mps = tmp_path / "game.mps"
     program = start([*ARENA, "solve", "preflop", "--cap", "12", "--mps", str(mps)], cwd=tmp_path, env=program_env())

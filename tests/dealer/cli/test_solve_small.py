@@ -26,7 +26,7 @@ def solved(arena: Arena, *words: str) -> dict[str, Any]:
     return found
 
 
-def test_kuhn(arena_here: Arena) -> None:
+def test_solution_of_kuhn(arena_here: Arena) -> None:
     ran = arena_here("solve", "kuhn")
     assert (ran.code, ran.err) == (0, "")
     assert ran.out.startswith(
@@ -43,7 +43,7 @@ def test_kuhn(arena_here: Arena) -> None:
 @pytest.mark.parametrize(
     ("game", "sets", "ends"), [("classic", 12, 5), ("breadth", 36, 13), ("depth", 24, 9), ("both", 72, 25)]
 )
-def test_the_four_games(arena_here: Arena, game: str, sets: int, ends: int) -> None:
+def test_variants_of_kuhn_have_one_value(arena_here: Arena, game: str, sets: int, ends: int) -> None:
     found = solved(arena_here, "kuhn", "--game", game)
     assert (found["information_sets"], found["ends"], found["algorithm"]) == (sets, ends, "lp")
     assert found["values"] == pytest.approx([-1 / 18, 1 / 18], abs=1e-12), "larger bets and raises change nothing"
@@ -54,7 +54,7 @@ def test_the_four_games(arena_here: Arena, game: str, sets: int, ends: int) -> N
     assert ("bet 10, not 2?" in told) == (game in ("breadth", "both"))
 
 
-def test_who_cannot_tell_a_bet_of_10_from_one_of_2(arena_here: Arena) -> None:
+def test_bets_of_10_may_be_seen_as_bets_of_2(arena_here: Arena) -> None:
     found = solved(arena_here, "kuhn", "--game", "breadth", "--tens-as-twos")
     assert "C10" in found["strategies"][0]
     assert "C10" not in found["strategies"][1]
@@ -64,7 +64,7 @@ def test_who_cannot_tell_a_bet_of_10_from_one_of_2(arena_here: Arena) -> None:
     assert "in the game breadth only, not in classic" in ran.sentence
 
 
-def test_leduc(arena_here: Arena, tmp_path: Path) -> None:
+def test_solution_of_leduc(arena_here: Arena, tmp_path: Path) -> None:
     out = tmp_path / "leduc.json"
     ran = arena_here("solve", "leduc", "--out", str(out))
     assert ran.code == 0
@@ -80,7 +80,7 @@ def test_leduc(arena_here: Arena, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("algorithm", ["cfr", "cfr+"])
-def test_regret_matching(arena_here: Arena, algorithm: str) -> None:
+def test_regret_matching_converges(arena_here: Arena, algorithm: str) -> None:
     ran = arena_here("solve", "kuhn", "--algorithm", algorithm, "--iterations", "100")
     assert ran.code == 0
     rows = re.findall(r"^ +([\d,]+) +(\S+) +([+-]\S+)$", ran.out, re.MULTILINE)
@@ -100,7 +100,7 @@ def test_three_players(arena_here: Arena) -> None:
     assert len(re.findall(r"^ +(?:first|second|third) +\S+ +[JQKA] +[fc] \S+, ", ran.out, re.MULTILINE)) == 48
 
 
-def test_a_game_of_ones_own(arena_here: Arena, tmp_path: Path) -> None:
+def test_own_game_file_is_solved(arena_here: Arena, tmp_path: Path) -> None:
     text = format_game_definition(find_game("kuhn")[1]).replace("numRanks = 3", "numRanks = 13")
     (tmp_path / "kuhn13.game").write_text(text)
     found = solved(arena_here, "game", "kuhn13.game")
@@ -112,7 +112,7 @@ def test_a_game_of_ones_own(arena_here: Arena, tmp_path: Path) -> None:
     assert solved(arena_here, "kuhn3.game")["values"] == pytest.approx([-1 / 18, 1 / 18])
 
 
-def test_the_page_has_the_convergence_and_all_rounds(arena_here: Arena, tmp_path: Path) -> None:
+def test_page_has_the_convergence_and_all_rounds(arena_here: Arena, tmp_path: Path) -> None:
     ran = arena_here("solve", "leduc", "--algorithm", "cfr+", "--iterations", "2", "--out", "page.html")
     assert ran.code == 0
     page = (tmp_path / "page.html").read_text("utf-8")
@@ -136,13 +136,13 @@ def test_the_page_has_the_convergence_and_all_rounds(arena_here: Arena, tmp_path
         (("game", "omaha"), "omaha: no such game or file"),
     ],
 )
-def test_what_is_refused(arena_here: Arena, words: tuple[str, ...], sentence: str) -> None:
+def test_refusal_is_one_sentence(arena_here: Arena, words: tuple[str, ...], sentence: str) -> None:
     ran = arena_here("solve", *words)
     assert (ran.code, ran.out) == (2, "")
     assert sentence in ran.sentence
 
 
-def test_an_interruption_ends_it(arena_here: Arena, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_early_interrupt_prints_nothing(arena_here: Arena, monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
@@ -151,7 +151,7 @@ def test_an_interruption_ends_it(arena_here: Arena, monkeypatch: pytest.MonkeyPa
     assert (ran.code, ran.out) == (130, "")
 
 
-def test_ctrl_c_shows_what_was_reached(arena_here: Arena, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_interrupt_prints_the_iterations_reached(arena_here: Arena, monkeypatch: pytest.MonkeyPatch) -> None:
     @contextlib.contextmanager
     def interrupted(*_: object) -> Iterator[ShowProgress]:
         def show(part: float | None, so_far: str = "") -> None:

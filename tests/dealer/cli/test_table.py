@@ -32,6 +32,7 @@ from tests.dealer.helpers import (
     program_env,
     write_program,
 )
+from tests.programs import start
 
 unix_only = pytest.mark.skipif(os.name == "nt", reason="a pseudo-terminal and signals of Unix")
 
@@ -64,7 +65,7 @@ def faults_of(run: Path) -> list[dict[str, int]]:
 KUHN = ("table", "kuhn", "calling", "--seed", "5")
 
 
-def test_a_match_to_its_end(sit: TableSession, tmp_path: Path) -> None:
+def test_match_is_played_to_its_end(sit: TableSession, tmp_path: Path) -> None:
     ran = sit(*KUHN, "-n", "3", "--out", "run", "--name", "Ann", entries="c,,r,,r,")
     assert (ran.code, ran.err) == (0, "")
     assert ran.out.startswith("Limit with a deck of 3 cards, bets 1, 2 players, blinds 1/1. You are Ann;")
@@ -90,14 +91,14 @@ def test_a_match_to_its_end(sit: TableSession, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("last", ["q", "zz"])
-def test_who_leaves_after_the_last_hand_has_played_the_match(sit: TableSession, tmp_path: Path, last: str) -> None:
+def test_leaving_after_the_last_hand_finishes_the_match(sit: TableSession, tmp_path: Path, last: str) -> None:
     ran = sit(*KUHN, "-n", "1", "--out", "run", entries=f"c,{last}")
     assert ran.code == 0
     assert ("'zz' is not clear after a hand. Enter ends the match, q leaves." in ran.out) == (last == "zz")
     assert result_of(tmp_path / "run")["outcome"] == "finished"
 
 
-def test_what_is_left_goes_on_as_if_nobody_had_left(sit: TableSession, tmp_path: Path) -> None:
+def test_resumed_match_equals_an_uninterrupted_one(sit: TableSession, tmp_path: Path) -> None:
     entries = ["c", "", "r", "", "r", "", "c", ""]
     whole = sit(*KUHN, "-n", "4", "--out", "whole", entries=",".join(entries))
     assert whole.code == 0
@@ -120,7 +121,7 @@ def test_what_is_left_goes_on_as_if_nobody_had_left(sit: TableSession, tmp_path:
     assert faults_of(tmp_path / "parts") == [{}, {}]
 
 
-def test_the_run_is_one_like_any_other(sit: TableSession, tmp_path: Path) -> None:
+def test_run_of_a_table_is_read_by_other_commands(sit: TableSession, tmp_path: Path) -> None:
     assert (
         sit(
             "table",
@@ -153,7 +154,7 @@ def test_the_run_is_one_like_any_other(sit: TableSession, tmp_path: Path) -> Non
     assert "is for 'arena table', not for 'arena play'" in ran.err
 
 
-def test_nothing_unclear_is_sent(sit: TableSession, tmp_path: Path) -> None:
+def test_unclear_entries_play_nothing(sit: TableSession, tmp_path: Path) -> None:
     entries = ",".join(["zz", "f", "9", "", "r 2000000000000000000", "?", "t", "w", "s", "s x", "h", "q x"])
     ran = sit(*KUHN, "--out", "run", entries=entries)
     assert ran.code == 0
@@ -167,7 +168,7 @@ def test_nothing_unclear_is_sent(sit: TableSession, tmp_path: Path) -> None:
     assert faults_of(tmp_path / "run") == [{}, {}]
 
 
-def test_reasons_and_all_cards_are_shown_with_a_hand_that_is_over(sit: TableSession) -> None:
+def test_finished_hand_is_shown_with_reasons_and_all_cards(sit: TableSession) -> None:
     ran = sit("table", "limit", "rh", "--seed", "4", "--show-all", entries="s,r,f,s,q")
     assert ran.code == 0
     before, again, _ = ran.out.partition("\nHand 0 again\n")
@@ -177,7 +178,7 @@ def test_reasons_and_all_cards_are_shown_with_a_hand_that_is_over(sit: TableSess
     assert re.search(r"\n  rh: \S\S \S\S\n", before)
 
 
-def test_the_hand_of_the_guide_is_a_real_one(sit: TableSession) -> None:
+def test_guide_has_the_output_of_a_hand(sit: TableSession) -> None:
     guide = (ROOT / "docs" / "play-yourself.md").read_text("utf-8")
     told = guide.partition("```text\n")[2].partition("```")[0]
     ran = sit("table", "limit", "mfs", "--seed", "6", entries="r,r,s,q")
@@ -206,28 +207,28 @@ def test_one_bot_takes_all_other_seats(sit: TableSession, tmp_path: Path) -> Non
         (["kuhn", "--resume", "nothing"], r"--resume continues a match as it was"),
     ],
 )
-def test_what_cannot_be_played_is_one_sentence(arena_here: Arena, arguments: list[str], sentence: str) -> None:
+def test_refusal_is_one_sentence(arena_here: Arena, arguments: list[str], sentence: str) -> None:
     ran = arena_here("table", *arguments)
     assert ran.code == 2
     assert re.match(f"arena: .*{sentence}", ran.err.replace("\n", " "))
     assert ran.out == ""
 
 
-def test_a_play_is_no_table(arena_here: Arena, tmp_path: Path) -> None:
+def test_run_of_play_is_not_resumed_at_a_table(arena_here: Arena, tmp_path: Path) -> None:
     play("kuhn", ["random", "calling"], deals=1, in_process=True, out=tmp_path / "run")
     ran = arena_here("table", "--resume", "run")
     assert ran.code == 2
     assert "is not a match at a table" in ran.err
 
 
-def test_a_table_is_resumed_in_a_terminal(sit: TableSession) -> None:
+def test_table_is_not_resumed_with_options_of_programs(sit: TableSession) -> None:
     sit(*KUHN, "--out", "run", entries="q")
     ran = sit("resume", "run", "--json")
     assert ran.code == 2
     assert "leave out --scheduler, --quiet, --json, --junit and --verbose" in ran.err
 
 
-def test_a_bot_that_dies_is_started_again(sit: TableSession, tmp_path: Path) -> None:
+def test_crashed_bot_is_started_again(sit: TableSession, tmp_path: Path) -> None:
     dies_once = write_program(
         tmp_path,
         "dies.py",
@@ -252,7 +253,7 @@ for line in f:
     assert faults_of(tmp_path / "run") == [{}, {"crash": 1}]
 
 
-def test_a_bot_that_cannot_start_ends_the_match(sit: TableSession, tmp_path: Path) -> None:
+def test_bot_that_cannot_start_ends_the_match(sit: TableSession, tmp_path: Path) -> None:
     broken = write_program(tmp_path, "broken.py", "import sys\nsys.exit('no')\n")
     ran = sit("table", "kuhn", f"broken={broken}", "--on-fault", "end", "--out", "run")
     assert ran.code == 1
@@ -260,7 +261,7 @@ def test_a_bot_that_cannot_start_ends_the_match(sit: TableSession, tmp_path: Pat
     assert "arena resume run" in ran.out
 
 
-def test_a_terminal_without_suits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ascii_terminal_has_no_suits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     enter_program_env(tmp_path, monkeypatch)
     ran = run_here([*KUHN, "--out", "run"], b"c\n\xff\n", "ascii")
     assert ran.code == 0
@@ -268,7 +269,7 @@ def test_a_terminal_without_suits(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert "'?' is not clear" in ran.out
 
 
-def test_a_result_that_cannot_be_written(sit: TableSession, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unwritable_result_is_an_error(sit: TableSession, monkeypatch: pytest.MonkeyPatch) -> None:
     def write(path: Path, content: str) -> None:
         if path.name == "result.json":
             raise OSError(28, "No space left on device")
@@ -363,7 +364,7 @@ def screen(folder: Path, *arguments: str, **options: Any) -> Iterator[Screen]:
 
 
 @unix_only
-def test_ctrl_c_in_a_terminal_and_the_same_hand_again(tmp_path: Path) -> None:
+def test_ctrl_c_leaves_the_hand_for_later(tmp_path: Path) -> None:
     with screen(tmp_path, *KUHN, "--out", "run", columns=60) as first:
         assert b"\x1b[1m" in first.prompt()
         first.type(b"c\n")
@@ -395,7 +396,7 @@ def test_ctrl_c_in_a_terminal_and_the_same_hand_again(tmp_path: Path) -> None:
 @pytest.mark.slow
 @unix_only
 @pytest.mark.parametrize("number", ["SIGTERM", "SIGHUP", "SIGINT"])
-def test_a_signal_in_the_middle_of_a_hand(tmp_path: Path, number: str) -> None:
+def test_signal_interrupts_the_hand(tmp_path: Path, number: str) -> None:
     # A test runner under nohup hands on that SIGHUP is ignored, and then the table ignores it, as it should.
     before = signal.signal(getattr(signal, number), signal.SIG_DFL)
     try:
@@ -411,28 +412,31 @@ def test_a_signal_in_the_middle_of_a_hand(tmp_path: Path, number: str) -> None:
     assert faults_of(tmp_path / "run") == [{}, {}]
 
 
-def test_a_table_in_the_browser_is_played_and_left_there(tmp_path: Path) -> None:
-    command = (*ARENA, "table", "kuhn", "calling", "--seed", "5", "-n", "9", "--browser", "--out", "run")
-    with subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, cwd=tmp_path, env=program_env()
-    ) as process:
+def test_table_is_played_and_left_in_a_browser(tmp_path: Path) -> None:
+    words = ("table", "kuhn", "calling", "--seed", "5", "-n", "9", "--browser", "--out", "run")
+    process = start([*ARENA, *words], cwd=tmp_path, env=program_env())
+    try:
         assert process.stdout is not None
-        said = ""
-        while not (found := re.search(r"http://127\.0\.0\.1:\d+/play/\S+", said)):
-            line = process.stdout.readline()
-            assert line, said
-            said += line
+        output = ""
+        while not (match := re.search(r"http://127\.0\.0\.1:\d+/play/\S+", output)):
+            line = process.stdout.readline().decode()
+            assert line, output
+            output += line
+        address = match[0]
         with httpx2.Client(timeout=PATIENCE_S) as browser:
-            page = browser.get(found[0]).text
+            page = browser.get(address).text
             fields = dict(re.findall('name="(form_key|moment)" value="([^"]*)"', page))
-            assert browser.post(found[0], data=fields | {"entry": "c"}).status_code == 303
-            # Whoever does not know the address finds no table.
-            other = found[0].rpartition("/")[0]
+            assert browser.post(address, data=fields | {"entry": "c"}).status_code == 303
+            # The address is the key of the table.
+            other = address.rpartition("/")[0]
             assert [browser.get(path).status_code for path in (other, f"{other}/1")] == [404, 404]
-            left = browser.post(f"{found[0]}/leave", data={"form_key": fields["form_key"]})
-            assert "You have left the table" in left.text
-        rest = process.stdout.read()
-        assert process.wait(PATIENCE_S) == 0
+            response = browser.post(f"{address}/leave", data={"form_key": fields["form_key"]})
+            assert "You have left the table" in response.text
+        out, err = process.communicate(timeout=PATIENCE_S)
+    finally:
+        process.kill()
+    assert (process.wait(), err) == (0, b"")
+    rest = out.decode()
     assert "after 1 hand of kuhn" in " ".join(rest.split())
     assert "Resume with: arena resume run" in rest
     assert result_of(tmp_path / "run")["outcome"] == "interrupted"
@@ -440,7 +444,7 @@ def test_a_table_in_the_browser_is_played_and_left_there(tmp_path: Path) -> None
 
 
 @unix_only
-def test_a_browser_that_is_slow_to_open_keeps_no_page_waiting(tmp_path: Path) -> None:
+def test_slow_browser_delays_no_page(tmp_path: Path) -> None:
     fetching = "import sys, urllib.request as r; print(r.urlopen(sys.argv[1], timeout=20).read().decode())"
     browser = write_program(tmp_path, "browser.py", fetching)
     with screen(tmp_path, *KUHN, "--browser", "--out", "run", BROWSER=f"{browser} %s") as table_session:
@@ -449,7 +453,7 @@ def test_a_browser_that_is_slow_to_open_keeps_no_page_waiting(tmp_path: Path) ->
         assert b"Resume with: arena resume run" in table_session.rest()
 
 
-def test_a_page_that_cannot_be_had_is_one_sentence(arena_here: Arena, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_busy_port_of_the_page_is_refused(arena_here: Arena, monkeypatch: pytest.MonkeyPatch) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         ran = arena_here("table", "kuhn", "--browser", "--port", str(taken.getsockname()[1]))
     assert (ran.code, ran.err.count("\n")) == (2, 1)

@@ -9,7 +9,7 @@ import pytest
 from tests.dealer.cli.conftest import Arena
 
 
-def test_a_training_of_a_small_game(arena_here: Arena, tmp_path: Path) -> None:
+def test_training_of_a_small_game(arena_here: Arena, tmp_path: Path) -> None:
     folder = tmp_path / "run"
     arguments = ("train", "cfr", str(folder), "--game", "kuhn", "--losses", "0", "--iterations")
     ran = arena_here(*arguments, "70")
@@ -36,7 +36,7 @@ def test_a_training_of_a_small_game(arena_here: Arena, tmp_path: Path) -> None:
         (["--hours", "1", "--minutes", "60"], "--hours and --minutes contradict each other; leave one out"),
     ],
 )
-def test_what_cannot_be_is_refused(arena_here: Arena, tmp_path: Path, arguments: list[str], sentence: str) -> None:
+def test_refusal_is_one_sentence(arena_here: Arena, tmp_path: Path, arguments: list[str], sentence: str) -> None:
     ran = arena_here("train", "cfr", str(tmp_path / "run"), *arguments)
     assert ran.code == 2
     assert sentence in ran.err.replace("\n", " ")
@@ -44,7 +44,7 @@ def test_what_cannot_be_is_refused(arena_here: Arena, tmp_path: Path, arguments:
 
 
 @pytest.mark.parametrize("command", ["train cfr leduc", "evolve learner leduc"])
-def test_a_game_in_the_place_of_the_folder_is_refused(arena_here: Arena, tmp_path: Path, command: str) -> None:
+def test_game_in_place_of_the_folder_is_refused(arena_here: Arena, tmp_path: Path, command: str) -> None:
     ran = arena_here(*command.split())
     assert ran.code == 2
     assert ran.err == (

@@ -62,7 +62,7 @@ def _wrong_values() -> Iterator[tuple[str, str, str]]:
             yield command, option, value
 
 
-def test_there_are_numbers_in_many_commands() -> None:
+def test_many_commands_take_numbers() -> None:
     found = {command for command, *_ in _numeric_options()}
     assert {"play", "deal", "tournament", "resume", "gate", "doctor", "export", "bench dealer"} <= found
 
@@ -78,7 +78,7 @@ _COMMANDS = sorted({command for command, *_ in _numeric_options()})
 
 
 @pytest.mark.parametrize("command", _COMMANDS)
-def test_a_wrong_number_is_told_in_our_words_with_its_option(command: str) -> None:
+def test_wrong_number_is_refused_with_its_option(command: str) -> None:
     """Each option with one of the wrong values, the next option with the next one."""
     by_option: dict[str, list[str]] = {}
     for name, option, value in _wrong_values():
@@ -89,7 +89,7 @@ def test_a_wrong_number_is_told_in_our_words_with_its_option(command: str) -> No
 
 @pytest.mark.slow  # some thousand commands
 @pytest.mark.parametrize("command", _COMMANDS)
-def test_any_wrong_number_is_told_in_our_words_with_its_option(command: str) -> None:
+def test_every_wrong_number_is_refused_with_its_option(command: str) -> None:
     _are_refused(command, [(option, value) for name, option, value in _wrong_values() if name == command])
 
 

@@ -47,7 +47,7 @@ def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 
 @pytest.mark.slow
-def test_what_was_compiled_where_and_for_how_long(root: Path, tmp_path: Path, arena_here: Arena) -> None:
+def test_compiled_code_is_listed_with_its_folder(root: Path, tmp_path: Path, arena_here: Arena) -> None:
     ran = subprocess.run(
         [sys.executable, "-P", "-c", ONE_JOB, "warmup"],
         cwd=tmp_path,
@@ -93,7 +93,7 @@ print(len(set(names)), "kernels")
 
 
 @pytest.mark.slow
-def test_no_kernel_is_left_out(tmp_path: Path) -> None:
+def test_every_kernel_is_compiled(tmp_path: Path) -> None:
     ran = subprocess.run(
         [sys.executable, "-P", "-c", EVERYTHING, str(tmp_path)],
         env=program_env(),
@@ -107,7 +107,7 @@ def test_no_kernel_is_left_out(tmp_path: Path) -> None:
     assert int(ran.stdout.split()[0]) > 50
 
 
-def test_a_bot_prepares_for_a_game_that_it_plays(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_bot_prepares_for_a_game_that_it_plays(monkeypatch: pytest.MonkeyPatch) -> None:
     prepared = {}
     for name in builtin_names():
         bot = make_bot(name, 0)
@@ -138,14 +138,14 @@ def test_each_state_is_json_with_its_schema(root: Path, arena_here: Arena, monke
     assert states == [("compiled", ["nothing"], 0), ("ready", [], 0), ("removed", [], 1)]
 
 
-def test_a_folder_that_cannot_be_made(root: Path, arena_here: Arena) -> None:
+def test_file_in_place_of_the_folder_is_refused(root: Path, arena_here: Arena) -> None:
     root.write_text("a file")
     ran = arena_here("warmup")
     assert ran.code == 2
     assert str(root) in ran.sentence
 
 
-def test_whoever_waited_finds_everything_done(root: Path, arena_here: Arena, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_waiting_process_compiles_nothing(root: Path, arena_here: Arena, monkeypatch: pytest.MonkeyPatch) -> None:
     root.mkdir()
     other = lock_run(root)
 

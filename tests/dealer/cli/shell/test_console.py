@@ -47,9 +47,7 @@ def test_elsewhere_a_sentence_is_a_line() -> None:
         (("play", "--config", "deep.toml"), "deep.toml: "),
     ],
 )
-def test_every_error_of_a_command_is_a_sentence(
-    arena_here: Arena, tmp_path: Path, arguments: tuple[str, ...], sentence: str
-) -> None:
+def test_error_is_one_sentence(arena_here: Arena, tmp_path: Path, arguments: tuple[str, ...], sentence: str) -> None:
     (tmp_path / "deep.json").write_text("[" * 100_000)
     (tmp_path / "deep.toml").write_text("a = " + "[" * 3000)
     ran = arena_here(*arguments)
@@ -73,14 +71,13 @@ def test_every_error_of_a_command_is_a_sentence(
         (("nothing",), "no such command 'nothing'; see 'arena -h'"),
         (("tournamnt",), "no such command 'tournamnt'; did you mean 'tournament'?"),
         (("--nothing",), "no such option: --nothing; see 'arena -h'"),
+        (("bench", "nonsense"), "no such command 'nonsense'; see 'arena bench -h'"),
         (("solve", "nothing"), "no such command 'nothing'; see 'arena solve -h'"),
         (("solve", "kuhn", "--nothing"), "no such option: --nothing; see 'arena solve kuhn -h'"),
         (("serve", "start", "--nothing"), "no such option: --nothing; see 'arena serve start -h'"),
     ],
 )
-def test_a_wrong_command_line_is_told_in_one_sentence(
-    arena_here: Arena, arguments: tuple[str, ...], sentence: str
-) -> None:
+def test_wrong_command_line_is_refused(arena_here: Arena, arguments: tuple[str, ...], sentence: str) -> None:
     ran = arena_here(*arguments)
     assert (ran.code, ran.sentence) == (2, sentence)
 

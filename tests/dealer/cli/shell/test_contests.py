@@ -88,7 +88,7 @@ UNDER_WAY = replace(
         ),
     ],
 )
-def test_the_line(progress: Progress, line: str) -> None:
+def test_line_of_a_run(progress: Progress, line: str) -> None:
     assert status_line(progress) == line
 
 
@@ -110,7 +110,7 @@ def test_a_narrow_window_leaves_out_what_matters_least(width: int, line: str) ->
     assert status_line(replace(UNDER_WAY, has_stop_rule=True, faults=1), width) == line
 
 
-def test_who_is_waited_for_stands_first() -> None:
+def test_late_players_stand_first() -> None:
     waits = (Wait(12.4, "Never", 0), Wait(3.0, "Late", None))
     assert status_line(replace(START, waits=waits)) == "waiting for Never for 12 s (hand 0) · 0/3,000 deals · 0 hands/s"
     absent = replace(UNDER_WAY, awaited=(ANN,), waits=(Wait(3.0, "Ann", None),))

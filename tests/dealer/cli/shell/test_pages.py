@@ -32,7 +32,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (("replay", "--hand", "7"), "/runs/run/matches/match.a/hands/7"),
     ],
 )
-def test_pages_are_shown_until_they_are_interrupted(run: Path, words: tuple[str, ...], path: str) -> None:
+def test_pages_are_served_until_an_interrupt(run: Path, words: tuple[str, ...], path: str) -> None:
     program = start([*ARENA, *words, str(run), "--no-browser"], cwd=run.parent, env=program_env())
     try:
         assert program.stdout is not None
@@ -56,9 +56,7 @@ def test_pages_are_shown_until_they_are_interrupted(run: Path, words: tuple[str,
         (("replay", "FILE"), "not recognised"),
     ],
 )
-def test_what_cannot_be_shown_is_told_in_a_sentence(
-    run: Path, tmp_path: Path, words: tuple[str, ...], sentence: str
-) -> None:
+def test_missing_run_and_hand_are_refused(run: Path, tmp_path: Path, words: tuple[str, ...], sentence: str) -> None:
     file = tmp_path / "notes.txt"
     file.write_text("once upon a time\n" * 30)
     given = [{"RUN": str(run), "FILE": str(file)}.get(word, word) for word in words]
@@ -70,19 +68,8 @@ def test_what_cannot_be_shown_is_told_in_a_sentence(
     assert "Traceback" not in err.decode()
 
 
-def test_a_match_is_watched_while_it_is_played(tmp_path: Path) -> None:
-    words = [
-        "play",
-        "leduc",
-        "random",
-        "calling",
-        "-n",
-        "60",
-        "--watch",
-        "--no-browser",
-        "--out",
-        str(tmp_path / "run"),
-    ]
+def test_match_is_watched_during_play(tmp_path: Path) -> None:
+    words = ["play", "leduc", "random", "calling", "-n", "60", "--watch", "--no-browser", "--out", "run"]
     program = start([*ARENA, *words], cwd=tmp_path, env=program_env())
     out, err = program.communicate(timeout=PATIENCE_S)
     assert program.wait() == 0, err.decode()

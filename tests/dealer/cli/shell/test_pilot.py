@@ -21,7 +21,7 @@ from tests.programs import start
 LEDUC = ("play", "leduc", "calling", "random", "--in-process", "--seed", "3", "--plan")
 
 
-def test_a_width_takes_the_deals_that_the_spread_of_the_pilot_says(arena_here: Arena, tmp_path: Path) -> None:
+def test_deals_follow_from_the_spread_of_the_pilot(arena_here: Arena, tmp_path: Path) -> None:
     ran = arena_here(*LEDUC, "--stop", "ci=20", "--json")
     planned = json.loads(ran.out)
     pilot = planned["pilot"]
@@ -38,12 +38,12 @@ def test_a_width_takes_the_deals_that_the_spread_of_the_pilot_says(arena_here: A
     assert re.fullmatch(rf"--stop ci=20 is likely to need about {about} deals of leduc: .+\.", sentences[1])
 
 
-def test_a_rule_that_ends_the_pilot_needs_no_more(arena_here: Arena) -> None:
+def test_rule_may_end_the_pilot(arena_here: Arena) -> None:
     planned = json.loads(arena_here(*LEDUC, "--stop", "better:-3000,3000", "--json").out)
     assert planned["deals"] == planned["pilot"]["duplicates"] < 1000
 
 
-def test_more_deals_than_would_be_played(arena_here: Arena) -> None:
+def test_plan_may_exceed_the_deals_to_be_played(arena_here: Arena) -> None:
     out = arena_here(*LEDUC, "--stop", "ci=5", "-n", "2000").out
     assert "deals of leduc, more than the 2,000 that would be played: " in out
 
@@ -59,23 +59,24 @@ NO_STOP_RULE = "--plan estimates the deals of a stop rule; add one, such as --st
         (("--stop", "ci=20", "-n", "50"), 1, "the pilot has 50 deals, and an estimate needs at least 100"),
     ],
 )
-def test_what_cannot_be_planned(arena_here: Arena, options: tuple[str, ...], code: int, sentence: str) -> None:
+def test_pilot_without_a_rule_is_refused(arena_here: Arena, options: tuple[str, ...], code: int, sentence: str) -> None:
     ran = arena_here(*LEDUC, *options)
     assert (ran.code, ran.sentence) == (code, sentence)
 
 
-def test_a_pilot_that_fails_says_why(arena: Arena, tmp_path: Path) -> None:
+def test_failed_pilot_has_the_reason(arena_here: Arena, tmp_path: Path) -> None:
     (tmp_path / "bad.py").write_text("raise SystemExit(3)")
-    ran = arena("play", "leduc", "python3 bad.py", "random", "--stop", "ci=20", "--plan")
+    ran = arena_here("play", "leduc", "python3 bad.py", "random", "--stop", "ci=20", "--plan")
     assert (ran.code, ran.out) == (1, "")
     assert "exit code 3" in ran.sentence
     assert not (tmp_path / "runs").exists()
 
 
 @pytest.mark.skipif(os.name == "nt", reason="signals of Unix")
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-@pytest.mark.parametrize("options", [(), ("--in-process", "--no-duplicate")])
-def test_a_pilot_that_is_interrupted(tmp_path: Path, number: signal.Signals, options: tuple[str, ...]) -> None:
+@pytest.mark.parametrize(
+    ("options", "number"), [((), signal.SIGINT), (("--in-process", "--no-duplicate"), signal.SIGTERM)]
+)
+def test_interrupted_pilot_is_removed(tmp_path: Path, number: signal.Signals, options: tuple[str, ...]) -> None:
     (tmp_path / "slow.py").write_text(
         "import pathlib, time\n"
         "from bots import Bot\n"

@@ -33,7 +33,7 @@ def terminal_of(stream: io.StringIO, *, is_terminal: bool) -> Terminal:
     return terminal
 
 
-def test_what_it_has_come_to_is_told(clock: Clock) -> None:
+def test_line_has_the_latest_note(clock: Clock) -> None:
     stream = io.StringIO()
     with showing_progress(terminal_of(stream, is_terminal=False), "counting") as show:
         show(0.0, lambda: "never made")
@@ -44,7 +44,7 @@ def test_what_it_has_come_to_is_told(clock: Clock) -> None:
     assert stream.getvalue() == "counting: 50%, 15 s left, 3 found\ncounting: 30 s so far, 4 found\n"
 
 
-def test_on_a_terminal_a_line_is_redrawn_and_gone_at_the_end(clock: Clock) -> None:
+def test_line_is_redrawn_on_a_terminal_and_removed(clock: Clock) -> None:
     stream = io.StringIO()
     with showing_progress(terminal_of(stream, is_terminal=True), "counting") as show:
         show(0)
@@ -55,7 +55,7 @@ def test_on_a_terminal_a_line_is_redrawn_and_gone_at_the_end(clock: Clock) -> No
     assert stream.getvalue().endswith("\x1b[2K")
 
 
-def test_elsewhere_a_line_is_printed_now_and_then(clock: Clock) -> None:
+def test_line_is_printed_now_and_then_elsewhere(clock: Clock) -> None:
     stream = io.StringIO()
     with showing_progress(terminal_of(stream, is_terminal=False), "counting") as show:
         for second in range(25):
@@ -74,7 +74,7 @@ def test_work_of_an_earlier_command_does_not_count(clock: Clock) -> None:
     assert stream.getvalue() == "counting: 75%, 10 s left\n"
 
 
-def test_where_nobody_knows_how_long_it_takes_the_time_so_far_is_shown(clock: Clock) -> None:
+def test_time_so_far_replaces_an_unknown_rest(clock: Clock) -> None:
     stream = io.StringIO()
     with showing_progress(terminal_of(stream, is_terminal=False), "solving") as show:
         for second in range(15):
