@@ -1,6 +1,5 @@
-"""The bot `equilibrium`: small games of two players, played so that no opponent wins more than the game's value.
+"""The bot ``equilibrium`` for small games of two players.
 
-bot        the player, and the strategies, shipped as texts that it reads without any solver
-generate   makes them: the linear program of `bots.solving`
-deviations what another player gives away compared with it, from finished hands
+- `bot`: the player, with strategies that ship as text and need no solver
+- `deviations`: costs of another player's decisions compared with the equilibrium, from finished hands
 """

@@ -1,8 +1,8 @@
 """Measurements of bots from their policies.
 
-- `policies`: a policy of a bot, of a file, or of a program that is asked; the cost of departing from one
-- `hypothetical_hands`: AIVAT, with the cards that players of a known policy had, or might have had
-- `local_best_response`: the range of a player whose policy is known, and the best answer for one action
-- `bot`: the bot `lbr`, which plays it
-- `exploiting`: what local best response wins from a policy, without the luck of cards and draws
+- `policies`: policies of bots, files and programs, and the cost of deviating from one
+- `hypothetical_hands`: AIVAT, with the cards that players with a known policy held or might have held
+- `local_best_response`: range of a player with a known policy, and the local best response to it
+- `bot`: the bot ``lbr``, which plays it
+- `exploiting`: estimate of its winnings against a policy, corrected for luck
 """

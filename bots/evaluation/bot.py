@@ -1,6 +1,6 @@
-"""The bot `lbr`: local best response against a policy, as a player.
+"""The bot ``lbr``, which plays local best response against a policy.
 
-What it computes with is imported when it plays, so that listing the bots does not import numpy.
+Computations are imported during play, so that listing the bots does not import numpy.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def local_refusal(game: Game) -> str | None:
-    """Why local best response does not play a game; None where it does."""
+    """Return the reason why local best response does not play a game, or None if it does."""
     if is_holdem(game) and game.num_players == 2:
         return None
     return (
@@ -32,19 +32,19 @@ def local_refusal(game: Game) -> str | None:
 class LbrBot(Bot):
     """Plays local best response against an opponent whose policy it knows.
 
-    Algorithm: `bots.evaluation.local_best_response`. It keeps how likely each holding of the opponent is by the policy
-        of `against`, and takes the action that wins most if there is no bet after it. Where the opponent does what that
-        policy never would, it learns nothing from it.
+    Algorithm: `bots.evaluation.local_best_response`. It tracks the opponent's range by the policy of `against`, and
+        takes the action that wins most if there is no bet after it. An action that the policy never takes leaves the
+        range unchanged.
 
     Source: V. Lisy & M. Bowling, "Equilibrium approximation quality of current no-limit poker bots", 2017, arXiv
         1612.07547.
 
-    Other games: limit and no-limit hold'em of two players; all others are refused.
+    Other games: none besides limit and no-limit hold'em of two players.
 
     Strength: against the policy that it assumes it wins what `arena exploit bound` finds, and nothing is claimed
     against others.
 
-    It draws nothing, so a match that is resumed or split between hands plays the same.
+    The bot draws nothing, so a match that is resumed or split between hands plays the same.
     """
 
     def __init__(

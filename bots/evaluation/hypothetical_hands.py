@@ -1,31 +1,10 @@
-"""AIVAT: the luck of the draws and of the cards of players whose policy is known, taken out of finished hands.
+"""AIVAT: correct finished hands for the luck of players whose policy is known.
 
-Over ranges (`HypotheticalHands`), it is what such players would have won with every holding they might have had.
-
-Given what the other players saw and the board, every holding of the known players is as likely as their policies make
-it. So a hand counts at the mean over all of them, each weighed by the chance with which its policy plays what was
-played, and so does every term of chance and of a known player's draws (Burch et al. 2018, section "AIVAT"). Of the
-deal, only the cards of the others are left to luck.
-
-The policy is asked about every holding at every decision, a thousand in hold'em, unless a bot answers for all at once
-(`Bot.policy_by_holding`). So this is for policies that answer fast, or for few hands; and the known players may have
-`MOST_HOLDINGS` together, which is one player of hold'em, or everybody in Kuhn's and Leduc's games.
-
-With the cards that were held, its terms are the players' draws, less what these brought beyond expectation. At every
-decision of such a player any function V of what follows has an expectation over its probabilities, and the expectation
-less the value of the action taken is 0 on average (Burch et al. 2018, "AIVAT: A new variance reduction technique for
-agent evaluation in imperfect information games"; here with the cards that were held, so that one question per decision
-is enough). Bots that never draw have no such terms: theirs are all 0.
-
-Each player has these columns:
-
-- the *value term*: V is the expected share of the pot, all hole cards known, times the pot, less the chips put in;
-- by round, four terms of events: "does not fold" and "raises", each less its probability, each with the share less that
-  of equals and without it. In no-limit games they are multiplied with the pot. They are for estimators with weights,
-  which find what a bet is worth beyond the chips in the pot.
-
-A decision for which the policy has no probabilities has no terms. An action to which it gives no chance ends the
-counting: the policy is then not that of the player in these hands.
+Source: Burch et al. 2018, "AIVAT: A new variance reduction technique for agent evaluation in imperfect information
+games". `HypotheticalHands` replaces a hand by its mean over all holdings of the known players, weighted by the
+probability that their policies play the hand. It asks the policies about every holding at every decision, so it is for
+fast policies or few hands. `ActionTerms` corrects for the actions that known players drew, with the cards that were
+held, and asks once per decision.
 """
 
 from __future__ import annotations
@@ -50,7 +29,7 @@ from protocol import format_action
 
 
 def chips_of(betting: BettingState, action: Action) -> int:
-    """The chips that an action of the player in turn puts in."""
+    """Return the chips that an action of the player in turn puts in."""
     if action.kind == ActionKind.FOLD:
         return 0
     if action.kind == ActionKind.CALL:
@@ -70,35 +49,39 @@ def _no_chance(record: HandRecord, position: Position, action: Action) -> str:
     )
 
 
-MOST_HOLDINGS: Final = 1326
+MAX_HOLDINGS: Final = 1326
 _Floats = NDArray[np.float64]
 
 
 def number_of_holdings(game: Game, known: int) -> int:
-    """In how many ways some players can hold cards, given the cards of the others."""
+    """Return the number of combinations of holdings of `known` players, given the cards of the others."""
     held = game.num_hole_cards
     others = game.num_players - known
     return prod(comb(len(game.deck) - held * (others + player), held) for player in range(known))
 
 
 class HypotheticalHands:
-    """Hands of one game at their mean over the holdings of some players."""
+    """Means of hands over the holdings of the known players.
+
+    Args:
+        game: its stacks may differ from those of the hands.
+        policies: policies of the known players by name.
+    """
 
     def __init__(self, game: Game, policies: Mapping[str, Policy]) -> None:
-        """The policies are those of the known players, by name; the stacks of the game do not matter."""
         self.names = tuple(policies)
         self._game = game
         self._policies = dict(policies)
         self._shares = Shares(game)
 
     def columns(self, record: HandRecord, stream: int) -> _Floats:
-        """Two terms of mean 0 for each position, in chips, shape (players, 2).
+        """Return two terms of mean 0 for each position, in chips, shape (players, 2).
 
-        The first one makes AIVAT of the chips won and the pot terms of chance, the second one, alone, makes the mean
-        over all holdings of the chips won.
+        The first, added to the chips won and the pot terms of chance, gives the AIVAT estimate. The second, added to
+        the chips won, gives their mean over all holdings.
 
         Raises:
-            PolicyError: a policy has no probabilities in a state, or none for what a player did.
+            PolicyError: a policy has no probabilities in a state, or probability 0 for a player's action.
         """
         raw = np.array(record.values)
         chance = term_values(self._shares, [record.deal], [chance_terms(record.betting)], [stream])[0]
@@ -129,7 +112,7 @@ class _Walk:
         self._found: dict[PotRow, _Floats] = {}
 
     def result(self) -> tuple[_Floats, _Floats]:
-        """The mean of the chips won, and the sum of the terms, by position."""
+        """Return the mean of the chips won and the sum of the terms, by position."""
         record = self._record
         game = self._game
         everybody = (1 << game.num_players) - 1
@@ -174,7 +157,7 @@ class _Walk:
         return found
 
     def _decision(self, policy: Policy, betting: BettingState, action: Action) -> _Floats:
-        """The term of a known player's draw; its chance becomes part of the weights."""
+        """Return the term of a known player's action, and multiply the weights by its probability."""
         position = betting.acting_position
         pot = float(betting.pot)
         members = (1 << self._game.num_players) - 1 & ~betting.folded
@@ -207,7 +190,7 @@ class _Walk:
     def _chances_there(
         self, policy: Policy, betting: BettingState
     ) -> Iterator[tuple[NDArray[np.int64], Mapping[Action, float | _Floats]]]:
-        """What a policy does with the holdings that can be: their places, and the probabilities of each action."""
+        """Return the indices of the possible holdings, and the policy's probabilities of each action with them."""
         there = np.flatnonzero(self._weights)
         position = betting.acting_position
         board = self._record.deal.board[: self._game.board_cards_by_round[betting.round]]
@@ -225,7 +208,7 @@ class _Walk:
             yield np.array([at]), certain_policy_at(policy, seen, name, ": no average over hands")
 
     def _of(self, row: PotRow) -> _Floats:
-        """The shares of a pot with every holding, shape (holdings, players); 0 where they cannot be any more."""
+        """Return the shares of a pot with every holding, shape (holdings, players), 0 for impossible ones."""
         found = self._found.get(row)
         if found is None:
             found = self._found[row] = np.zeros((len(self._deals), self._game.num_players))
@@ -242,7 +225,7 @@ class _Walk:
 
 
 def _pots(betting: BettingState) -> list[tuple[int, int]]:
-    """The bit set of the players in each pot, and its chips."""
+    """Return the mask of the players and the chips of each pot."""
     pots = []
     for pot in side_pots(betting.spent, betting.folded):
         members = sum([1 << at for at in pot.players])
@@ -265,18 +248,27 @@ def _holdings(
 
 
 _EVENTS: Final = 4
-"""Terms of events in each round."""
+"""Number of event terms in each round."""
 _FOLD = ActionKind.FOLD
 _RAISE = ActionKind.RAISE
 
 
 class ActionTerms:
-    """The terms of some players in one game: `logs.variance.reduction.HandCorrections`.
+    """Terms of the actions of players with known policies, as `logs.variance.reduction.HandCorrections`.
+
+    At a decision, the expectation of a function over the policy's probabilities, less its value after the action taken,
+    has mean 0. A player's columns are
+
+    - the value term: the expected share of the pot with all hole cards known, times the pot, less the chips put in;
+    - four event terms per round: "does not fold" and "raises", each with and without the share less that of equals,
+      times the pot in no-limit games. Estimators with weights learn from them the value of a bet beyond the pot.
+
+    A decision without probabilities has no terms.
 
     Attributes:
-        columns: by player, its columns.
-        ranges: by players, the columns of the mean over their holdings.
-        doubts: by player, why its policy may not be that of all its hands.
+        columns: columns of each player.
+        ranges: columns of the means over holdings, by the names of the known players.
+        doubts: by player, the reason to doubt that the policy is that of all its hands.
     """
 
     def __init__(
@@ -287,7 +279,6 @@ class ActionTerms:
         *,
         imagined: Sequence[HypotheticalHands] = (),
     ) -> None:
-        """The `imagined` average over the holdings of some of the players; the stacks of the game do not matter."""
         self.doubts = dict(doubts or {})
         width = 1 + _EVENTS * game.num_rounds
         self._policies = dict(policies)
@@ -298,7 +289,11 @@ class ActionTerms:
         self._width = first + 2 * len(self._imagined)
 
     def terms(self, record: HandRecord, stream: int) -> Terms:
-        """The terms of a hand; a `PolicyError` if its policy excludes what a player did."""
+        """Return the terms of a hand.
+
+        Raises:
+            PolicyError: a policy has probability 0 for a player's action, so it is not that of the player.
+        """
         game = record.game
         found = Terms(game.num_players, self._width)
         known = [name if name in self._policies else None for name in record.names]
@@ -325,7 +320,7 @@ class ActionTerms:
 
 
 def _is_certain(chances: Mapping[Action, float], action: Action) -> bool:
-    """Whether an action has a chance under another size: raises of limit games may be written with one."""
+    """Return whether a policy has a possible action of this kind that states no size."""
     return any(chance and one.kind == action.kind and not action.hand_total for one, chance in chances.items())
 
 

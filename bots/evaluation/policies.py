@@ -1,31 +1,19 @@
-"""Policies of bots, files and programs, and what a player loses where it departs from one.
+"""Policies of bots, files and programs, and the cost of deviating from one.
 
     parse_policy("mfs?k=2")                a bot, named as in a match (`bots.sdk.registry`)
     parse_policy("file:new.policy")        a file, below
     parse_policy("ask:./my_policy --x")    a program, below
 
-All use the same lines. A state is what a dealer would send to the player whose turn it is, and probabilities are
-pairs of an action and its probability, in the protocol's letters; raises carry their hand totals in no-limit games:
+A line has a state, as a dealer sends it to the player in turn, and pairs of an action and its probability. In no-limit
+games raises have their hand totals:
 
     MATCHSTATE:1:30:cr300:|9s8h    f 0.2 c 0.5 r900 0.3
 
-A *file* has such lines: a state, then its probabilities, or ``?`` where it has none. An empty hand number
-(``MATCHSTATE:1::cr300:|9s8h``) is for every hand. ``#`` begins a remark. States that are not in it have no policy.
+A *file* has such lines, with ``?`` for a state without probabilities. A line without a hand number
+(``MATCHSTATE:1::cr300:|9s8h``) is for every hand. ``#`` begins a comment. Other states have no policy.
 
-A *program* is started once; the variable ``ARENA_GAME`` holds the path of the game's definition, as for bots. It is
-sent one state per line on its standard input and answers each with one line on its standard output: the probabilities,
-or ``?``. When its input ends, it should end.
-
-A comparison takes finished hands of hold'em and plays both actions out:
-
-    found = leaks_against_policy(deals_in(find(["runs/x"])), "New", make_bot("cfr"), "cfr")
-
-For each decision of the player an action is drawn from the policy. Where it is another one than the player's, both are
-played out from there, with the cards of all players as they were, the same board and the same draws, and with the
-policy in every seat; the difference in chips is that of the decision. So this is the cost compared with the policy and
-against it, with the hands that the opponents really held. A player who plays the policy is as likely to gain as to lose
-in each decision, whatever happened before: there the intervals of `logs.leaks.search`, which change signs of decisions,
-are exact.
+A *program* is started once, with the path of the game definition in ``ARENA_GAME``. It reads one state per line and
+writes one line with the probabilities, or ``?``, for each. It should exit at the end of its input.
 """
 
 from __future__ import annotations
@@ -76,7 +64,7 @@ if TYPE_CHECKING:
     from engine import Game
 
 _TOLERANCE: Final = 1e-4
-"""By which probabilities may miss a sum of 1, since files round them; they are then divided by it."""
+"""Maximum deviation of a sum of probabilities from 1, because files round them. They are then divided by the sum."""
 _ROUNDING: Final = 1e-12
 _KINDS: Final[Mapping[str, ActionKind]] = {"f": ActionKind.FOLD, "c": ActionKind.CALL, "r": ActionKind.RAISE}
 _ACTION: Final = re.compile(r"([fcr])([0-9]{0,9})", re.ASCII)
@@ -85,23 +73,29 @@ _ANY_HAND: Final = re.compile(r"(MATCHSTATE:[0-9]+:)[0-9]+(:)", re.ASCII)
 
 
 class Policy(Protocol):
-    """Something with probabilities: a `Bot`, or what this module makes."""
+    """A `Bot`, or another policy of this module."""
 
     def policy(self, view: View) -> Mapping[Action, float] | None:
-        """The probability of each action in a state; None where it has none."""
+        """Return the probability of each action in a state, or None if they are unknown."""
         ...
 
 
 def parse_policy(text: str, game: Game) -> Policy:
-    """A policy from its text; a `SpecError` if there is no such bot, a `PolicyError` for other problems."""
+    """Parse a policy, and start its program or prepare its bot.
+
+    Raises:
+        SpecError: there is no such bot.
+        PolicyError: the file or program fails, or the bot reports no policy in this game.
+    """
     kind, _, rest = text.partition(":")
     if kind == "file" and rest:
         return FilePolicy(rest, game)
     if kind == "ask" and rest:
         return AskedPolicy(rest, game)
     bot = make_bot(text)
-    if (problem := bot.refusal(game)) is not None:
-        raise PolicyError(f"{text} has no policy in this game: {problem}")
+    refusal = bot.refusal(game)
+    if refusal is not None:
+        raise PolicyError(f"{text} has no policy in this game: {refusal}")
     if type(bot).policy is Bot.policy:
         raise PolicyError(f"{text} has no policy: it does not report the probabilities of its actions")
     bot.prepare(game)
@@ -110,51 +104,70 @@ def parse_policy(text: str, game: Game) -> Policy:
 
 @contextlib.contextmanager
 def open_policy(text: str, game: Game) -> Iterator[Policy]:
-    """A policy as `parse_policy` reads it; a program that is asked ends with the block."""
+    """Open a policy as `parse_policy` does, and end its program with the block."""
     policy = parse_policy(text, game)
     with contextlib.closing(policy) if isinstance(policy, AskedPolicy) else contextlib.nullcontext():
         yield policy
 
 
 def policy_at(policy: Policy, view: View) -> Mapping[Action, float] | None:
-    """The probabilities of a policy in a state, checked: legal actions, and a sum of 1; else a `PolicyError`."""
-    found = policy.policy(view)
-    if found is None:
+    """Return the probabilities of a policy in a state, or None if it has none there.
+
+    Raises:
+        PolicyError: an action is illegal, or the probabilities do not sum to 1.
+    """
+    chances = policy.policy(view)
+    if chances is None:
         return None
-    legal = view.legal
-    for action, chance in found.items():
-        is_legal = action.kind == ActionKind.CALL or (
-            legal.can_fold
-            if action.kind == ActionKind.FOLD
-            else legal.can_raise and (view.game.is_limit or legal.raise_min <= action.hand_total <= legal.raise_max)
-        )
-        if not is_legal and chance:
+    for action, chance in chances.items():
+        if chance and not _is_legal(view, action):
             raise PolicyError(f"in {_text_of(view)} the policy contains an illegal action: {format_action(action)}")
         if not chance >= 0:
             raise PolicyError(f"in {_text_of(view)} the policy has an invalid probability: {chance:g}")
-    total = math.fsum(found.values())
+    total = math.fsum(chances.values())
+    # Not `>`: the comparison is also false for NaN.
     if not abs(total - 1) <= _TOLERANCE:
         raise PolicyError(f"in {_text_of(view)} the probabilities of the policy sum to {total:g}, not to 1")
     if total == 1:
-        return found
-    return {action: chance / total for action, chance in found.items()}
+        return chances
+    return {action: chance / total for action, chance in chances.items()}
 
 
-def certain_policy_at(policy: Policy, view: View, name: str, why: str) -> Mapping[Action, float]:
-    """The same of a policy that must have probabilities; errors begin with the name, and say why they are needed."""
+def _is_legal(view: View, action: Action) -> bool:
+    legal = view.legal
+    if action.kind == ActionKind.CALL:
+        return True
+    if action.kind == ActionKind.FOLD:
+        return legal.can_fold
+    if not legal.can_raise:
+        return False
+    return view.game.is_limit or legal.raise_min <= action.hand_total <= legal.raise_max
+
+
+def certain_policy_at(policy: Policy, view: View, name: str, reason: str) -> Mapping[Action, float]:
+    """Return the probabilities of a policy that must have some in every state.
+
+    Args:
+        name: name of the policy, with which errors begin.
+        reason: end of the error for a state without probabilities.
+
+    Raises:
+        PolicyError: the policy has no probabilities, an illegal action, or a wrong sum.
+    """
     try:
-        found = policy_at(policy, view)
+        chances = policy_at(policy, view)
     except PolicyError as error:
         raise PolicyError(f"{name}: {error}") from error
-    if found is None:
-        raise PolicyError(f"{name} has no policy in {_text_of(view)}{why}")
-    return found
+    if chances is None:
+        raise PolicyError(f"{name} has no policy in {_text_of(view)}{reason}")
+    return chances
 
 
 def policy_by_holding_at(policy: Policy, view: View) -> HoldingChances | None:
-    """What a policy does in a state of hold'em, without hole cards, with all holdings; None if it is asked singly.
+    """Return a bot's probabilities by holding in a state of hold'em, or None if it reports only single holdings.
 
-    Sums of probabilities that rounding has moved off 1 are set right.
+    Args:
+        view: without hole cards.
 
     Raises:
         PolicyError: the probabilities with a possible holding do not sum to 1.
@@ -183,7 +196,11 @@ def policy_by_holding_at(policy: Policy, view: View) -> HoldingChances | None:
 
 class FilePolicy:
     def __init__(self, path: str | os.PathLike[str], game: Game) -> None:
-        """Read the file; a `PolicyError` names the line that cannot be read."""
+        """Read the file.
+
+        Raises:
+            PolicyError: a line cannot be read.
+        """
         self._known: dict[str, Mapping[Action, float] | None] = {}
         try:
             with open(path, encoding="utf-8") as file:
@@ -211,7 +228,7 @@ class FilePolicy:
             raise PolicyError(f"{place}: {state} has other probabilities than before")
 
     def policy(self, view: View) -> Mapping[Action, float] | None:
-        """The probabilities of the state, of this hand or else of every hand; None where the file has none."""
+        """Return the probabilities for this hand, else those for every hand, or None if the file has neither."""
         text = _text_of(view)
         if text in self._known:
             return self._known[text]
@@ -219,12 +236,16 @@ class FilePolicy:
 
 
 class AskedPolicy:
-    """A policy of a program that is asked, until it is closed."""
+    """Policy of a program, which runs until `close`."""
 
     def __init__(
         self, command: str, game: Game, *, reply_timeout_s: float = 60.0, leave_timeout_s: float = 1.0
     ) -> None:
-        """Start the program, whose command is split as by a shell, or raise a `PolicyError`."""
+        """Start the program; its command is split as by a shell.
+
+        Raises:
+            PolicyError: the program cannot be started.
+        """
         self._command = command
         self._reply_timeout_s = reply_timeout_s
         self._leave_timeout_s = leave_timeout_s
@@ -264,7 +285,11 @@ class AskedPolicy:
         self._folder.cleanup()
 
     def policy(self, view: View) -> Mapping[Action, float] | None:
-        """Ask the program; a `PolicyError` if it has ended, is too slow, or its answer cannot be read."""
+        """Ask the program for the probabilities of a state.
+
+        Raises:
+            PolicyError: the program has exited, is too slow, or its reply cannot be read.
+        """
         state = _text_of(view)
         assert self._process.stdin is not None
         with contextlib.suppress(OSError):  # it has ended, which reading finds
@@ -286,7 +311,11 @@ class AskedPolicy:
 
 
 def _parse_probabilities(words: list[str]) -> Mapping[Action, float] | None:
-    """Pairs of actions and probabilities, or None for a question mark; anything else is a `ValueError`."""
+    """Parse pairs of actions and probabilities, or a question mark, which is None.
+
+    Raises:
+        ValueError: the text has another format.
+    """
     if words == [_UNKNOWN]:
         return None
     if not words or len(words) % 2:
@@ -319,24 +348,30 @@ def _text_of(view: View) -> str:
     return view.match_state.format()
 
 
+# Different seeds for the actions to compare, for the play after them and for the boards, so that draws are independent.
 _CHOICES: Final = 17
-"""Seed of the actions that are drawn to be compared."""
 _PLAY: Final = 18
-"""Seed of those after them; another one, so that what is compared next has not been drawn before."""
 _BOARDS: Final = 19
 
 
 def leaks_against_policy(
     deals: Iterable[Sequence[tuple[str, HandRecord]]], player: str | None, policy: Policy, name: str
 ) -> Leaks:
-    """What a player, by default the first one of the first hand, loses by departing from a policy.
+    """Estimate the cost of a player's deviations from a policy in finished hands of hold'em.
 
-    The deals have all hands of the same cards with the paths they come from (`logs.leaks.deals_in`); the policy must
-    have probabilities in every state.
+    For each decision an action is drawn from the policy. If it differs from the player's, both are played out with the
+    policy in every seat and with the same cards and draws, and the difference in chips is the cost. For a player that
+    plays the policy itself, costs are symmetric around 0, so the intervals of `logs.leaks.search`, which change the
+    signs of decisions, are exact.
+
+    Args:
+        deals: hands of the same cards with the paths of their files, as from `logs.leaks.deals_in`.
+        player: None for the first player of the first hand.
+        policy: must have probabilities in every state.
 
     Raises:
-        LeaksRefused: the hands do not show it, with the reason.
-        PolicyError: the policy has impossible probabilities.
+        LeaksRefused: the hands do not have the necessary information.
+        PolicyError: the policy lacks probabilities or has invalid ones.
     """
     game: Game | None = None
     count: PlayerCount | None = None
@@ -373,7 +408,7 @@ def _compare(record: HandRecord, path: str, count: PlayerCount, policy: Policy, 
 
 
 def _whole(record: HandRecord) -> Deal:
-    """The deal with a whole board: cards that did not come are drawn from those that no player holds."""
+    """Return the deal with a full board; missing cards are drawn from those that no player holds."""
     deal = record.deal
     game = record.game
     seen = {*deal.board, *(card for hole in deal.hole_cards for card in hole)}
@@ -401,7 +436,7 @@ def _drawn(policy: Policy, view: View, seed: int, name: str) -> Action:
 
 
 def _played_out(state: BettingState, deal: Deal, number: int, policy: Policy, name: str) -> Sequence[float]:
-    """What each position wins if the policy plays on in every seat."""
+    """Return the chips that each position wins if the policy plays the rest of the hand in every seat."""
     while not state.finished:
         state = state.after(_drawn(policy, view_at(state, deal, number), _PLAY, name))
     return hand_values(state, deal)

@@ -155,12 +155,12 @@ def _estimates(
 
 def _hypothetical_hands(game: Game, known: Mapping[str, Policy]) -> list[HypotheticalHands]:
     """Make estimators over the possible cards of every group of known players."""
-    from bots.evaluation.hypothetical_hands import MOST_HOLDINGS, HypotheticalHands, number_of_holdings
+    from bots.evaluation.hypothetical_hands import MAX_HOLDINGS, HypotheticalHands, number_of_holdings
 
     hypothetical = []
     for size in range(1, len(known) + 1):
         # All holdings of a group are enumerated in each hand.
-        if number_of_holdings(game, size) > MOST_HOLDINGS:
+        if number_of_holdings(game, size) > MAX_HOLDINGS:
             continue
         for names in combinations(known, size):
             policies = {name: known[name] for name in names}
