@@ -259,27 +259,23 @@ def test_a_run_is_resumed() -> None:
         dealer.resume("nowhere")
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "problem"),
-    [
+def test_damaged_setting_of_a_run_names_its_file() -> None:
+    dealer.play("kuhn", ["calling", "random"], out="run", host="127.0.0.1", **FAST)
+    path = Path("run") / "run.toml"
+    text = path.read_text("utf-8")
+    for old, new, problem in (
         ('"calling"', '"callng"', "there is no bot 'callng'"),
         ('"kuhn.limit.2p"', '"kun"', "games: kun: no such game or file"),
         ("seed = 1", 'seed = "x"', "seed: "),
         ("deals = 40", "deals = -40", "deals: "),
-        ("workers = 1", "workers = 0", "workers: "),
         ('seating = "rotations"', 'seating = "rotation"', "seating: "),
         ("host =", "hosts =", "there is no setting 'hosts'"),
-    ],
-)
-def test_a_damaged_value_of_a_run_names_its_file(old: str, new: str, problem: str) -> None:
-    dealer.play("kuhn", ["calling", "random"], out="run", host="127.0.0.1", **FAST)
-    path = Path("run") / "run.toml"
-    text = path.read_text("utf-8")
-    assert old in text, text
-    path.write_text(text.replace(old, new, 1), "utf-8")
-    with pytest.raises(dealer.ConfigError) as refused:
-        dealer.resume("run")
-    assert str(refused.value).startswith(f"{path}: {problem}")
+    ):
+        assert old in text, text
+        path.write_text(text.replace(old, new, 1), "utf-8")
+        with pytest.raises(dealer.ConfigError) as refused:
+            dealer.resume("run")
+        assert str(refused.value).startswith(f"{path}: {problem}")
 
 
 def test_folder_without_a_written_run_is_reused(tmp_path: Path) -> None:
@@ -485,13 +481,6 @@ def test_a_result_as_a_frame_has_a_row_per_player_and_per_pair(monkeypatch: pyte
     monkeypatch.setitem(sys.modules, "pandas", None)
     with pytest.raises(ImportError, match=r"^to_frame\(\) needs pandas, which is not installed: pip install pandas$"):
         result.to_frame()
-
-
-def test_a_frame_of_pandas() -> None:
-    pandas = pytest.importorskip("pandas")
-    frame = dealer.play("kuhn", ["A=calling", "B=random"], **FAST).to_frame()
-    assert isinstance(frame, pandas.DataFrame)
-    assert list(frame["name"]) == ["A", "B"]
 
 
 def test_output_of_bots_in_process_is_kept(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

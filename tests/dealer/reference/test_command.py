@@ -195,24 +195,24 @@ def test_a_match_leaves_its_log_and_its_score(folder: Path) -> None:
     assert lines[-1] == expected[-1]
 
 
-def test_a_quiet_match_prints_header_and_score_only(folder: Path) -> None:
-    code, stdout, stderr = _play(folder, _arguments(5, "-q"))
+def test_options_reach_files_and_header(folder: Path) -> None:
+    options = ("-q", "-T", "-f", "--t_response", "1000", "--t_hand", "20000", "--t_per_hand", "300")
+    code, stdout, stderr = _play(folder, _arguments(10, *options))
+    log = (folder / "m.log").read_text().splitlines(keepends=True)
     assert code == 0
-    assert stderr == HEADER.format(hands=5) + stdout
+    assert stderr == "".join(log[:4]) + stdout
+    assert log[1:4] == ["#--t_response 1000\n", "#--t_hand 20000\n", "#--t_per_hand 300\n"]
+    states = [line for line in log if line.startswith("STATE")]
+    assert all(state.endswith(":A|B\n") for state in states)
+    transactions = (folder / "m.tlog").read_text().splitlines()
+    assert all(re.fullmatch(r"[fcr] \d+ \d+\.\d{6} \d+\.\d{6}", line) for line in transactions)
+    assert "".join(line[0] for line in transactions) == "".join(state.split(":")[2] for state in states)
 
 
 def test_without_a_log(folder: Path) -> None:
     code, stdout, _ = _play(folder, _arguments(5, "-l", "-q"))
     assert (code, stdout) == (0, _expected(5)[-1])
     assert sorted(path.name for path in folder.iterdir()) == ["kuhn.game", "stderr.txt"]
-
-
-def test_a_transaction_log_has_a_line_for_every_action(folder: Path) -> None:
-    assert _play(folder, _arguments(10, "-T", "-q"))[0] == 0
-    lines = (folder / "m.tlog").read_text().splitlines()
-    assert all(re.fullmatch(r"[fcr] \d+ \d+\.\d{6} \d+\.\d{6}", line) for line in lines)
-    states = [line.split(":")[2] for line in (folder / "m.log").read_text().splitlines() if line.startswith("STATE")]
-    assert "".join(line[0] for line in lines) == "".join(states)
 
 
 def test_files_are_replaced_without_a_and_kept_with_it(folder: Path) -> None:
@@ -224,30 +224,12 @@ def test_files_are_replaced_without_a_and_kept_with_it(folder: Path) -> None:
     assert (folder / "m.log").read_text() == first + first
 
 
-def test_fixed_seats(folder: Path) -> None:
-    _play(folder, _arguments(4, "-q", "-f"))
-    states = [line for line in (folder / "m.log").read_text().splitlines() if line.startswith("STATE")]
-    assert all(state.endswith(":A|B") for state in states)
-
-
-def test_limits_stand_in_the_header(folder: Path) -> None:
-    options = ("-q", "--t_response", "1000", "--t_hand", "20000", "--t_per_hand", "300")
-    _play(folder, _arguments(2, *options))
-    header = (folder / "m.log").read_text().splitlines()[1:4]
-    assert header == ["#--t_response 1000", "#--t_hand 20000", "#--t_per_hand 300"]
-
-
-def test_ports_given_are_used(folder: Path) -> None:
+def test_given_ports_are_used_and_coalescing_changes_no_log(folder: Path) -> None:
     ports = free_ports(2)
-    with DealerProcess(folder, _arguments(2, "-q", "-p", ",".join(map(str, ports)))) as dealer:
+    with DealerProcess(folder, _arguments(20, "-q", "--coalesce", "5", "-p", ",".join(map(str, ports)))) as dealer:
         assert dealer.ports() == ports
         play_seats(ports, KUHN, PLAYERS)
-        assert dealer.end()[0] == 0
-
-
-def test_coalescing_changes_nothing_in_log_and_score(folder: Path) -> None:
-    code, stdout, _ = _play(folder, _arguments(20, "-q", "--coalesce", "5"))
-    assert (code, stdout) == (0, _expected(20)[-1])
+        assert dealer.end() == (0, _expected(20)[-1])
     assert (folder / "m.log").read_text() == HEADER.format(hands=20) + "".join(_expected(20))
 
 

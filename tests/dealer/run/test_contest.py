@@ -95,8 +95,14 @@ def test_equal_players_are_level_in_every_duplicate(tmp_path: Path, game: str, p
     assert result.sentence.startswith("A and B are level")
 
 
-def test_every_player_holds_every_seats_cards(tmp_path: Path) -> None:
-    _play(_plan(tmp_path, "calling", "folding", "raising", game="kuhn.limit.3p", in_process=True, hands=30))
+@pytest.mark.parametrize(("seating", "seatings"), [(Seating.ROTATIONS, 3), (Seating.PERMUTATIONS, 6)])
+def test_every_player_holds_every_seats_cards(tmp_path: Path, seating: Seating, seatings: int) -> None:
+    plan = _plan(
+        tmp_path, "calling", "folding", "raising", game="kuhn.limit.3p", seating=seating, in_process=True, hands=30
+    )
+    result = _play(plan)
+    assert len({tuple(match.seats) for match in result.matches}) == result.seatings == seatings
+    assert sum(player.chips for player in result.players) == pytest.approx(0)
     cards: dict[str, set[tuple[int, str]]] = {}
     for log in _logs(tmp_path).values():
         for line in log.decode().splitlines()[4:-1]:
@@ -105,23 +111,6 @@ def test_every_player_holds_every_seats_cards(tmp_path: Path) -> None:
                 cards.setdefault(name, set()).add((int(number), card))
     assert cards["A"] == cards["B"] == cards["C"]
     assert len(cards["A"]) == 90
-
-
-def test_permutations_are_all_orders(tmp_path: Path) -> None:
-    plan = _plan(
-        tmp_path,
-        "calling",
-        "folding",
-        "raising",
-        game="kuhn.limit.3p",
-        seating=Seating.PERMUTATIONS,
-        in_process=True,
-        hands=20,
-    )
-    result = _play(plan)
-    assert result.seatings == 6
-    assert len({tuple(match.seats) for match in result.matches}) == 6
-    assert sum(player.chips for player in result.players) == pytest.approx(0)
 
 
 def test_slices_are_parts_of_the_same_hands(tmp_path: Path) -> None:

@@ -317,15 +317,29 @@ def _line(plan: ContestPlan, name: str, line: int) -> bytes:
     return (plan.record.folder / name).read_bytes().splitlines(keepends=True)[line]
 
 
-def test_log_with_a_missing_hand_is_refused(whole: ContestPlan) -> None:
-    _edit(whole, "match.log", 7, None)
-    assert _refused(whole).startswith("match.log, line 8: hand 3 of this match is expected, not 'STATE:4:")
-
-
-@pytest.mark.parametrize("values", [b"x|1", b"1", b"1|-1|0"])
-def test_malformed_values_are_refused(whole: ContestPlan, values: bytes) -> None:
-    _edit(whole, "match.log", 4, b"STATE:0:cc:Ks|Qs:" + values + b":A|B\n")
-    assert _refused(whole).startswith("match.log, line 5: hand 0 is expected, but ")
+@pytest.mark.parametrize(
+    ("name", "line", "new", "problem"),
+    [
+        ("match.log", 7, None, "match.log, line 8: hand 3 of this match is expected, not 'STATE:4:"),
+        ("match.log", 6, b"hello\n", "match.log, line 7: hand 2 is expected, but the line is neither a hand"),
+        ("match.log", 4, b"STATE:0:cc:Ks|Qs:x|1:A|B\n", "match.log, line 5: hand 0 is expected, but "),
+        ("match.log", 4, b"STATE:0:cc:Ks|Qs:1:A|B\n", "match.log, line 5: hand 0 is expected, but "),
+        ("match.log", 4, b"STATE:0:cc:Ks|Qs:1|-1|0:A|B\n", "match.log, line 5: hand 0 is expected, but "),
+        ("match.log", 4, b"STATE:0:ccccc:Ks|Qs:1|-1:A|B\n", "match.log, line 5: hand 0 is expected, but "),
+        ("match.tlog", 0, None, "match.tlog, line "),
+        (
+            "match.tlog",
+            0,
+            b"c 3 1.000000 1.000000\n",
+            "match.tlog, line 1: hand 0 continues with 'c' in the log, but here with ",
+        ),
+    ],
+)
+def test_damaged_files_are_refused_at_their_line(
+    whole: ContestPlan, name: str, line: int, new: bytes | None, problem: str
+) -> None:
+    _edit(whole, name, line, new)
+    assert _refused(whole).startswith(problem)
 
 
 def test_values_against_the_rules_are_refused(whole: ContestPlan) -> None:
@@ -355,29 +369,6 @@ def test_score_that_is_not_the_sum_is_refused(tmp_path: Path) -> None:
     assert _refused(plan).startswith(
         f"match.log, line {_lines(log)}: by the hands the score is {score!r}, not 'SCORE:1"
     )
-
-
-def test_foreign_line_is_refused(whole: ContestPlan) -> None:
-    _edit(whole, "match.log", 6, b"hello\n")
-    assert _refused(whole).startswith("match.log, line 7: hand 2 is expected, but the line is neither a hand")
-
-
-def test_missing_transaction_is_refused(whole: ContestPlan) -> None:
-    _edit(whole, "match.tlog", 0, None)
-    assert _refused(whole).startswith("match.tlog, line ")
-
-
-def test_transaction_of_another_hand_is_refused(whole: ContestPlan) -> None:
-    first = _line(whole, "match.tlog", 0)[:1].decode()
-    _edit(whole, "match.tlog", 0, f"{first} 3 1.000000 1.000000\n".encode())
-    problem = f"hand 0 continues with '{first}' in the log, but here with '{first} 3 1.000000 1.000000'; "
-    assert _refused(whole).startswith(f"match.tlog, line 1: {problem}")
-
-
-def test_action_against_the_rules_is_refused(whole: ContestPlan) -> None:
-    path = whole.record.folder / "match.log"
-    path.write_bytes(path.read_bytes().replace(b"STATE:0:", b"STATE:0:ccc", 1))
-    assert _refused(whole).startswith("match.log, line 5: hand 0 is expected, but ")
 
 
 def test_other_size_of_an_uncalled_bet_is_refused(tmp_path: Path) -> None:

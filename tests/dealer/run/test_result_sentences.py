@@ -69,38 +69,44 @@ def test_hands_without_a_whole_duplicate() -> None:
     )
 
 
-def test_a_clear_winner() -> None:
-    assert _sentence(_pair(5000, 1234.4, 99.6), 2000) == (
-        "Ann beats Bob by 1,234 ± 100 mbb/g (95 %) over 2,000 hands of some.game."
-    )
+@pytest.mark.parametrize(
+    ("mbb", "half", "deals", "seatings", "sentence"),
+    [
+        (1234.4, 99.6, 2000, 1, "Ann beats Bob by 1,234 ± 100 mbb/g (95 %) over 2,000 hands of some.game."),
+        (-1234.4, 99.6, 2000, 1, "Bob beats Ann by 1,234 ± 100 mbb/g (95 %) over 2,000 hands of some.game."),
+        (
+            1234.4,
+            99.6,
+            2000,
+            2,
+            "Ann beats Bob by 1,234 ± 100 mbb/g (95 %) over 2,000 deals of some.game in 2 seatings each.",
+        ),
+        (500.0, 0.0, 1000, 1, "Ann beats Bob by 500 ± 0 mbb/g (95 %) over 1,000 hands of some.game."),
+        (
+            50.0,
+            100.0,
+            1000,
+            1,
+            "Ann is ahead of Bob by 50 ± 100 mbb/g (95 %) after 1,000 hands of some.game, which is not significant; "
+            "about 4,000 deals would be needed.",
+        ),
+        (
+            500.0,
+            None,
+            20,
+            1,
+            "Ann is ahead of Bob by 500 mbb/g after 20 hands of some.game, too few for an interval "
+            "(at least 100 are needed).",
+        ),
+    ],
+    ids=["winner", "second player", "seatings", "no spread", "not significant", "no interval"],
+)
+def test_sentence_of_two_players(mbb: float, half: float | None, deals: int, seatings: int, sentence: str) -> None:
+    assert _sentence(_pair(math.copysign(500, mbb), mbb, half), deals, seatings=seatings) == sentence
 
 
-def test_duplicates_are_written_as_deals_and_seatings() -> None:
-    assert _sentence(_pair(5000, 1234.4, 99.6), 2000, seatings=2) == (
-        "Ann beats Bob by 1,234 ± 100 mbb/g (95 %) over 2,000 deals of some.game in 2 seatings each."
-    )
-
-
-def test_leader_is_named_first_from_any_seat() -> None:
-    assert _sentence(_pair(-5000, -1234.4, 99.6), 2000).startswith("Bob beats Ann by 1,234 ± 100 mbb/g")
-
-
-def test_insignificant_lead_reports_the_deals_that_would_be_needed() -> None:
-    assert _sentence(_pair(100, 50.0, 100.0), 1000) == (
-        "Ann is ahead of Bob by 50 ± 100 mbb/g (95 %) after 1,000 hands of some.game, which is not significant; "
-        "about 4,000 deals would be needed."
-    )
-
-
-def test_a_lead_as_wide_as_its_interval_is_not_clear() -> None:
+def test_lead_as_wide_as_its_interval_is_not_significant() -> None:
     assert "not significant" in _sentence(_pair(100, 100.0, 100.0), 1000)
-
-
-def test_too_few_hands_to_say_anything() -> None:
-    assert _sentence(_pair(10, 500.0, None), 20) == (
-        "Ann is ahead of Bob by 500 mbb/g after 20 hands of some.game, too few for an interval "
-        "(at least 100 are needed)."
-    )
 
 
 def test_one_hand_is_singular() -> None:
@@ -214,10 +220,6 @@ def test_the_best_of_many_without_luck_is_held_against_the_wider_interval_too() 
     assert narrow.startswith(
         "Ann beats the table by 806 ± 700 mbb/g (95 %, as the best of 3), without the luck of the "
     )
-
-
-def test_no_spread_at_all() -> None:
-    assert _sentence(_pair(500, 500.0, 0.0), 1000).startswith("Ann beats Bob by 500 ± 0 mbb/g (95 %)")
 
 
 def test_verdict_names_the_first_player_even_when_worse() -> None:
