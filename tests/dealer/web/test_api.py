@@ -1,4 +1,4 @@
-"""The interface for programs: what it tells, what it takes, and whom it refuses."""
+"""HTTP interface: answers, requests and refusals."""
 
 from __future__ import annotations
 
@@ -54,9 +54,9 @@ def token_of(folder: Path, name: str, scopes: Sequence[Scope]) -> str:
 class Program:
     """A program that calls the interface."""
 
-    def __init__(self, one: Visit, token: str | None = None) -> None:
-        self.browser = one.browser
-        self.headers = {"authorization": f"Bearer {one.token if token is None else token}"}
+    def __init__(self, visit: Visit, token: str | None = None) -> None:
+        self.browser = visit.browser
+        self.headers = {"authorization": f"Bearer {visit.token if token is None else token}"}
 
     async def get(self, path: str, **query: Any) -> httpx2.Response:
         return await self.browser.get(PREFIX + path, params=query, headers=self.headers)
@@ -66,9 +66,9 @@ class Program:
         assert answer.status_code == 200, answer.text
         return answer.json()
 
-    async def submit(self, wish: dict[str, Any], key: str = "") -> httpx2.Response:
+    async def submit(self, job: dict[str, Any], key: str = "") -> httpx2.Response:
         headers = self.headers | ({"idempotency-key": key} if key else {})
-        return await self.browser.post(f"{PREFIX}/jobs", json=wish, headers=headers)
+        return await self.browser.post(f"{PREFIX}/jobs", json=job, headers=headers)
 
     async def cancel(self, job: int) -> httpx2.Response:
         return await self.browser.delete(f"{PREFIX}/jobs/{job}", headers=self.headers)
@@ -79,62 +79,100 @@ class Program:
                 await asyncio.sleep(0.05)
             return told
 
+    async def rated(self) -> None:
+        """Wait until a result of Kuhn poker counts in the standings."""
+        async with asyncio.timeout(PATIENCE_S):
+            while not (await self.told("/games/kuhn/standings"))["ratings"]:
+                await asyncio.sleep(0.05)
 
-async def test_a_job_from_its_request_to_its_last_hand(tmp_path: Path) -> None:
-    async with visiting(small_house(), tmp_path / "data") as one:
-        program = Program(one)
+
+async def test_job_is_played_and_its_runs_matches_and_hands_are_read(tmp_path: Path) -> None:
+    async with visiting(small_house(), tmp_path / "data") as visit:
+        program = Program(visit)
         assert await program.told("/me") == {"user": "player", "scopes": ["play", "read"]}
         games = (await program.told("/games"))["games"]
         assert games[0]["name"] == "kuhn.limit.2p"
         assert "numplayers = 2" in games[0]["definition"].lower()
-        assert {bot["name"] for bot in (await program.told("/bots", game="leduc.limit.2p"))["bots"]} == {
-            "random",
-            "calling",
-        }
+        bots = (await program.told("/bots", game="Leduc"))["bots"]
+        assert {bot["name"] for bot in bots} == {"random", "calling"}
         assert (await program.told("/bots", mine=True))["bots"] == []
-        submitted = await program.submit(KUHN | {"tag": "first", "runs": 2})
-        assert submitted.status_code == 201, submitted.text
-        job = submitted.json()
-        assert (job["state"], job["user"], job["players"]) == ("queued", "player", ["random", "calling"])
+        created = await program.submit(KUHN | {"game": "kuhn", "tag": "first", "runs": 2})
+        assert created.status_code == 201, created.text
+        job = created.json()
+        assert created.headers["location"] == f"{PREFIX}/jobs/{job['id']}"
+        assert (job["state"], job["user"], job["game"]) == ("queued", "player", "kuhn.limit.2p")
+        assert job["players"] == ["random", "calling"]
         done = await program.finished(job["id"])
-        assert [run["state"] for run in done["runs"]] == ["finished"] * 2
-        assert [run["number"] for run in done["runs"]] == [1, 2]
+        assert [(run["state"], run["number"]) for run in done["runs"]] == [("finished", 1), ("finished", 2)]
         run = done["runs"][0]
         assert sum(seat["chips"] for seat in run["seats"]) == 0
         assert run["duplicates"] == 10
-        (page,) = [await program.told("/runs", limit=1)]
-        assert [one["id"] for one in page["runs"]] == [done["runs"][1]["id"]]
+        page = await program.told("/runs", limit=1)
+        assert [run["id"] for run in page["runs"]] == [done["runs"][1]["id"]]
         rest = await program.told("/runs", before=page["before"])
-        assert [one["id"] for one in rest["runs"]] == [run["id"]]
-        assert rest["before"] is None
+        assert ([run["id"] for run in rest["runs"]], rest["before"]) == ([run["id"]], None)
+        assert len((await program.told("/runs", game="kuhn"))["runs"]) == 2
+        assert (await program.told("/runs", game="none"))["runs"] == []
         detail = await program.told(f"/runs/{run['id']}")
         assert sum(match["hands"] for match in detail["matches"]) == 20
         scores = (await program.told(f"/runs/{run['id']}/scores/0"))["mbb_by_duplicate"]
         assert len(scores) == 10
         assert sum(scores) / 10 == pytest.approx(run["seats"][0]["mbb_per_game"])
         first = detail["matches"][0]
-        text = (await one.browser.get(first["log"], headers=program.headers)).text
+        text = (await visit.browser.get(first["log"], headers=program.headers)).text
         lines = [line for line in text.splitlines() if line.startswith("STATE:")]
-        hands: list[Any] = []
-        after: int | None = 0
-        while after is not None:
-            told = await program.told(f"/runs/{run['id']}/matches/0/hands", after=after, limit=7)
-            hands += told["hands"]
-            after = told["after"]
+        hands = await in_pages(program, f"/runs/{run['id']}/matches/0/hands", "hands", limit=7)
         assert len(hands) == first["hands"]
         assert [f"STATE:{hand['state']}" for hand in hands] == [line.rsplit(":", 2)[0] for line in lines]
-        assert (await program.get(f"/runs/{run['id']}/matches/9/hands")).status_code == 404
-        assert (await program.get(f"/runs/{run['id']}/scores/2")).status_code == 404
-        assert (await program.get("/runs/999")).status_code == 404
+        for path in (f"/runs/{run['id']}/matches/9/hands", f"/runs/{run['id']}/scores/2", "/runs/999"):
+            assert (await program.get(path)).status_code == 404
+        await program.rated()
         assert (await program.told("/games/kuhn.limit.2p/pairs"))["pairs"][0]["runs"] == 2
         assert (await program.get("/games/nothing/standings")).status_code == 404
+        for path, name, count in (
+            ("/bots", "bots", 8),
+            ("/games/kuhn/standings", "ratings", 2),
+            ("/games/kuhn/pairs", "pairs", 1),
+        ):
+            whole = await program.told(path)
+            assert (len(whole[name]), whole["after"]) == (count, None)
+            assert await in_pages(program, path, name, limit=1) == whole[name]
+        for path in ("/games", "/jobs", f"/runs/{run['id']}", f"/runs/{run['id']}/matches/0/log"):
+            await check_conditional_requests(program, path)
+        tag = (await program.get("/jobs")).headers["etag"]
+        await program.submit(KUHN)
+        assert (await program.get("/jobs")).headers["etag"] != tag
 
 
-async def test_a_match_in_every_format_is_what_the_log_says(tmp_path: Path) -> None:
+async def in_pages(program: Program, path: str, name: str, limit: int) -> list[Any]:
+    """Read a list page by page."""
+    items: list[Any] = []
+    after: int | None = 0
+    while after is not None:
+        page = await program.told(path, after=after, limit=limit)
+        items += page[name]
+        after = page["after"]
+    return items
+
+
+async def check_conditional_requests(program: Program, path: str) -> None:
+    first = await program.get(path)
+    tag = first.headers["etag"]
+    for known in (tag, f'"other", W/{tag}', "*"):
+        headers = program.headers | {"if-none-match": known}
+        again = await program.browser.get(PREFIX + path, headers=headers)
+        assert (again.status_code, again.content, again.headers["etag"]) == (304, b"", tag)
+    head = await program.browser.head(PREFIX + path, headers=program.headers)
+    assert (head.status_code, head.content, head.headers["etag"]) == (200, b"", tag)
+    headers = program.headers | {"if-none-match": '"other"'}
+    assert (await program.browser.get(PREFIX + path, headers=headers)).content == first.content
+
+
+async def test_exports_of_a_match_equal_conversions_of_its_log(tmp_path: Path) -> None:
     async with visiting(small_house(), tmp_path / "data") as visit:
         program = Program(visit)
-        wish = {"game": "holdem.limit.2p.reverse_blinds", "players": ["random", "calling"], "deals": 5}
-        done = await program.finished((await program.submit(wish | {"seating": "single"})).json()["id"])
+        job = {"game": "holdem.limit.2p.reverse_blinds", "players": ["random", "calling"], "deals": 5}
+        done = await program.finished((await program.submit(job | {"seating": "single"})).json()["id"])
         run = done["runs"][0]["id"]
         for name in FORMATS:
             answer = await program.get(f"/runs/{run}/matches/0/export/{name}")
@@ -142,8 +180,8 @@ async def test_a_match_in_every_format_is_what_the_log_says(tmp_path: Path) -> N
             file = tmp_path / answer.headers["content-disposition"].split('"')[1]
             file.write_bytes(answer.content)
             convert(find(list((tmp_path / "data").rglob("*.log"))), (FORMATS[name],), folder=tmp_path / name)
-            (made,) = (tmp_path / name).iterdir()
-            assert (file.suffix, answer.content) == (made.suffix, made.read_bytes())
+            (converted,) = (tmp_path / name).iterdir()
+            assert (file.suffix, answer.content) == (converted.suffix, converted.read_bytes())
             if name != "ohh":
                 assert len(list(find([file]).hands())) == 5
         assert (await program.get(f"/runs/{run}/matches/0/export/nothing")).status_code == 404
@@ -153,7 +191,7 @@ async def test_a_match_in_every_format_is_what_the_log_says(tmp_path: Path) -> N
         assert refused.json()["detail"].endswith(".")
 
 
-async def test_a_request_that_is_sent_twice_counts_once(tmp_path: Path) -> None:
+async def test_repeated_request_counts_once(tmp_path: Path) -> None:
     async with visiting(small_house(), tmp_path / "data") as visit:
         program = Program(visit)
         answers = await asyncio.gather(*(program.submit(KUHN, "mine") for _ in range(10)))
@@ -161,28 +199,38 @@ async def test_a_request_that_is_sent_twice_counts_once(tmp_path: Path) -> None:
         assert len({answer.json()["id"] for answer in answers}) == 1
         other = await program.submit(KUHN | {"deals": 9}, "mine")
         assert other.status_code == 422
+        assert len({answer.headers["location"] for answer in answers}) == 1
         ann = Program(visit, token_of(tmp_path / "data", "ann", [Scope.PLAY, Scope.READ]))
         assert (await ann.submit(KUHN, "mine")).json()["id"] != answers[0].json()["id"]
         assert (await program.submit(KUHN, "x" * 201)).status_code == 422
 
 
-async def test_jobs_are_cancelled_by_their_user_or_an_admin(tmp_path: Path) -> None:
+async def test_running_job_is_cancelled_by_its_user_or_an_admin(tmp_path: Path) -> None:
     async with visiting(small_house(max_deals=2000000), tmp_path / "data") as visit:
         program = Program(visit)
         ann = Program(visit, token_of(tmp_path / "data", "ann", [Scope.PLAY, Scope.READ]))
         admin = Program(visit, token_of(tmp_path / "data", "root", [Scope.ADMIN]))
-        long = KUHN | {"deals": 1_000_000}
         for canceller in (program, admin):
-            job = (await program.submit(long)).json()["id"]
-            assert (await ann.cancel(job)).status_code == 403
-            assert (await canceller.cancel(job)).json() == {"is_cancelled": True}
-            told = await program.finished(job)
-            assert told["job"]["state"] == "cancelled"
-            assert (await canceller.cancel(job)).json() == {"is_cancelled": False}
+            number = (await program.submit(KUHN | {"deals": 1_000_000})).json()["id"]
+            async with asyncio.timeout(PATIENCE_S):
+                while (job := (await program.told(f"/jobs/{number}"))["job"])["state"] != "running":
+                    assert job["state"] == "queued"
+                    await asyncio.sleep(0.02)
+            running = (await program.told("/jobs", state="running"))["jobs"]
+            assert [job["id"] for job in running] == [number]
+            assert (await program.told("/jobs", state="queued"))["jobs"] == []
+            submitted = datetime.fromisoformat(job["submitted_at"])
+            assert submitted.utcoffset() == timedelta()
+            assert submitted.timestamp() == pytest.approx(job["submitted_s"], abs=1e-3)
+            assert job["ended_at"] is job["ended_s"] is None
+            assert (await ann.cancel(number)).status_code == 403
+            assert (await canceller.cancel(number)).json() == {"is_cancelled": True}
+            assert (await program.finished(number))["job"]["state"] == "cancelled"
+            assert (await canceller.cancel(number)).json() == {"is_cancelled": False}
         assert (await program.cancel(999)).status_code == 404
 
 
-async def test_cards_and_seeds_are_seen_when_nothing_is_left_to_play(tmp_path: Path) -> None:
+async def test_cards_and_seeds_are_secret_while_deals_are_left_to_play(tmp_path: Path) -> None:
     async with visiting(small_house(max_deals=2000000), tmp_path / "data") as visit:
         program = Program(visit)
         ann = Program(visit, token_of(tmp_path / "data", "ann", [Scope.READ]))
@@ -242,13 +290,12 @@ async def test_tokens_are_good_for_their_scopes_until_they_are_revoked(tmp_path:
         assert (await reader.get("/bots")).status_code == 401
 
 
-async def test_what_the_standings_show_needs_no_token(tmp_path: Path) -> None:
+async def test_standings_need_no_token(tmp_path: Path) -> None:
     async with visiting(small_house(requests_per_minute=300), tmp_path / "data") as visit:
-        job = (await Program(visit).submit(KUHN)).json()["id"]
-        await Program(visit).finished(job)
+        await Program(visit).submit(KUHN)
         async with asyncio.timeout(PATIENCE_S):
             while not (await visit.browser.get(f"{PREFIX}/games/kuhn/standings")).json()["ratings"]:
-                await asyncio.sleep(0.05)
+                await asyncio.sleep(0.25)
         page = (await visit.browser.get("/standings/kuhn")).text
         for path, key in (("standings", "ratings"), ("pairs", "pairs")):
             (address,) = links(page, f"{PREFIX}/games/kuhn.limit.2p/{path}")
@@ -288,50 +335,50 @@ def test_a_bucket_fills_at_its_rate() -> None:
     assert limit.wait_s("a") == 0, "what was not used for longest is forgotten"
 
 
-@pytest.mark.sampled
-@pytest.mark.parametrize(
-    ("wish", "told"),
-    [
-        ({}, "game: field required"),
-        (KUHN | {"players": ["random"]}, "2 seats"),
-        (KUHN | {"players": ["random", "nobody"]}, "nobody"),
-        (KUHN | {"game": "poker"}, "there is no game 'poker' here"),
-        (KUHN | {"game": "a b"}, "game: "),
-        (KUHN | {"runs": 11}, "10 times"),
-        (KUHN | {"seed": -1}, "seed: "),
-        (KUHN | {"seed": 2**32}, "seed: "),
-        (KUHN | {"colour": "red"}, "colour: "),
-        (KUHN | {"stop": "sometime"}, "The rule in stop is not valid: "),
-        (KUHN | {"deals": 10**9}, "deals"),
-        (KUHN | {"tag": "a b"}, "tag: "),
-        (KUHN | {"tag": "\x1b"}, "tag"),
-        (KUHN | {"players": ["LOCAL", "random"]}, "own"),
-        ([], ""),
-        ("x", ""),
-    ],
-)
-async def test_requests_that_make_no_sense_are_told_why(tmp_path: Path, wish: Any, told: str) -> None:
+async def test_impossible_requests_are_refused(tmp_path: Path) -> None:
     async with visiting(small_house(), tmp_path / "data") as visit:
-        answer = await Program(visit).submit(wish)
-        assert answer.status_code == 422
-        assert told.lower() in answer.json()["detail"].lower()
-        assert answer.json()["detail"].endswith(".")
-        headers = {"authorization": f"Bearer {visit.token}"}
-        assert (await visit.browser.post(f"{PREFIX}/jobs", content=b"\xff{", headers=headers)).status_code == 422
-        assert visit.house.rows("SELECT count(*) FROM jobs") == [(0,)]
-
-
-async def test_queries_that_make_no_sense_are_told_why(tmp_path: Path) -> None:
-    async with visiting(small_house(), tmp_path / "data") as visit:
+        for job, words in (
+            ({}, "game: field required"),
+            (KUHN | {"players": ["random"]}, "2 players"),
+            (KUHN | {"players": ["random", "nobody"]}, "nobody"),
+            (KUHN | {"game": "poker"}, "there is no game 'poker' here"),
+            (KUHN | {"game": "a b"}, "game: "),
+            (KUHN | {"runs": 11}, "10 times"),
+            (KUHN | {"seed": -1}, "seed: "),
+            (KUHN | {"seed": 2**32}, "seed: "),
+            (KUHN | {"colour": "red"}, "colour: "),
+            (KUHN | {"stop": "sometime"}, "The rule in stop is not valid: "),
+            (KUHN | {"deals": 10**9}, "deals"),
+            (KUHN | {"tag": "a b"}, "tag: "),
+            (KUHN | {"tag": "\x1b"}, "tag"),
+            (KUHN | {"players": ["LOCAL", "random"]}, "own"),
+            ([], ""),
+            ("x", ""),
+        ):
+            answer = await Program(visit).submit(job)  # type: ignore[arg-type]
+            detail = answer.json()["detail"]
+            assert (answer.status_code, words.lower() in detail.lower(), detail[-1]) == (422, True, "."), detail
         program = Program(visit)
+        jobs = f"{PREFIX}/jobs"
+        assert (await visit.browser.post(jobs, content=b"\xff{", headers=program.headers)).status_code == 422
+        assert visit.house.rows("SELECT count(*) FROM jobs") == [(0,)]
         for query in ({"limit": 0}, {"limit": 201}, {"before": "x"}, {"colour": "red"}, {"state": "odd"}):
             answer = await program.get("/jobs", **query)
             assert (answer.status_code, answer.json()["status"]) == (422, 422)
-        assert (await program.get("/jobs/1.5")).status_code == 404
-        assert (await program.get(f"/jobs/{2**80}")).status_code == 404
+        for path in ("/jobs/1.5", f"/jobs/{2**80}"):
+            assert (await program.get(path)).status_code == 404
+        for path, allowed in (
+            (f"{PREFIX}/jobs", "GET, HEAD, POST"),
+            (f"{PREFIX}/jobs/1", "DELETE, GET, HEAD"),
+            (f"{PREFIX}/games", "GET, HEAD"),
+            ("/login", "GET, HEAD, POST"),
+            ("/play/1", "GET, HEAD, POST"),
+        ):
+            answer = await visit.browser.put(path)
+            assert (answer.status_code, answer.headers["allow"]) == (405, allowed)
 
 
-async def test_events_are_told_as_they_come_and_after_a_break(tmp_path: Path) -> None:
+async def test_events_are_sent_as_they_come_and_after_a_break(tmp_path: Path) -> None:
     async def listen(one: Visit, program: Program, last: str | None, until: str) -> list[tuple[str, str, Any]]:
         heard = []
         headers = program.headers | ({} if last is None else {"last-event-id": last})
@@ -371,7 +418,7 @@ async def test_events_are_told_as_they_come_and_after_a_break(tmp_path: Path) ->
         ).status_code == 422
 
 
-async def test_the_description_is_of_what_is_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_description_matches_the_answers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     do_without_box(tmp_path, monkeypatch)
 
     async with visiting(replace(small_house(), uploads=UploadSettings()), tmp_path / "data") as visit:
@@ -408,26 +455,19 @@ async def test_the_description_is_of_what_is_there(tmp_path: Path, monkeypatch: 
 
 async def test_an_event_is_announced_by_an_admin_and_shown_to_everyone(tmp_path: Path) -> None:
     async with visiting(small_house(), tmp_path / "data") as visit:
-        wish = {
-            "name": "final",
-            "game": "kuhn",
-            "deals": 5,
-            "closes": (datetime.now(UTC) + timedelta(hours=1)).isoformat(),
-        }
+        closes = (datetime.now(UTC) + timedelta(hours=1)).isoformat()
+        event = {"name": "final", "game": "kuhn", "deals": 5, "closes": closes}
         path = f"{PREFIX}/scheduled-events"
-        refused = await visit.browser.post(path, json=wish, headers=Program(visit).headers)
-        assert (refused.status_code, refused.json()["detail"]) == (
-            403,
-            "This token lacks the scope 'admin'. Its user can create one with that scope.",
-        )
+        refused = await visit.browser.post(path, json=event, headers=Program(visit).headers)
+        assert (refused.status_code, "lacks the scope 'admin'" in refused.text) == (403, True)
         admin = Program(visit, token_of(visit.house.folder, "organiser", [Scope.ADMIN]))
 
         async def announce(**changes: Any) -> httpx2.Response:
-            return await visit.browser.post(path, json=wish | changes, headers=admin.headers)
+            return await visit.browser.post(path, json=event | changes, headers=admin.headers)
 
-        made = await announce()
-        assert (made.status_code, made.json()["game"], made.json()["state"]) == (201, "kuhn.limit.2p", "open")
-        assert (await announce()).json()["detail"] == ("There is an event final already; give this one another name.")
+        created = await announce()
+        assert (created.status_code, created.json()["game"], created.json()["state"]) == (201, "kuhn.limit.2p", "open")
+        assert (await announce()).status_code == 422
         assert (await announce(name="x", game="chess")).status_code == 404
         assert "an event opens before it closes" in (await announce(name="x", opens="2100-01-01T00:00:00Z")).text
         with contextlib.closing(Store(visit.house.folder / DATABASE_NAME)) as store:
@@ -445,99 +485,6 @@ async def test_an_event_is_announced_by_an_admin_and_shown_to_everyone(tmp_path:
         assert 'href="/events/final"' in (await visit.browser.get("/events")).text
         assert 'href="/events/final"' in (await visit.browser.get("/")).text
         assert (await visit.browser.get("/events/none")).status_code == 404
-
-
-async def test_what_is_created_has_an_address_and_short_names_do(tmp_path: Path) -> None:
-    async with visiting(small_house(), tmp_path / "data") as visit:
-        program = Program(visit)
-        made = await program.submit(KUHN | {"game": "kuhn"}, "once")
-        again = await program.submit(KUHN | {"game": "kuhn"}, "once")
-        assert made.headers["location"] == again.headers["location"] == f"{PREFIX}/jobs/{made.json()['id']}"
-        found = await visit.browser.get(made.headers["location"], headers=program.headers)
-        assert found.json()["job"]["game"] == "kuhn.limit.2p"
-        await program.finished(made.json()["id"])
-        assert (await program.told("/bots", game="Kuhn"))["bots"] == (await program.told("/bots", game=KUHN["game"]))[
-            "bots"
-        ]
-        assert len((await program.told("/runs", game="kuhn"))["runs"]) == 1
-        assert (await program.told("/runs", game="none"))["runs"] == []
-        for what in ("standings", "pairs"):
-            assert (await program.get(f"/games/kuhn/{what}")).status_code == 200
-
-
-async def test_a_job_that_plays_is_running_and_times_are_told_twice(tmp_path: Path) -> None:
-    async with visiting(small_house(max_deals=2000000), tmp_path / "data") as one:
-        program = Program(one)
-        long = (await program.submit(KUHN | {"deals": 1_000_000})).json()["id"]
-        async with asyncio.timeout(PATIENCE_S):
-            while (job := (await program.told(f"/jobs/{long}"))["job"])["state"] != "running":
-                assert job["state"] == "queued"
-                await asyncio.sleep(0.02)
-        assert [one["id"] for one in (await program.told("/jobs", state="running"))["jobs"]] == [long]
-        assert (await program.told("/jobs", state="queued"))["jobs"] == []
-        submitted = datetime.fromisoformat(job["submitted_at"])
-        assert submitted.utcoffset() == timedelta()
-        assert submitted.timestamp() == pytest.approx(job["submitted_s"], abs=1e-3)
-        assert job["ended_at"] is job["ended_s"] is None
-        await program.cancel(long)
-        assert (await program.finished(long))["job"]["state"] == "cancelled"
-
-
-async def test_lists_that_go_forwards_come_page_by_page(tmp_path: Path) -> None:
-    async with visiting(small_house(), tmp_path / "data") as visit:
-        program = Program(visit)
-        await program.finished((await program.submit(KUHN)).json()["id"])
-        async with asyncio.timeout(PATIENCE_S):
-            while not (await program.told("/games/kuhn/standings"))["ratings"]:
-                await asyncio.sleep(0.02)
-        for path, name, count in (
-            ("/bots", "bots", 8),
-            ("/games/kuhn/standings", "ratings", 2),
-            ("/games/kuhn/pairs", "pairs", 1),
-        ):
-            whole = await program.told(path)
-            assert (len(whole[name]), whole["after"]) == (count, None)
-            pages: list[Any] = []
-            after: int | None = 0
-            while after is not None:
-                page = await program.told(path, after=after, limit=1)
-                pages += page[name]
-                after = page["after"]
-            assert pages == whole[name]
-
-
-async def test_an_answer_that_the_caller_has_is_not_sent_again(tmp_path: Path) -> None:
-    async with visiting(small_house(), tmp_path / "data") as visit:
-        program = Program(visit)
-        run = (await program.finished((await program.submit(KUHN)).json()["id"]))["runs"][0]["id"]
-        for path in ("/games", "/jobs", f"/runs/{run}", f"/runs/{run}/matches/0/log", f"/runs/{run}/matches/0/hands"):
-            first = await program.get(path)
-            for known in (first.headers["etag"], f'"other", W/{first.headers["etag"]}', "*"):
-                headers = program.headers | {"if-none-match": known}
-                again = await visit.browser.get(PREFIX + path, headers=headers)
-                assert (again.status_code, again.content) == (304, b"")
-                assert again.headers["etag"] == first.headers["etag"]
-            head = await visit.browser.head(PREFIX + path, headers=program.headers)
-            assert (head.status_code, head.content) == (200, b"")
-            assert head.headers["etag"] == first.headers["etag"]
-            headers = program.headers | {"if-none-match": '"other"'}
-            assert (await visit.browser.get(PREFIX + path, headers=headers)).content == first.content
-        tag = (await program.get("/jobs")).headers["etag"]
-        await program.submit(KUHN)
-        assert (await program.get("/jobs")).headers["etag"] != tag
-
-
-async def test_an_address_says_which_methods_it_takes(tmp_path: Path) -> None:
-    async with visiting(small_house(), tmp_path / "data") as visit:
-        for path, allowed in (
-            (f"{PREFIX}/jobs", "GET, HEAD, POST"),
-            (f"{PREFIX}/jobs/1", "DELETE, GET, HEAD"),
-            (f"{PREFIX}/games", "GET, HEAD"),
-            ("/login", "GET, HEAD, POST"),
-            ("/play/1", "GET, HEAD, POST"),
-        ):
-            answer = await visit.browser.put(path)
-            assert (answer.status_code, answer.headers["allow"]) == (405, allowed)
 
 
 async def test_every_status_that_occurs_is_described(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

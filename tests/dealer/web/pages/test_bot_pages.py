@@ -16,11 +16,11 @@ from tests.dealer.web.visits import PATIENCE_S, small_house, visiting
 LIMIT = "holdem.limit.2p.reverse_blinds"
 
 
-async def test_a_bot_shows_its_rating_its_opponents_and_its_faults(tmp_path: Path) -> None:
+async def test_page_of_a_bot_shows_rating_opponents_and_faults(tmp_path: Path) -> None:
     async with visiting(small_house(), tmp_path) as visit:
         page = f"/bots/{GAME}/random"
         for _ in range(2):
-            await finished(visit, await submit(visit, deals=200))
+            await finished(visit, await submit(visit, deals=100))
         async with asyncio.timeout(PATIENCE_S):
             while (text := (await visit.browser.get(page)).text).count("<polyline") == 0:
                 await asyncio.sleep(0.1)
@@ -40,10 +40,10 @@ async def test_a_bot_shows_its_rating_its_opponents_and_its_faults(tmp_path: Pat
         assert (await visit.browser.get(f"{page}?version=2")).status_code == 404
 
 
-async def test_only_the_owner_is_led_to_the_leaks_of_a_bot(tmp_path: Path) -> None:
+async def test_links_to_leaks_are_for_the_owner_alone(tmp_path: Path) -> None:
     async with visiting(small_house(), tmp_path) as visit:
         page = f"/bots/{LIMIT}/random"
-        await finished(visit, await submit(visit, game=LIMIT, deals=10))
+        await finished(visit, await submit(visit, game=LIMIT, deals=2))
         with contextlib.closing(Store(visit.house.folder / DATABASE_NAME)) as store:
             query = "UPDATE bots SET owner = ? WHERE game = ? AND name = 'random'"
             store.write_now(lambda db: db.execute(query, (add_user(db, "player"), LIMIT)).rowcount)
@@ -51,7 +51,7 @@ async def test_only_the_owner_is_led_to_the_leaks_of_a_bot(tmp_path: Path) -> No
         await visit.log_in()
         (asked,) = links((await visit.browser.get(page)).text, "/account/request")
         assert "practice=1" in asked
-        await finished(visit, await submit(visit, game=LIMIT, deals=10, practice=True))
+        await finished(visit, await submit(visit, game=LIMIT, deals=2, practice=True))
         own = (await visit.browser.get(page)).text
         assert links(own, "/runs/2/leaks") == ["/runs/2/leaks?player=random"]
         assert links(own, "/runs/1/leaks") == []

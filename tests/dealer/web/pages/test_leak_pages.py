@@ -1,4 +1,4 @@
-"""The page of a player's leaks: what it says, where its links lead, and who is told."""
+"""Page of a player's leaks: sentences, links and access."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ LEAKS = "/runs/limit/leaks?player="
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return played(tmp_path_factory.mktemp("runs") / "limit", "limit", hands=80)
+    return played(tmp_path_factory.mktemp("runs") / "limit", "limit", hands=60)
 
 
-def test_a_page_says_what_the_command_says_with_links_to_the_hands(run: Path) -> None:
+def test_page_has_the_sentences_of_the_command_with_links_to_the_hands(run: Path) -> None:
     found = leaks_of(deals_in(find([run])), "calling")
     with browsing(run) as client:
         assert f"{LEAKS}calling" in links(client.get("/runs/limit").text)
@@ -47,14 +47,14 @@ def test_a_page_says_what_the_command_says_with_links_to_the_hands(run: Path) ->
         assert all(client.get(path).status_code == 200 for path in links(page.text))
 
 
-def test_what_cannot_be_told_is_told_in_a_sentence(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unknown_players_and_long_runs_are_refused(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with browsing(run) as client:
         assert client.get(f"{LEAKS}Zoe").status_code == 404
         assert client.get(f"{LEAKS}calling&contest=none").status_code == 404
         monkeypatch.setattr(leak_pages, "MAX_HANDS", 100)
         page = client.get(f"{LEAKS}calling")
         assert page.status_code == 200
-        assert "There are 160 hands, and a page compares at most 100" in page.text
+        assert "There are 120 hands, and a page compares at most 100" in page.text
 
 
 def test_games_without_leaks_have_no_link(tmp_path: Path) -> None:
@@ -63,15 +63,14 @@ def test_games_without_leaks_have_no_link(tmp_path: Path) -> None:
         assert "hold&#39;em only" in client.get("/runs/leduc/leaks?player=calling").text
 
 
-def test_nobody_is_told_while_deals_are_still_to_be_played(run: Path, tmp_path: Path) -> None:
+def test_leaks_are_secret_while_deals_are_left_to_play(run: Path, tmp_path: Path) -> None:
     going = interrupted(run, tmp_path / "limit", "match.b", 30)
     with browsing(going, is_public=True) as client:
         assert "/leaks?" not in client.get("/runs/limit").text
         assert client.get(f"{LEAKS}calling").status_code == 403
 
 
-def test_on_a_server_owners_are_told_of_their_own_bots(run: Path) -> None:
-    """Who owns none of the bots is told nothing."""
+def test_owners_are_led_to_leaks_of_their_own_bots_alone(run: Path) -> None:
     watched = WatchedRun(run)
 
     def told(*own: str) -> list[str]:
@@ -87,7 +86,7 @@ LIMIT = "holdem.limit.2p.reverse_blinds"
 
 
 @pytest.mark.parametrize("is_allowed", [True, False])
-async def test_the_leaks_of_a_users_bot_are_found_in_practice(
+async def test_leaks_of_a_users_bot_are_found_in_practice(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, is_allowed: bool
 ) -> None:
     """A contest that counts refuses, with the way to one that does not, where the server allows it."""
@@ -110,13 +109,8 @@ async def test_the_leaks_of_a_users_bot_are_found_in_practice(
         page = (await visit.browser.get(f"/account/request?game={LIMIT}&practice=1")).text
         if is_allowed:
             form = (await visit.browser.get(forms[0])).text
-            assert re.findall('value="([^"]+)" (?:selected|checked)', form) == [
-                LIMIT,
-                "mine",
-                "random",
-                "rotations",
-                "1",
-            ]
+            chosen = re.findall('value="([^"]+)" (?:selected|checked)', form)
+            assert chosen == [LIMIT, "mine", "random", "rotations", "1"]
             sent = {"game": LIMIT, "player1": "mine", "player2": "random", "deals": "40", "practice": "1"}
             assert (await post(visit.browser, "/account/request", forms[0], **sent)).status_code == 303
             for run in (2, 3):

@@ -19,7 +19,7 @@ from dealer.watching import WatchedRun
 from dealer.web.pages import shown_runs
 from dealer.web.pages.shown_runs import ShownRun
 from dealer.web.visitor import Visitor
-from engine import DealKey, Seed
+from engine import DealKey
 from logs.acpc_log.reader import read_log
 from logs.hand_view import views_of
 from logs.poker_table.faces import card_face
@@ -38,7 +38,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def tournament(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("runs") / "cup"
     dealer.library.tournament(
-        ["kuhn", "leduc"], ["random", "calling", "raising"], out=folder, deals=120, seed=3, in_process=True
+        ["kuhn", "leduc"], ["random", "calling", "raising"], out=folder, deals=20, seed=3, in_process=True
     )
     return folder
 
@@ -50,7 +50,7 @@ def test_every_link_leads_somewhere(run: Path, tournament: Path) -> None:
         while todo:
             path = todo.pop()
             kind = re.sub(r"hands/\d+", "hands/N", path)
-            if path in seen or sum(re.sub(r"hands/\d+", "hands/N", one) == kind for one in seen) > 3:
+            if path in seen or sum(re.sub(r"hands/\d+", "hands/N", one) == kind for one in seen) > 1:
                 continue
             seen.add(path)
             answer = client.get(path)
@@ -111,30 +111,27 @@ def test_a_hand_has_a_stable_address_and_every_step_a_link(run: Path) -> None:
         assert jump.headers["location"] == "/runs/a%20run/matches/match.b/hands/17"
 
 
-@pytest.mark.parametrize(
-    ("path", "status"),
-    [
-        ("/runs/nothing", 404),
-        ("/runs/..%2F..", 404),
-        ("/runs/a%20run/matches/match.c", 404),
-        ("/runs/a%20run/matches/../../etc/passwd", 404),
-        ("/runs/a%20run/matches/%2e%2e%2fmatch.a", 404),
-        ("/runs/a%20run/matches/match.a/hands/60", 404),
-        ("/runs/a%20run/matches/match.a/hands/x", 404),
-        ("/runs/a%20run/matches/match.a/hands/" + "9" * 4000, 404),
-        ("/runs/a%20run/matches/match.a/hands/1/docx", 404),
-        ("/runs/a%20run/matches/match.a/export/pokerstars", 404),
-        ("/runs/a%20run/contest/none", 404),
-        ("/runs/a%20run/matches/match.a/hands/1?step=99999999999999999999", 200),
-        ("/runs/a%20run/matches/match.a?page=99999", 200),
-        ("/runs/a%20run/matches/match.a?page=-1", 200),
-    ],
-)
-def test_addresses_that_lead_nowhere(run: Path, path: str, status: int) -> None:
+def test_addresses_that_lead_nowhere(run: Path) -> None:
+    match = "/runs/a%20run/matches/match.a"
     with browsing(run) as client:
-        answer = client.get(path)
-        assert answer.status_code == status
-        assert "Traceback" not in answer.text
+        for path, status in (
+            ("/runs/nothing", 404),
+            ("/runs/..%2F..", 404),
+            ("/runs/a%20run/matches/match.c", 404),
+            ("/runs/a%20run/matches/../../etc/passwd", 404),
+            ("/runs/a%20run/matches/%2e%2e%2fmatch.a", 404),
+            (f"{match}/hands/60", 404),
+            (f"{match}/hands/x", 404),
+            (f"{match}/hands/" + "9" * 4000, 404),
+            (f"{match}/hands/1/docx", 404),
+            (f"{match}/export/pokerstars", 404),
+            ("/runs/a%20run/contest/none", 404),
+            (f"{match}/hands/1?step=99999999999999999999", 200),
+            (f"{match}?page=99999", 200),
+            (f"{match}?page=-1", 200),
+        ):
+            answer = client.get(path)
+            assert (answer.status_code, "Traceback" in answer.text) == (status, False), path
 
 
 def test_the_verdict_comes_first_also_before_the_end(run: Path, tmp_path: Path) -> None:
@@ -219,13 +216,14 @@ def test_names_comments_and_faults_stay_text(tmp_path: Path) -> None:
         assert html.escape(HOSTILE) in pages[2].text
 
 
-@pytest.mark.parametrize(("seed", "is_same"), [(7, True), (DealKey(bytes(32)), False)])
-def test_the_same_deal_is_shown_only_where_it_is_the_same(tmp_path: Path, seed: Seed, *, is_same: bool) -> None:
+def test_same_deal_of_other_seatings_is_linked_if_the_cards_are_the_same(tmp_path: Path) -> None:
     honest = f"{ROOT / 'docs' / 'serve' / 'peeking.py'}:Honest"
-    dealer.library.play("kuhn", [honest, "random"], out=tmp_path / "run", deals=5, seed=seed, in_process=True)
-    with browsing(tmp_path / "run") as client:
-        page = client.get("/runs/run/matches/match.a/hands/3").text
-        assert ("The same deal in other seatings" in page) is is_same
+    for name, seed in (("same", 7), ("other", DealKey(bytes(32)))):
+        dealer.library.play("kuhn", [honest, "random"], out=tmp_path / name, deals=5, seed=seed, in_process=True)
+    with browsing(tmp_path / "same", tmp_path / "other") as client:
+        for name in ("same", "other"):
+            page = client.get(f"/runs/{name}/matches/match.a/hands/3").text
+            assert ("The same deal in other seatings" in page) is (name == "same")
 
 
 def test_strangers_see_no_card_that_is_still_to_be_played(run: Path, tmp_path: Path) -> None:
@@ -295,7 +293,7 @@ def test_a_tournament_has_a_crosstable_whose_cells_lead_to_the_pairs(tournament:
         assert len(pairs) == 6
         for pair in pairs:
             contest = client.get(pair)
-            assert re.search("120 deals of (kuhn|leduc) in 2 seatings each", contest.text)
+            assert re.search("20 deals of (kuhn|leduc) in 2 seatings each", contest.text)
             hands = links(contest.text, "/runs/cup/matches/")
             assert {client.get(link).status_code for link in hands[:5]} == {200}
 

@@ -24,18 +24,18 @@ from tests.filled import BOTS, USERS, enter_ratings, fill
 GAME = "kuhn.limit.2p"
 
 
-async def submit(one: Visit, **wish: Any) -> int:
-    headers = {"authorization": f"Bearer {one.token}"}
-    body = {"game": GAME, "players": ["random", "calling"], "deals": 10} | wish
-    answer = await one.browser.post("/api/v1/jobs", json=body, headers=headers)
+async def submit(visit: Visit, **fields: Any) -> int:
+    headers = {"authorization": f"Bearer {visit.token}"}
+    body = {"game": GAME, "players": ["random", "calling"], "deals": 10} | fields
+    answer = await visit.browser.post("/api/v1/jobs", json=body, headers=headers)
     assert answer.status_code < 300, answer.text
     return int(answer.json()["id"])
 
 
-async def finished(one: Visit, job: int) -> None:
-    headers = {"authorization": f"Bearer {one.token}"}
+async def finished(visit: Visit, job: int) -> None:
+    headers = {"authorization": f"Bearer {visit.token}"}
     async with asyncio.timeout(PATIENCE_S):
-        while (await one.browser.get(f"/api/v1/jobs/{job}", headers=headers)).json()["job"]["ended_s"] is None:
+        while (await visit.browser.get(f"/api/v1/jobs/{job}", headers=headers)).json()["job"]["ended_s"] is None:
             await asyncio.sleep(0.05)
 
 
@@ -55,7 +55,7 @@ async def first_view_bytes(one: Visit) -> int:
     return sum(answer.num_bytes_downloaded for answer in loaded)
 
 
-async def test_from_the_standings_to_a_hand(tmp_path: Path) -> None:
+async def test_standings_lead_to_a_hand(tmp_path: Path) -> None:
     async with visiting(small_house(), tmp_path) as visit:
         home = (await visit.browser.get("/")).text
         assert "Nothing has been played yet" in home
@@ -116,59 +116,20 @@ async def test_from_the_standings_to_a_hand(tmp_path: Path) -> None:
         assert runs[0] in links(pair.text)
 
 
-async def test_the_cells_of_a_large_crosstable_are_short(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("dealer.web.pages.standings._MAX_FULL_CELLS", 1)
+async def test_bot_has_a_page_before_its_opponents_are_rated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dealer.server.db.counted_scores.standings", lambda store, game, bot=None: [])
 
     async with visiting(small_house(), tmp_path) as visit:
-        await finished(visit, await submit(visit, deals=200))
-        async with asyncio.timeout(PATIENCE_S):
-            while not links(page := (await visit.browser.get(f"/standings/{GAME}")).text, "/pairs/"):
-                await asyncio.sleep(0.1)
-        (won, cell), (lost, other) = re.findall(r'<a href="/pairs/[^>]* title="([^"]+)">([^<]+)</a>', page)
-        assert won.startswith(f"{cell}\xa0±\xa0")
-        assert lost.startswith(f"{other}\xa0±\xa0")
-        assert '<table class="cross">' in page
-
-
-async def test_a_bot_has_a_page_before_its_opponents_are_rated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("dealer.server.db.counted_scores.standings", lambda store, game, bot=None: [])
-    _, game = find_game("kuhn")
-    bots = bots_for(game, ("random", "calling", "folding"))
-    settings = replace(small_house(), games=(ServerGame(GAME, GAME, game, 20, 10, bots),))
-
-    async with visiting(settings, tmp_path) as visit:
-        for other in ("calling", "folding"):
-            await finished(visit, await submit(visit, players=["random", other]))
+        await finished(visit, await submit(visit, deals=1))
         bot = await visit.browser.get(f"/bots/{GAME}/random")
-        assert (bot.status_code, len(links(bot.text, "/pairs/"))) == (200, 2)
-
-
-async def test_a_table_of_three_shows_what_each_won_there(tmp_path: Path) -> None:
-    _, game = find_game("kuhn.limit.3p")
-    bots = bots_for(game, ("random", "calling", "folding"))
-    settings = replace(small_house(), games=(ServerGame("kuhn3", "kuhn.limit.3p", game, 20, 10, bots),))
-
-    async with visiting(settings, tmp_path) as visit:
-        for players in (["random", "calling", "folding"], ["folding", "random", "calling"]):
-            await finished(visit, await submit(visit, game="kuhn3", players=players))
-        async with asyncio.timeout(PATIENCE_S):
-            while "20</td>" not in (page := (await visit.browser.get("/tables/kuhn3")).text):
-                await asyncio.sleep(0.1)
-        (pair,) = links(page, "/pairs/")
-        behind = (await visit.browser.get(pair)).text
-        assert sorted(links(behind, "/runs/")) == ["/runs/1", "/runs/2"]
-        # Every figure of the table stands on the page behind it.
-        cells = re.findall(r'<td class="(?:won|lost|even)[12]?">([^<]+)</td>', page)
-        assert len(cells) == 3
-        for cell in cells:
-            assert f"<dd>{cell} mbb/g</dd>" in behind
+        assert (bot.status_code, len(links(bot.text, "/pairs/"))) == (200, 1)
 
 
 def _mbb(text: str) -> float:
     return float(text.partition("\xa0")[0].replace(",", ""))
 
 
-async def test_a_cell_of_a_larger_game_leads_to_the_tables_of_both_bots(
+async def test_cell_of_a_larger_game_leads_to_the_tables_of_both_bots(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("dealer.web.pages.standings._TABLES_ON_PAGE", 1)
@@ -176,74 +137,92 @@ async def test_a_cell_of_a_larger_game_leads_to_the_tables_of_both_bots(
     bots = bots_for(game, ("random", "calling", "folding", "raising"))
     settings = replace(small_house(), games=(ServerGame("kuhn3", "kuhn.limit.3p", game, 20, 10, bots),))
 
-    async with visiting(settings, tmp_path) as one:
-        for last in ("folding", "raising"):
-            await finished(one, await submit(one, game="kuhn3", players=["random", "calling", last], deals=150))
-        # Every bot with every other that it has met, all but folding with raising, once both runs are rated.
+    async with visiting(settings, tmp_path) as visit:
+        for players, deals in (
+            (["random", "calling", "folding"], 5),
+            (["folding", "random", "calling"], 5),
+            (["random", "calling", "raising"], 10),
+        ):
+            await finished(visit, await submit(visit, game="kuhn3", players=players, deals=deals))
+        # Every bot with every other that it has met, all but folding with raising, once all runs are rated.
         cells: list[tuple[str, str, str]] = []
         async with asyncio.timeout(PATIENCE_S):
             while len(cells) < 10:
-                await asyncio.sleep(0.1)
-                page = (await one.browser.get("/standings/kuhn3")).text
+                page = (await visit.browser.get("/standings/kuhn3")).text
                 cells = re.findall(r'<a href="(/tables/[^"]+with=[^"]+)" aria-label="([^"]+)">([^<]+)</a>', page)
         assert '<a href="/tables/kuhn3">2</a>' in page
         assert len(cells) == 10
-        ((path, _, cell),) = (one for one in cells if one[1].startswith("calling at the tables with random "))
-        both = (await one.browser.get(path.replace("&amp;", "&"))).text
-        assert "calling at the tables with random" in both
-        assert f"calling won {cell} mbb/g in 300 deals".replace("\xa0", " ") in both
-        (following,) = links(both, "?")
-        second = (await one.browser.get(f"/tables/kuhn3{following}")).text
-        assert {*links(both, "/pairs/"), *links(second, "/pairs/")} == {"/pairs/kuhn3/1", "/pairs/kuhn3/2"}
+        ((path, _, cell),) = (cell for cell in cells if cell[1].startswith("calling at the tables with random "))
+        first = (await visit.browser.get(path.replace("&amp;", "&"))).text
+        assert f"calling won {cell} mbb/g in 20 deals".replace("\xa0", " ") in first
+        (following,) = links(first, "?")
+        second = (await visit.browser.get(f"/tables/kuhn3{following}")).text
+        pairs = []
+        for text in (first, second):
+            (pair,) = links(text, "/pairs/")
+            behind = (await visit.browser.get(pair)).text
+            pairs.append((pair, sorted(links(behind, "/runs/"))))
+            # Every figure of the table stands on the page behind it.
+            figures = re.findall(r'<td class="(?:won|lost|even)[12]?">([^<]+)</td>', text)
+            assert len(figures) == 3
+            assert all(f"<dd>{figure} mbb/g</dd>" in behind for figure in figures)
+        assert sorted(pairs) == [("/pairs/kuhn3/1", ["/runs/1", "/runs/2"]), ("/pairs/kuhn3/2", ["/runs/3"])]
         # The worst for the bot that the page is about first, whose result stands first.
-        won = [_mbb(re.findall(r"<th[^>]*>calling</th><td[^>]*>([^<]+)</td>", text)[0]) for text in (both, second)]
+        won = [_mbb(re.findall(r"<th[^>]*>calling</th><td[^>]*>([^<]+)</td>", text)[0]) for text in (first, second)]
         assert won == sorted(won)
         assert sum(won) / 2 == pytest.approx(_mbb(cell), abs=1)
         wrong = ("?bot=1", "?bot=1&with=1", "?bot=1&with=77", "?bot=x&with=2", "?after=-1", f"?bot={'9' * 20}&with=1")
         for query in wrong:
-            assert (await one.browser.get(f"/tables/kuhn3{query}")).status_code == 404, query
-        assert "There are no more tables" in (await one.browser.get("/tables/kuhn3?after=99")).text
-        assert (await one.browser.get("/tables/nothing")).status_code == 404
+            assert (await visit.browser.get(f"/tables/kuhn3{query}")).status_code == 404, query
+        assert "There are no more tables" in (await visit.browser.get("/tables/kuhn3?after=99")).text
+        assert (await visit.browser.get("/tables/nothing")).status_code == 404
 
 
-async def test_lists_of_runs_are_pages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_lists_of_runs_come_page_by_page_and_cells_of_large_crosstables_are_short(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("dealer.web.pages.standings._RUNS_ON_PAGE", 2)
+    monkeypatch.setattr("dealer.web.pages.standings._MAX_FULL_CELLS", 1)
     monkeypatch.setattr("dealer.web.pages.replay_pages.RUNS_ON_PAGE", 2)
 
-    async def pages_from(one: Visit, path: str) -> list[list[str]]:
-        found, query = [], ""
+    async def pages_from(visit: Visit, path: str) -> list[list[str]]:
+        pages, query = [], ""
         while True:
-            page = await one.browser.get(f"{path}{query}")
+            page = await visit.browser.get(f"{path}{query}")
             assert page.status_code == 200
-            found.append([link for link in links(page.text, "/runs/") if link.count("/") == 2])
+            pages.append([link for link in links(page.text, "/runs/") if link.count("/") == 2])
             following = links(page.text, "?after=")
             if not following:
-                return found
+                return pages
             (query,) = following
 
     async with visiting(small_house(), tmp_path) as visit:
-        for _ in range(5):
-            await finished(visit, await submit(visit))
-        assert await pages_from(visit, "/runs") == [["/runs/5", "/runs/4"], ["/runs/3", "/runs/2"], ["/runs/1"]]
+        for _ in range(3):
+            await finished(visit, await submit(visit, deals=40))
+        assert await pages_from(visit, "/runs") == [["/runs/3", "/runs/2"], ["/runs/1"]]
+        cell = r'<a href="(/pairs/[^"]+)"[^>]* title="([^"]+)">([^<]+)</a>'
         async with asyncio.timeout(PATIENCE_S):
-            while not (pairs := links((await visit.browser.get(f"/standings/{GAME}")).text, "/pairs/")):
+            while len(cells := re.findall(cell, page := (await visit.browser.get(f"/standings/{GAME}")).text)) < 2:
                 await asyncio.sleep(0.1)
-        pages = await pages_from(visit, pairs[0])
-        assert [len(page) for page in pages] == [2, 2, 1]
-        assert sorted(link for page in pages for link in page) == [f"/runs/{number}" for number in range(1, 6)]
-        assert (await visit.browser.get(f"{pairs[0]}?after=x")).status_code == 404
+        assert all(whole.startswith(f"{short}\xa0±\xa0") for _, whole, short in cells)
+        assert '<table class="cross">' in page
+        pair = cells[0][0]
+        pages = await pages_from(visit, pair)
+        assert [len(page) for page in pages] == [2, 1]
+        assert sorted(link for page in pages for link in page) == ["/runs/1", "/runs/2", "/runs/3"]
+        assert (await visit.browser.get(f"{pair}?after=x")).status_code == 404
         for path in ("/runs?after=x", "/runs?after=-1", "/runs?after=" + "9" * 50):
             assert "There are no more runs" in (await visit.browser.get(path)).text
 
 
-async def test_the_list_of_runs_begins_with_those_that_go_on(tmp_path: Path) -> None:
+async def test_running_runs_are_listed_first(tmp_path: Path) -> None:
     _, game = find_game("kuhn")
     bots = bots_for(game, ("random", "calling", "folding", "raising"))
     settings = replace(small_house(), games=(ServerGame(GAME, GAME, game, 20, 10, bots, 2_000_000),))
 
     async with visiting(settings, tmp_path) as visit:
         await submit(visit, deals=1_000_000)
-        await finished(visit, await submit(visit, players=["folding", "raising"], deals=200))
+        await finished(visit, await submit(visit, players=["folding", "raising"], deals=100))
         async with asyncio.timeout(PATIENCE_S):
             while not re.search(r"[\d,]+ of 1,000,000", text := (await visit.browser.get("/runs")).text):
                 await asyncio.sleep(0.1)
@@ -263,7 +242,7 @@ async def test_the_list_of_runs_begins_with_those_that_go_on(tmp_path: Path) -> 
         assert (await visit.browser.get("/live/runs?state=lost")).status_code == 400
 
 
-async def test_no_card_of_a_run_that_goes_on_is_shown(tmp_path: Path) -> None:
+async def test_cards_of_a_running_run_are_hidden(tmp_path: Path) -> None:
     async with visiting(small_house(max_deals=2000000), tmp_path) as visit:
         await submit(visit, deals=1_000_000, seed=7)
         async with asyncio.timeout(PATIENCE_S):
@@ -287,9 +266,7 @@ async def test_no_card_of_a_run_that_goes_on_is_shown(tmp_path: Path) -> None:
         assert " of spades" not in text
 
 
-async def test_many_bots_come_page_by_page_each_with_what_it_won_from_the_others(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_many_bots_come_page_by_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Twenty bots that have all met: every one has a place of its own, and the crosstables are those of their pages."""
     settings = small_house()
     game = next(game for game in settings.games if game.name == GAME)
