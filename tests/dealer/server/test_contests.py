@@ -329,28 +329,28 @@ async def test_a_stop_rule_ends_a_run() -> None:
         assert won.half_width <= 900
 
 
-@pytest.mark.parametrize(
-    ("request_", "told"),
-    [
-        (JobRequest("chess", ("A",)), "there is no game 'chess' here; the games are kuhn3, two"),
-        (JobRequest("two", ("calling", "nobody")), "two has no bot nobody"),
-        (
-            JobRequest("two", ("calling", "random"), terms=ContestTerms(deals=5001)),
-            "the game two is played for 1 to 5000 deals here, not 5001",
-        ),
-        (
-            JobRequest("two", ("calling", "random"), terms=ContestTerms(deals=0)),
-            "the game two is played for 1 to 5000 deals here, not 0",
-        ),
-        (JobRequest("two", ("calling", "random"), terms=ContestTerms(stop="soon")), "stop"),
-        (JobRequest("two", ("calling", "random"), terms=ContestTerms(stop="better:1e9,2e9")), "stop"),
-        (JobRequest("two", ("calling", "LOCAL")), "needs a connection"),
-    ],
-)
-async def test_what_cannot_be_played_is_refused(request_: JobRequest, told: str) -> None:
+REFUSED_REQUESTS = [
+    (JobRequest("chess", ("A",)), "there is no game 'chess' here; the games are kuhn3, two"),
+    (JobRequest("two", ("calling", "nobody")), "two has no bot nobody"),
+    (
+        JobRequest("two", ("calling", "random"), terms=ContestTerms(deals=5001)),
+        "the game two is played for 1 to 5000 deals here, not 5001",
+    ),
+    (
+        JobRequest("two", ("calling", "random"), terms=ContestTerms(deals=0)),
+        "the game two is played for 1 to 5000 deals here, not 0",
+    ),
+    (JobRequest("two", ("calling", "random"), terms=ContestTerms(stop="soon")), "stop"),
+    (JobRequest("two", ("calling", "random"), terms=ContestTerms(stop="better:1e9,2e9")), "stop"),
+    (JobRequest("two", ("calling", "LOCAL")), "needs a connection"),
+]
+
+
+async def test_impossible_request_is_refused() -> None:
     async with serving() as (service, ann):
-        with pytest.raises(RefusedError, match=told):
-            await service.submit(ann, request_)
+        for request, sentence in REFUSED_REQUESTS:
+            with pytest.raises(RefusedError, match=sentence):
+                await service.submit(ann, request)
         assert records.jobs(service.store) == ()
 
 
@@ -380,24 +380,24 @@ async def test_a_users_bot_can_be_challenged_while_it_is_there() -> None:
         assert [bot.label for bot in records.versions(service.store, "kuhn3", "eve")] == ["v2", "v1"]
 
 
-@pytest.mark.parametrize(
-    ("given", "told"),
-    [
-        (offer("A", games=("kuhn3",)), "the bot A is one of the server's own bots"),
-        (offer("LOCAL"), "cannot be a bot's name"),
-        (offer("a/b"), "cannot be a bot's name"),
-        (offer("..."), "cannot be a bot's name"),
-        (offer("eve", "\x1b[2J"), "printable characters"),
-        (offer("eve", games=("chess",)), "there is no game 'chess' here"),
-        (offer("taken"), "the bot taken belongs to another user"),
-    ],
-)
-async def test_bots_that_are_not_taken(given: Join, told: str) -> None:
+REFUSED_BOTS = [
+    (offer("A", games=("kuhn3",)), "the bot A is one of the server's own bots"),
+    (offer("LOCAL"), "cannot be a bot's name"),
+    (offer("a/b"), "cannot be a bot's name"),
+    (offer("..."), "cannot be a bot's name"),
+    (offer("eve", "\x1b[2J"), "printable characters"),
+    (offer("eve", games=("chess",)), "there is no game 'chess' here"),
+    (offer("taken"), "the bot taken belongs to another user"),
+]
+
+
+async def test_bot_with_a_taken_or_invalid_name_is_refused() -> None:
     async with serving() as (service, ann):
         bob = User(service.store.write_now(lambda db: add_user(db, "bob")), "bob")
         await service.presence.enter(bob, offer("taken", games=("two",)), Host())
-        with pytest.raises(RefusedError, match=told):
-            await service.presence.enter(ann, given, Host())
+        for bot, sentence in REFUSED_BOTS:
+            with pytest.raises(RefusedError, match=sentence):
+                await service.presence.enter(ann, bot, Host())
 
 
 async def test_a_request_waits_for_a_bot_that_is_busy_or_away() -> None:

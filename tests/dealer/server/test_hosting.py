@@ -154,18 +154,16 @@ async def test_who_joins_is_told_the_games_and_offered_a_seat() -> None:
         assert (await ann.expect(SeatText)).text.startswith("MATCHSTATE:0:0::")
 
 
-@pytest.mark.parametrize("header", [{}, {"Authorization": "Bearer wrong"}, {"Authorization": "Basic cGxheWVyOng="}])
-async def test_a_client_needs_a_token(header: dict[str, str]) -> None:
-    async with serving() as house:
-        with pytest.raises(InvalidStatus) as caught:
-            await connect((house.started.page or "").replace("http", "ws") + "api/v1/join", additional_headers=header)
-        assert caught.value.response.status_code == 401
-        assert "token" in json.loads(caught.value.response.body)["detail"]
-
-
 async def test_guessing_tokens_is_slowed_down() -> None:
     async with serving() as house:
-        for _ in range(30):
+        address = (house.started.page or "").replace("http", "ws") + "api/v1/join"
+        for header in ({}, {"Authorization": "Bearer wrong"}, {"Authorization": "Basic cGxheWVyOng="}):
+            with pytest.raises(InvalidStatus) as caught:
+                await connect(address, additional_headers=header)
+            assert caught.value.response.status_code == 401
+            assert "token" in json.loads(caught.value.response.body)["detail"]
+        # Only a bearer token is a guess.
+        for _ in range(29):
             with pytest.raises(InvalidStatus, match="401"):
                 await connected(house, "x" * 32)
         # From this address not even the right one is taken now.
@@ -265,20 +263,20 @@ async def test_a_client_that_leaves_gives_its_seats_up() -> None:
         assert (await again.expect(Joined)).seats == {}
 
 
-@pytest.mark.parametrize("said", ["", VERSION[:5], VERSION])
-async def test_a_bot_that_leaves_while_its_opponent_is_awaited_is_lost_at_once(said: str) -> None:
+async def test_bot_that_leaves_before_its_opponent_comes_loses_at_once() -> None:
     """Without a limit for the start, nothing else would end the run."""
-
     async with serving(config=CONFIG.replace("B=./bot2l.sh", "slow=./slow.sh"), start_timeout_s=0.0) as house:
-        ann, seat = await offered(
-            house, Challenge("t", "kuhn", ("mine", "slow"), terms=ContestTerms(deals=20, seating="single"))
-        )
-        if said:
-            await ann.send(SeatText(seat, said))
-        await ann.send(SeatOver(seat, "it does not start"))
-        over = await ann.expect(RunOver)
-        assert (over.state, over.reason) == ("failed", "mine closed the connection before it named its version.")
-        assert len([message for message in ann.received if isinstance(message, SeatOffer)]) == 1
+        ann = await joined(house)
+        for count, text in enumerate(("", VERSION[:5], VERSION), 1):
+            terms = ContestTerms(deals=20, seating="single")
+            await ann.send(Challenge(f"t{count}", "kuhn", ("mine", "slow"), terms=terms))
+            seat = (await ann.expect(SeatOffer, count)).seat
+            if text:
+                await ann.send(SeatText(seat, text))
+            await ann.send(SeatOver(seat, "it does not start"))
+            over = await ann.expect(RunOver, count)
+            assert (over.state, over.reason) == ("failed", "mine closed the connection before it named its version.")
+            assert len([message for message in ann.received if isinstance(message, SeatOffer)]) == count
 
 
 async def test_a_bot_that_never_starts_is_called_again_and_forfeits_at_last() -> None:
@@ -298,16 +296,19 @@ async def test_a_bot_that_never_starts_is_called_again_and_forfeits_at_last() ->
         ]
 
 
-@pytest.mark.parametrize(("code", "is_waited_for"), [(1000, False), (1001, True), (None, True)])
-async def test_a_connection_that_was_not_closed_for_good_is_waited_for(code: int | None, is_waited_for: bool) -> None:
+async def test_only_a_final_close_gives_up_the_seats() -> None:
     async with serving() as house:
-        ann, _ = await offered(house)
-        if code is None:
-            ann.connection.transport.abort()
-        else:
-            await ann.connection.close(code)
-        again = await joined(house)
-        assert bool((await again.expect(Joined)).seats) is is_waited_for
+        for code, is_final in ((1001, False), (None, False), (1000, True)):
+            ann = await joined(house, bot=f"bot{code}")
+            await ann.send(replace(CHALLENGE, players=(f"bot{code}", "A")))
+            await ann.expect(SeatOffer)
+            if code is None:
+                ann.connection.transport.abort()
+            else:
+                await ann.connection.close(code)
+            again = await joined(house, bot=f"bot{code}")
+            assert bool((await again.expect(Joined)).seats) is not is_final
+            await again.send(Cancel("t"))
 
 
 async def test_who_asks_for_a_challenge_is_told_how_it_ends() -> None:
@@ -356,51 +357,41 @@ async def test_a_client_that_returns_while_its_challenge_ends_is_told(monkeypatc
         assert await second.expect(ChallengeState) == ChallengeState("t", "done")
 
 
-@pytest.mark.parametrize(
-    ("message", "reason"),
-    [
-        (Join("A", "s"), "the bot A is one of the server's own bots; give yours another name"),
-        (Join("../x", "s"), "that cannot be a bot's name"),
-        (Join("mine", "s", version="\x1b"), "a version has at most 64 printable characters"),
-        (Join("mine", "s", games=("chess",)), "there is no game 'chess' here; the games are kuhn"),
-        (Join("mine", "s", games=("../../etc/passwd",)), "there is no game '../../etc/passwd' here"),
-        (CHALLENGE, "the first message must join a bot"),
-        ("nonsense", "Invalid JSON: expected ident"),
-        (b"\xff", "Invalid JSON: expected value"),
-        ('{"type": "hello"}', "Input tag 'hello' found"),
-        ('{"type": "join", "bot": "mine"}', "join.session: Field required"),
-    ],
-)
-async def test_a_client_that_cannot_join_is_told_and_closed(message: JoiningRequest | str | bytes, reason: str) -> None:
+REFUSED_JOINS: list[tuple[JoiningRequest | str | bytes, str]] = [
+    (Join("A", "s"), "the bot A is one of the server's own bots; give yours another name"),
+    (Join("../x", "s"), "that cannot be a bot's name"),
+    (Join("mine", "s", version="\x1b"), "a version has at most 64 printable characters"),
+    (Join("mine", "s", games=("chess",)), "there is no game 'chess' here; the games are kuhn"),
+    (Join("mine", "s", games=("../../etc/passwd",)), "there is no game '../../etc/passwd' here"),
+    (CHALLENGE, "the first message must join a bot"),
+    ("nonsense", "Invalid JSON: expected ident"),
+    (b"\xff", "Invalid JSON: expected value"),
+    ('{"type": "hello"}', "Input tag 'hello' found"),
+    ('{"type": "join", "bot": "mine"}', "join.session: Field required"),
+]
+REFUSED_LATER: list[tuple[JoiningRequest | str, str]] = [
+    ("nonsense", "Invalid JSON: expected ident"),
+    ('{"type": "text", "seat": 1}', "text.text: Field required"),
+    (Join("other", "s1"), "this connection is of mine, and no other bot can join"),
+    (Join("mine", "s2"), "this connection is of mine, and no other bot can join"),
+]
+
+
+async def test_refused_client_is_disconnected() -> None:
     async with serving() as house:
-        ann = await connected(house)
-        await ann.send(message)
-        assert (await ann.expect(Refused)).reason.startswith(reason)
-        assert await ann.expect_close() == 1008
-        assert house.rows("SELECT * FROM bots WHERE name = 'mine'") == []
-
-
-@pytest.mark.parametrize(
-    ("message", "reason"),
-    [
-        ("nonsense", "Invalid JSON: expected ident"),
-        ('{"type": "text", "seat": 1}', "text.text: Field required"),
-        (Join("other", "s1"), "this connection is of mine, and no other bot can join"),
-        (Join("mine", "s2"), "this connection is of mine, and no other bot can join"),
-    ],
-)
-async def test_a_client_that_sends_nonsense_is_told_and_closed(message: JoiningRequest | str, reason: str) -> None:
-    async with serving() as house:
-        ann = await joined(house)
-        await ann.send(message)
-        assert (await ann.expect(Refused)).reason.startswith(reason)
-        assert await ann.expect_close() == 1008
-        # Its seats would wait for it.
-        assert (await (await joined(house)).expect(Joined)).seats == {}
-
-
-async def test_a_text_that_is_not_of_bytes_is_told_and_closed() -> None:
-    async with serving() as house:
+        for message, reason in REFUSED_JOINS:
+            ann = await connected(house)
+            await ann.send(message)
+            assert (await ann.expect(Refused)).reason.startswith(reason)
+            assert await ann.expect_close() == 1008
+            assert house.rows("SELECT * FROM bots WHERE name = 'mine'") == []
+        for later_message, reason in REFUSED_LATER:
+            ann = await joined(house)
+            await ann.send(later_message)
+            assert (await ann.expect(Refused)).reason.startswith(reason)
+            assert await ann.expect_close() == 1008
+            # Its seats would wait for it.
+            assert (await (await joined(house)).expect(Joined)).seats == {}
         ann, seat = await offered(house)
         await ann.send(SeatText(seat, "\u0100"))
         assert (await ann.expect(Refused)).reason == "a text has a character above 255, which is no byte"
@@ -436,24 +427,24 @@ async def test_slow_reader_is_disconnected(monkeypatch: pytest.MonkeyPatch, max_
         await bob.expect(SeatOver)
 
 
-@pytest.mark.parametrize(
-    ("challenge", "reason"),
-    [
-        (Challenge("t", "chess", ("mine", "A")), "there is no game 'chess' here; the games are kuhn"),
-        (Challenge("t", "kuhn", ("mine", "Z")), "the game kuhn has no bot Z; the server's own are A and B"),
-        (Challenge("t", "kuhn", ("mine",)), "the game kuhn needs 2 players, 1 named"),
-        (Challenge("t", "kuhn", ("mine", "A"), terms=ContestTerms(seating="none")), "'none' is not a valid Seating"),
-        (Challenge("t", "kuhn", ("mine", "A"), terms=ContestTerms(stop="soon")), "the rule in stop is not valid: "),
-        (Challenge("t", "kuhn", ("mine", "LOCAL")), "LOCAL is for clients of the text port"),
-    ],
-)
-async def test_a_challenge_that_cannot_be_played_is_refused(challenge: Challenge, reason: str) -> None:
+REFUSED_CHALLENGES = [
+    (Challenge("t", "chess", ("mine", "A")), "there is no game 'chess' here; the games are kuhn"),
+    (Challenge("t", "kuhn", ("mine", "Z")), "the game kuhn has no bot Z; the server's own are A and B"),
+    (Challenge("t", "kuhn", ("mine",)), "the game kuhn needs 2 players, 1 named"),
+    (Challenge("t", "kuhn", ("mine", "A"), terms=ContestTerms(seating="none")), "'none' is not a valid Seating"),
+    (Challenge("t", "kuhn", ("mine", "A"), terms=ContestTerms(stop="soon")), "the rule in stop is not valid: "),
+    (Challenge("t", "kuhn", ("mine", "LOCAL")), "LOCAL is for clients of the text port"),
+]
+
+
+async def test_impossible_challenge_is_refused() -> None:
     async with serving() as house:
         ann = await joined(house)
-        await ann.send(challenge)
-        state = await ann.expect(ChallengeState)
-        assert (state.tag, state.state) == ("t", "refused")
-        assert state.reason.startswith(reason)
+        for count, (challenge, reason) in enumerate(REFUSED_CHALLENGES, 1):
+            await ann.send(challenge)
+            state = await ann.expect(ChallengeState, count)
+            assert (state.tag, state.state) == ("t", "refused")
+            assert state.reason.startswith(reason)
 
 
 async def test_a_bot_takes_on_less_without_leaving() -> None:
