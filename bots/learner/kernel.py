@@ -1,11 +1,8 @@
-"""Hands of the simple players and of learners, compiled: what `bots.self_play` plays, without its views and records.
+"""Compiled hands of the simple players and of learners, with the results of `bots.self_play`.
 
-A deal is played in every rotation of the players over the seats, as there. Chances are kept by deal: the players of
-one seed and number of trials see the same ones, and a deal that is played again asks for none twice.
-They are those of `bots.sdk.chance.EquityCounter`: the same seeds, the same draws, the same numbers.
-
-Players are made from bots. The functions on arrays and integers validate nothing; tests compare
-their decisions and chips with those of the bots themselves in `bots.self_play`.
+A deal is played in every rotation of the players over the seats. The chances of a deal are kept for all rotations, and
+for all players with the same seed and number of trials. They are those of `bots.sdk.chance.EquityCounter`. Arguments
+are not validated.
 """
 
 from __future__ import annotations
@@ -47,30 +44,39 @@ from engine.splitmix import MASK_64, STEP
 from engine.splitmix import mixed as mixed_here
 
 _STARTING_HAND = np.array(starting_hand_table(), np.uint8)
-_PREFLOP = np.zeros((169, MAX_OPPONENTS), np.float64)
-for _one in range(52):
-    for _other in range(52):
-        if _one != _other:
-            _PREFLOP[_STARTING_HAND[_one, _other]] = [
-                100 * preflop_equity((_one, _other), opponents).equity for opponents in range(1, MAX_OPPONENTS + 1)
-            ]
 
+
+def _preflop_percents() -> NDArray[np.float64]:
+    """Return the chances before the flop in per cent, by starting hand and opponents less one."""
+    percents = np.zeros((169, MAX_OPPONENTS), np.float64)
+    for first in range(52):
+        for second in range(52):
+            if first != second:
+                hand = _STARTING_HAND[first, second]
+                for opponents in range(1, MAX_OPPONENTS + 1):
+                    percents[hand, opponents - 1] = 100 * preflop_equity((first, second), opponents).equity
+    return percents
+
+
+_PREFLOP = _preflop_percents()
 _CARD_BITS = np.uint64(6)
 _OPPONENT_BITS = np.uint64(4)
 _SUM_CORRECTS: Final = sys.version_info >= (3, 12)
+"""The built-in `sum` compensates rounding errors of floats."""
 
 
 @njit
 def chance_percent(
     seed: np.uint64, hand: int, hole: NDArray[np.uint8], board: NDArray[np.uint8], opponents: int, trials: int
 ) -> float:
-    """The chance to win after the first round, in per cent.
+    """Return the chance to win after the first round, in per cent.
 
     Args:
-        seed: of the player, mixed.
+        seed: seed of the player, mixed.
+        hand: number of the hand.
         board: three to five cards.
-        opponents: how many have not folded, 1 to 9.
-        trials: showdowns drawn against two or more.
+        opponents: active opponents, 1 to 9.
+        trials: showdowns drawn against two or more opponents.
     """
     counts = np.zeros(opponents + 2, np.int64)
     if opponents == 1:
@@ -78,10 +84,12 @@ def chance_percent(
     else:
         start = chance_seed(seed, hand, hole, board, opponents)
         count_against_many(hole, board, opponents, trials, mixed(start), counts)
-    # As `engine.equity.equity_of_counts` adds, so that the last bit is the same: with a correction since Python 3.12.
+    # Same arithmetic as in `engine.equity.equity_of_counts`, so that the last bit is equal. Its `sum` compensates
+    # rounding errors from Python 3.12 on.
     total = counts[0]
     shares = 0.0
     lost = 0.0
+    # Sums the shares of the pot, and the rounding errors of that sum.
     for winners in range(1, opponents + 2):
         total += counts[winners]
         part = counts[winners] / winners
@@ -94,16 +102,17 @@ def chance_percent(
 
 
 @njit
-def preflop_percent(one: int, other: int, opponents: int) -> float:
-    """The chance to win before the flop with two cards, in per cent."""
-    return float(_PREFLOP[_STARTING_HAND[one, other], opponents - 1])
+def preflop_percent(first: int, second: int, opponents: int) -> float:
+    """Return the chance to win before the flop with two cards, in per cent."""
+    return float(_PREFLOP[_STARTING_HAND[first, second], opponents - 1])
 
 
 @njit
 def chance_seed(
     seed: np.uint64, hand: int, hole: NDArray[np.uint8], board: NDArray[np.uint8], opponents: int
 ) -> np.uint64:
-    """The seed of the draws: that of `bots.sdk.chance.chance_seed`, whose seed comes mixed."""
+    """Return the seed of the draws, as `bots.sdk.chance.chance_seed` does for a mixed seed."""
+    # Packs the cards and the number of opponents into a word.
     state = np.uint64(0)
     for i in range(2):
         state = state << _CARD_BITS | np.uint64(hole[i] + 1)
@@ -120,12 +129,12 @@ _DRAWN_DECISION: Final = 3
 MFS: Final = 4
 RH: Final = 5
 LEARNER: Final = 6
-"""The kinds of players: always the same of the five decisions, a raise by a part of the pot, the drawn actions and the
-drawn decisions of `random`, the two formulas, the learner."""
-_MOST_DECISIONS: Final = 256
-"""Of one player in one hand: four rounds of 64 actions."""
+"""Kinds of players: a constant decision, a raise by a part of the pot, random actions, random decisions, the two
+formulas, and the learner."""
+_MAX_DECISIONS: Final = 256
+"""Maximum number of decisions of a player in a hand, four rounds of 64 actions."""
 NO_CHANCE: Final = -1.0
-"""In place of a chance that has not been asked for."""
+"""Marks a chance that has not been computed."""
 _FOLD: Final = 0
 _CALL: Final = 1
 _RAISE: Final = 2
@@ -136,26 +145,27 @@ _32 = np.uint64(32)
 _LOW_HALF = np.uint64(0xFFFFFFFF)
 _UNIT: Final = 2.0**-53
 _COUNT = np.array([bin(positions).count("1") for positions in range(1 << 10)], np.int64)
-"""How many positions are in a set."""
+"""Number of positions in a bit set."""
 
 
 class Players(NamedTuple):
-    """The players of a table as arrays; the first index is the player.
+    """Players of a table as arrays. The first index is the player, or the kind of chance for two of the arrays.
 
     Attributes:
-        kind: see above.
-        number: of the decision.
-        value: six numbers: the part of the pot or -1 for all-in; the weights of fold, call and raise; where the range
-            of each drawn decision ends; k; the part of decisions that a learner explores.
-        drawn: the decisions of these ranges.
-        seed: of the draws, mixed.
-        chance: which of the kinds of chances a player asks for.
-        chance_seed: by kind of chance, mixed.
-        chance_trials: by kind of chance.
-        interval: of a learner's eight dimensions, in the order of a cell without the round.
-        levels: of a learner, BIG QTY and LITTLE QTY.
-        offset: of a learner, where its cells begin in `KnownCells.row`.
-        learns: whether a learner learns.
+        kind: kind of the player.
+        number: constant decision, or number of random decisions.
+        value: six parameters, by kind of player. A sized raise has the part of the pot or -1 for all-in, random actions
+            have the weights of fold, call and raise, random decisions the ends of their ranges, a formula has k, and a
+            learner the share of random decisions.
+        drawn: random decisions of the ranges.
+        seed: seed of the player's draws, mixed.
+        chance: kind of the player's chances.
+        chance_seed: seed by kind of chance, mixed.
+        chance_trials: number of trials by kind of chance.
+        interval: widths of a learner's levels, in the order of a cell without the round.
+        levels: BIG QTY and LITTLE QTY of a learner.
+        offset: index of a learner's first cell in `KnownCells.row`.
+        learns: True for a learner that learns.
     """
 
     kind: NDArray[np.int64]
@@ -173,13 +183,13 @@ class Players(NamedTuple):
 
 
 class KnownCells(NamedTuple):
-    """What the learners of a table remember.
+    """Memories of the learners of a table.
 
     Attributes:
-        row: by cell of all learners, the number of its row; -1 for a cell that has not been met.
-        cell: by row, its cell.
-        results: by row, decision, and profits, their sum, losses, their sum: int64, shape (rows, 5, 4).
-        used: how many rows are in use; one number.
+        row: row of each cell of all learners; -1 for a cell that has not been met.
+        cell: cell of each row.
+        results: number and sum of profits, number and sum of losses, by row and decision, shape (rows, 5, 4).
+        used: number of rows in use, shape (1,).
     """
 
     row: NDArray[np.int32]
@@ -199,22 +209,23 @@ def play_deals(
     chances: NDArray[np.float64],
     values: NDArray[np.float64],
 ) -> int:
-    """Play deals, each once in every rotation, until they are done or the rows for new cells run short.
+    """Play deals in every rotation, until all are played or the rows for new cells run short.
 
     Args:
-        players: one for each seat of the first rotation.
-        cells: what learners remember; changed where one learns.
-        cards: by deal, the hole cards position by position, then the board.
-        first: the number of the first hand.
-        turns: rotations, 1 or the number of players.
-        chances: by deal, kind of chance, position, round after the first and opponents less one, in per cent, or
-            `NO_CHANCE`; those that are asked for are filled in.
-        values: by deal, rotation and player, the net chips; written.
+        players: players by seat in the first rotation.
+        cells: memories of the learners, changed if one learns.
+        cards: hole cards position by position, then the board, by deal.
+        first: number of the first hand.
+        turns: number of rotations, 1 or the number of players.
+        chances: chances in per cent or `NO_CHANCE`, by deal, kind of chance, position, round after the first, and
+            opponents less one. Missing ones are computed when they are needed.
+        values: result, the net chips by deal, rotation and player.
 
     Returns:
-        how many deals were played.
+        Number of played deals.
     """
-    # A helper that is given arrays counts references at every call: the loop takes what it needs from them itself.
+    # Passing arrays to a helper counts their references at every call. So the loop reads most arrays itself, and its
+    # helpers take numbers.
     count = len(players.kind)
     kinds = players.kind
     numbers = players.number
@@ -237,20 +248,21 @@ def play_deals(
     ranks = np.empty(count, np.int64)
     paid = np.empty(count)
     counters = np.empty(count, np.uint64)
-    met = np.empty((count, _MOST_DECISIONS), np.int64)
-    decided = np.empty((count, _MOST_DECISIONS), np.int64)
+    met = np.empty((count, _MAX_DECISIONS), np.int64)
+    decided = np.empty((count, _MAX_DECISIONS), np.int64)
     taken = np.zeros(count, np.int64)
     learners = 0
     for player in range(count):
         learners += learns[player]
     for deal in range(len(cards)):
-        if used[0] + learners * turns * _MOST_DECISIONS > len(cells.cell):
+        if used[0] + learners * turns * _MAX_DECISIONS > len(cells.cell):
             return deal
         number = first + deal
         holdem_ranks(cards[deal], ranks)
         for turn in range(turns):
             start(tables, point, spent)
             pot = np.int64(0)
+            # Sums the blinds, and starts the random numbers of each player.
             for player in range(count):
                 counters[player] = mixed(seeds[player] + np.uint64(number) * _STEP)
                 taken[player] = 0
@@ -294,10 +306,10 @@ def play_deals(
                             size = _draw_whole(counters, player, low, high)
                 elif kind == _DRAWN_DECISION:
                     drawn = _draw(counters, player)
-                    at = 0
-                    while at < numbers[player] - 1 and not drawn < numbers_of_kind[player, at]:
-                        at += 1
-                    decision = drawn_decisions[player, at]
+                    index = 0
+                    while index < numbers[player] - 1 and not drawn < numbers_of_kind[player, index]:
+                        index += 1
+                    decision = drawn_decisions[player, index]
                 elif kind == RH:
                     seats = (_COUNT[point[ABLE]] - point[CALLED]) * (count - _COUNT[point[FOLDED]])
                     relation = (pot / big_blind) / ((raises + 1) * seats * (to_call / big_blind + 1))
@@ -308,9 +320,7 @@ def play_deals(
                     in_game = count - _COUNT[point[FOLDED]]
                     round_ = point[ROUND]
                     if round_ == 0:
-                        one = cards[deal, 2 * position]
-                        other = cards[deal, 2 * position + 1]
-                        chance = preflop_percent(one, other, in_game - 1)
+                        chance = preflop_percent(cards[deal, 2 * position], cards[deal, 2 * position + 1], in_game - 1)
                     else:
                         chance = chances[deal, which_chance[player], position, round_ - 1, in_game - 2]
                         if chance == NO_CHANCE:
@@ -328,6 +338,7 @@ def play_deals(
                             relation = np.inf
                         decision = _decision_of(numbers_of_kind[player, 0] * relation)
                     else:
+                        # The number of a cell has the levels as digits, as in `bots.learner.memory.cell_of`.
                         big = levels[player, 0]
                         little = levels[player, 1]
                         cell = _level(chance, intervals[player, 0], big)
@@ -344,15 +355,16 @@ def play_deals(
                         if explores > 0 and _draw(counters, player) < explores:
                             decision = _draw_whole(counters, player, 1, _DECISIONS)
                         else:
+                            # The best mean reward decides, as in `bots.learner.memory.best_decision`.
                             decision = 2
                             best = -np.inf
                             row = rows[cell]
-                            for at in range(_DECISIONS if row >= 0 else 0):
-                                times = results[row, at, 0] + results[row, at, 2]
+                            for index in range(_DECISIONS if row >= 0 else 0):
+                                times = results[row, index, 0] + results[row, index, 2]
                                 if times:
-                                    mean = (results[row, at, 1] - results[row, at, 3]) / times
+                                    mean = (results[row, index, 1] - results[row, index, 3]) / times
                                     if mean > best:
-                                        decision = at + 1
+                                        decision = index + 1
                                         best = mean
                         if learns[player]:
                             met[player, taken[player]] = cell
@@ -379,6 +391,7 @@ def play_deals(
                 act(tables, point, spent, action, size)
                 pot += spent[position] - own
             pay(spent, point[FOLDED], ranks, paid)
+            # Writes the chips of each player, and adds the reward to the cells that a learner has met.
             for position in range(count):
                 player = (number - turn + position) % count
                 values[deal, turn, player] = paid[position]
@@ -389,14 +402,15 @@ def play_deals(
 
 @njit
 def _draw(counters: NDArray[np.uint64], player: int) -> float:
-    """Uniform in [0, 1), as the numbers of a hand are drawn in `bots.baseline`."""
+    """Draw a uniform number in [0, 1) as `bots.baseline.HandRandom` does."""
     counters[player] += _STEP
     return (mixed(counters[player]) >> _11) * _UNIT
 
 
 @njit
 def _draw_whole(counters: NDArray[np.uint64], player: int, low: Any, high: Any) -> Any:
-    """Uniform from low to high: the upper 64 bits of a product of 64 bits and at most 32."""
+    """Draw a uniform whole number from low to high as `bots.baseline.HandRandom` does."""
+    # Computes the upper 64 bits of the product of a word and the width, which has at most 32 bits, in two halves.
     counters[player] += _STEP
     word = mixed(counters[player])
     width = np.uint64(high - low + 1)
@@ -412,6 +426,7 @@ def _decision_of(value: float) -> int:
 def _chance(
     players: Players, which: int, number: int, round_: int, position: int, opponents: int, cards: NDArray[np.uint8]
 ) -> float:
+    """Return the chance of a position in a round after the first."""
     hole = cards[2 * position : 2 * position + 2]
     board = 2 * len(players.kind)
     return chance_percent(
@@ -438,16 +453,18 @@ def _learn(
     value: float,
     big_blind: int,
 ) -> None:
+    """Add the reward of a hand to the results of a learner's decisions."""
     reward = np.int64(np.rint(value * 1000 / big_blind))
-    for at in range(taken):
-        row = cells.row[met[at]]
+    # Adds the reward for each decision to the profits or losses in its cell.
+    for index in range(taken):
+        row = cells.row[met[index]]
         if row < 0:
             row = cells.used[0]
             cells.used[0] += 1
-            cells.row[met[at]] = row
-            cells.cell[row] = met[at]
+            cells.row[met[index]] = row
+            cells.cell[row] = met[index]
             cells.results[row] = 0
-        decision = decided[at] - 1
+        decision = decided[index] - 1
         if reward < 0:
             cells.results[row, decision, 2] += 1
             cells.results[row, decision, 3] -= reward
@@ -458,9 +475,13 @@ def _learn(
 
 @dataclass(frozen=True, slots=True)
 class CellGrid:
-    """How finely a learner looks, and where its cells begin among those of all learners.
+    """Levels of a learner, and the range of its cells among those of all learners.
 
-    `intervals` are of its eight dimensions, in the order of a cell without the round.
+    Attributes:
+        intervals: widths of the levels, in the order of a cell without the round.
+        big: BIG QTY, the number of levels of the first four dimensions.
+        little: LITTLE QTY, the number of levels of the other dimensions, except the round.
+        offset: index of its first cell.
     """
 
     intervals: tuple[float, ...]
@@ -475,7 +496,12 @@ class CellGrid:
 
 @dataclass(frozen=True, slots=True)
 class KernelSeat:
-    """A player of `Players`; the seed of its draws is mixed, `chance` is the seed and the trials of its chances."""
+    """Player of a table, see `Players`.
+
+    Attributes:
+        seed: seed of its draws, mixed.
+        chance: seed and number of trials of its chances.
+    """
 
     kind: int
     number: int = 0
@@ -488,7 +514,7 @@ class KernelSeat:
 
 
 def simple_seat(bot: Bot) -> KernelSeat | None:
-    """A bot as a player; None for one that is not compiled."""
+    """Return a bot as a compiled player, or None if there is none for it."""
     match bot:
         case CallingBot():
             return KernelSeat(DECISION, Decision.CALL)
@@ -514,11 +540,16 @@ def simple_seat(bot: Bot) -> KernelSeat | None:
 
 
 def chance_kinds(seats: Sequence[KernelSeat]) -> tuple[tuple[int, int], ...]:
-    """The kinds of chances at a table: seed and trials, in the order in which `Players.chance` counts them."""
-    return tuple(sorted({seat.chance for seat in seats if seat.kind in (MFS, LEARNER)})) or ((0, 1),)
+    """Return seed and number of trials of each kind of chance at a table, in the order of `Players.chance`."""
+    kinds = {seat.chance for seat in seats if seat.kind in (MFS, LEARNER)}
+    if not kinds:
+        # Arrays of chances need at least one kind.
+        return ((0, 1),)
+    return tuple(sorted(kinds))
 
 
 def as_players(seats: Sequence[KernelSeat]) -> Players:
+    """Return the players of a table as arrays."""
     count = len(seats)
     kinds = chance_kinds(seats)
     value = np.zeros((count, 6))
@@ -527,15 +558,15 @@ def as_players(seats: Sequence[KernelSeat]) -> Players:
     levels = np.ones((count, 2), np.int64)
     chance = np.zeros(count, np.int64)
     offset = np.zeros(count, np.int64)
-    for at, seat in enumerate(seats):
+    for player, seat in enumerate(seats):
         if seat.chance in kinds:
-            chance[at] = kinds.index(seat.chance)
-        value[at, : len(seat.value)] = seat.value
-        drawn[at, : len(seat.drawn)] = seat.drawn
+            chance[player] = kinds.index(seat.chance)
+        value[player, : len(seat.value)] = seat.value
+        drawn[player, : len(seat.drawn)] = seat.drawn
         if seat.grid is not None:
-            interval[at] = seat.grid.intervals
-            levels[at] = (seat.grid.big, seat.grid.little)
-            offset[at] = seat.grid.offset
+            interval[player] = seat.grid.intervals
+            levels[player] = (seat.grid.big, seat.grid.little)
+            offset[player] = seat.grid.offset
     return Players(
         kind=np.array([seat.kind for seat in seats], np.int64),
         number=np.array([seat.number for seat in seats], np.int64),
