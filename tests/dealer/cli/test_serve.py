@@ -214,7 +214,7 @@ def test_event_is_announced_played_and_published(arena_here: Arena, tmp_path: Pa
         deadline = time.monotonic() + PATIENCE_S
         while "The event is finished" not in (printed := arena_here("serve", "event", "show", "final").out):
             assert time.monotonic() < deadline, printed
-            time.sleep(0.2)
+            time.sleep(0.5)
     finally:
         stop_server(program, signal.SIGINT)
     assert json.loads(arena_here("serve", "event", "show", "final", "--json").out)["event"]["contests"] == 1

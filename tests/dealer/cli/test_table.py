@@ -9,7 +9,6 @@ import re
 import select
 import signal
 import socket
-import subprocess
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -285,8 +284,15 @@ def test_unwritable_result_is_an_error(sit: TableSession, monkeypatch: pytest.Mo
 # ---- terminals, and signals
 
 
-CONTROLLED = [*ARENA[:-1], "import os; os.close(os.open(os.ttyname(0), os.O_RDWR)); " + ARENA[-1]]
-"""``arena`` in a session of its own, whose terminal is the one it opens first: its Ctrl-C is a signal."""
+OPEN_TERMINAL = """
+import os
+os.setsid()
+terminal = os.open(os.environ.pop("TEST_TERMINAL"), os.O_RDWR)
+for descriptor in range(3):
+    os.dup2(terminal, descriptor)
+os.close(terminal)
+"""
+"""Begins a session whose controlling terminal is the first one that it opens: its Ctrl-C is a signal."""
 
 
 class Screen:
@@ -300,18 +306,15 @@ class Screen:
 
         self._fd, child = pty.openpty()
         fcntl.ioctl(child, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
-        environment = program_env(TERM="xterm", **env)
+        environment = program_env(TERM="xterm", TEST_TERMINAL=os.ttyname(child), **env)
         for name in ("COLUMNS", "TERMINAL_WIDTH"):
             environment.pop(name)
-        self.process = subprocess.Popen(
-            [*CONTROLLED, *arguments],
-            cwd=folder,
-            env=environment,
-            stdin=child,
-            stdout=child,
-            stderr=child,
-            start_new_session=True,
-        )
+        command = [*ARENA[:-1], OPEN_TERMINAL + ARENA[-1], *arguments]
+        self.process = start(command, cwd=folder, env=environment)
+        for stream in (self.process.stdout, self.process.stderr):
+            assert stream is not None
+            stream.read()  # ends when the terminal has taken the place of the pipes
+            stream.close()
         os.close(child)
 
     def prompt(self) -> bytes:
@@ -355,12 +358,12 @@ class Screen:
 
 @contextlib.contextmanager
 def screen(folder: Path, *arguments: str, **options: Any) -> Iterator[Screen]:
-    found = Screen(folder, *arguments, **options)
+    session = Screen(folder, *arguments, **options)
     try:
-        yield found
+        yield session
     finally:
-        found.process.kill()
-        found.process.wait()
+        session.process.kill()
+        session.process.wait()
 
 
 @unix_only
