@@ -152,7 +152,6 @@ def check_all_boards(holes: list[tuple[int, ...]], dead: tuple[int, ...], pots: 
     "hands",
     [
         "AcAd KcKh",
-        "AcKc QdJd ThTs",
         "2c3c 2d3d 2h3h 2s3s",
         "AcKd AhKs AdKc AsKh",
         "5c4c 5d4d 9h9s Th8h AcAd KcQc 2h2s",

@@ -61,7 +61,7 @@ def row_of_coverage(name: str, runs: int) -> list[float]:
 @pytest.mark.parametrize("name", MAKERS)
 @pytest.mark.parametrize("units", UNITS[:2])
 def test_the_interval_holds_19_times_in_20_also_where_big_losses_are_rare(name: str, units: int) -> None:
-    runs = 400
+    runs = 200
     ours, normal, _ = coverage(name, runs, units)
     assert ours >= 0.95 - chance_error(0.95, runs, 3.0)
     said = COVERAGE[name][3 * UNITS.index(units) :][:2]

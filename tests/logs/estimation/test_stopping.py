@@ -166,11 +166,11 @@ def test_a_width_waits_for_enough_units() -> None:
 
 
 def test_better() -> None:
-    monitor = monitor_of("better:0,300")
-    test = BetterTest(0, 300, lowest=-20_000, highest=20_000)
+    monitor = monitor_of("better:0,1000")
+    test = BetterTest(0, 1000, lowest=-20_000, highest=20_000)
     chance = random.Random(2)
     while not monitor.is_decided:
-        score = chance.gauss(300, 2000)
+        score = chance.gauss(1000, 2000)
         monitor.add(score)
         test.add(score)
         assert monitor.verdict is test.verdict

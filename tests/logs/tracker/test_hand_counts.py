@@ -511,7 +511,7 @@ def close(one: Statistics, other: Statistics) -> bool:
 
 
 def test_counting_goes_on_after_looking_and_joining() -> None:
-    records = random_hands("nolimit3", 150)
+    records = random_hands("limit3", 150)
     counts = HandCounts()
     for at in range(0, 150, 50):
         part = HandCounts().add_all(records[at : at + 20])

@@ -89,7 +89,7 @@ def test_shares_before_the_flop_are_right_on_average() -> None:
 def test_shares_on_boards_are_those_of_all_boards() -> None:
     game = find_game("holdem.nolimit.6p")[1]
     rng = np.random.default_rng(3)
-    for _ in range(20):
+    for _ in range(6):
         cards = rng.permutation(52).tolist()
         holes = tuple([tuple(cards[2 * at : 2 * at + 2]) for at in range(6)])
         deal = Deal(holes, tuple(cards[12:17]))
