@@ -135,13 +135,13 @@ class _Walk:
         betting = self._record.betting
         if not betting.is_showdown:
             return np.array(self._record.values)
-        found = -np.array(betting.spent, np.float64)
+        won = -np.array(betting.spent, np.float64)
         known = self._game.board_cards_by_round[-1]
-        found += sum([amount * self._mean(self._of(PotRow(members, known))) for members, amount in _pots(betting)])
+        won += sum([amount * self._mean(self._of(PotRow(members, known))) for members, amount in _pots(betting)])
         position, returned = uncalled(betting.spent)
         if not betting.folded >> position & 1:
-            found[position] += returned
-        return found
+            won[position] += returned
+        return won
 
     def _board(self, betting: BettingState, before: int, after: int) -> _Floats:
         pots = _pots(betting)
@@ -153,8 +153,8 @@ class _Walk:
         got = sum([amount * self._mean(self._of(PotRow(members, after))) for members, amount in pots])
         if before == after:
             return np.zeros(self._game.num_players)
-        found: _Floats = np.asarray(expected) - np.asarray(got)
-        return found
+        term: _Floats = np.asarray(expected) - np.asarray(got)
+        return term
 
     def _decision(self, policy: Policy, betting: BettingState, action: Action) -> _Floats:
         """Return the term of a known player's action, and multiply the weights by its probability."""
@@ -165,14 +165,14 @@ class _Walk:
         # By holding: the chance to fold, to do what was done, and what follows from staying in.
         folds, plays, pots, puts = np.zeros((4, len(self._deals)))
         for there, chances in self._chances_there(policy, betting):
-            for one, chance in chances.items():
-                if one.kind == ActionKind.FOLD:
+            for option, chance in chances.items():
+                if option.kind == ActionKind.FOLD:
                     folds[there] += chance
                 else:
-                    chips = chips_of(betting, one)
+                    chips = chips_of(betting, option)
                     pots[there] += chance * (pot + chips)
                     puts[there] += chance * chips
-                if one == action or (one.kind == action.kind and betting.game.is_limit):
+                if option == action or (option.kind == action.kind and betting.game.is_limit):
                     plays[there] += chance
         stays = self._of(PotRow(members, known))
         leaves = self._of(PotRow(members & ~(1 << position), known))
@@ -209,19 +209,19 @@ class _Walk:
 
     def _of(self, row: PotRow) -> _Floats:
         """Return the shares of a pot with every holding, shape (holdings, players), 0 for impossible ones."""
-        found = self._found.get(row)
-        if found is None:
-            found = self._found[row] = np.zeros((len(self._deals), self._game.num_players))
+        shares = self._found.get(row)
+        if shares is None:
+            shares = self._found[row] = np.zeros((len(self._deals), self._game.num_players))
             there = np.flatnonzero(self._weights)
             deals = [self._deals[at] for at in there]
-            found[there] = self._shares.of(
+            shares[there] = self._shares.of(
                 deals, np.arange(len(there)), [row] * len(there), [self._stream] * len(there)
             )
-        return found
+        return shares
 
     def _mean(self, values: _Floats) -> _Floats:
-        found: _Floats = self._weights @ values / self._weights.sum()
-        return found
+        mean: _Floats = self._weights @ values / self._weights.sum()
+        return mean
 
 
 def _pots(betting: BettingState) -> list[tuple[int, int]]:
@@ -285,7 +285,9 @@ class ActionTerms:
         self.columns = {name: range(at * width, (at + 1) * width) for at, name in enumerate(self._policies)}
         first = width * len(self._policies)
         self._imagined = tuple(imagined)
-        self.ranges = {one.names: range(first + 2 * at, first + 2 * at + 2) for at, one in enumerate(self._imagined)}
+        self.ranges = {
+            hands.names: range(first + 2 * at, first + 2 * at + 2) for at, hands in enumerate(self._imagined)
+        }
         self._width = first + 2 * len(self._imagined)
 
     def terms(self, record: HandRecord, stream: int) -> Terms:
@@ -295,17 +297,17 @@ class ActionTerms:
             PolicyError: a policy has probability 0 for a player's action, so it is not that of the player.
         """
         game = record.game
-        found = Terms(game.num_players, self._width)
+        terms = Terms(game.num_players, self._width)
         known = [name if name in self._policies else None for name in record.names]
         for betting, action in decisions(record.betting):
             name = known[betting.acting_position]
             if name is not None:
                 chances = self._chances(record, name, betting, betting.acting_position, action)
                 if chances is not None:
-                    _add(found, self.columns[name].start, betting, chances, action)
-        for one in self._imagined:
-            found.constants[:, self.ranges[one.names]] = one.columns(record, stream)
-        return found
+                    _add(terms, self.columns[name].start, betting, chances, action)
+        for hands in self._imagined:
+            terms.constants[:, self.ranges[hands.names]] = hands.columns(record, stream)
+        return terms
 
     def _chances(
         self, record: HandRecord, name: str, betting: BettingState, position: Position, action: Action
@@ -321,10 +323,10 @@ class ActionTerms:
 
 def _is_certain(chances: Mapping[Action, float], action: Action) -> bool:
     """Return whether a policy has a possible action of this kind that states no size."""
-    return any(chance and one.kind == action.kind and not action.hand_total for one, chance in chances.items())
+    return any(chance and option.kind == action.kind and not action.hand_total for option, chance in chances.items())
 
 
-def _add(found: Terms, first: int, betting: BettingState, chances: Mapping[Action, float], action: Action) -> None:
+def _add(terms: Terms, first: int, betting: BettingState, chances: Mapping[Action, float], action: Action) -> None:
     game = betting.game
     position = betting.acting_position
     known = game.board_cards_by_round[betting.round]
@@ -333,19 +335,19 @@ def _add(found: Terms, first: int, betting: BettingState, chances: Mapping[Actio
     # By kind, the probability less what came, and what these put in on average.
     differences = [0.0, 0.0, 0.0]
     added = put_in = 0.0
-    for one, chance in [*chances.items(), (action, -1.0)]:
-        chips = float(chips_of(betting, one))
-        differences[one.kind] += chance
-        if one.kind != _FOLD:
+    for option, chance in [*chances.items(), (action, -1.0)]:
+        chips = float(chips_of(betting, option))
+        differences[option.kind] += chance
+        if option.kind != _FOLD:
             added += chance * (pot + chips)
             put_in += chance * chips
     stays = PotRow(members, known)
     leaves = PotRow(members & ~(1 << position), known)
     if differences[_FOLD]:
-        found.add(leaves, first, differences[_FOLD] * pot)
+        terms.add(leaves, first, differences[_FOLD] * pot)
     if added:
-        found.add(stays, first, added)
-    found.constants[position, first] -= put_in
+        terms.add(stays, first, added)
+    terms.constants[position, first] -= put_in
     scale = float(game.big_blind) if game.is_limit else pot
     equals = 1 / members.bit_count()
     column = first + 1 + _EVENTS * betting.round
@@ -353,7 +355,7 @@ def _add(found: Terms, first: int, betting: BettingState, chances: Mapping[Actio
     for difference in (-differences[_FOLD], differences[_RAISE]):
         if difference:
             weight = difference * scale
-            found.add(stays, column, weight)
-            found.constants[:, column] -= weight * equals
-            found.constants[:, column + 1] += weight
+            terms.add(stays, column, weight)
+            terms.constants[:, column] -= weight * equals
+            terms.constants[:, column + 1] += weight
         column += 2

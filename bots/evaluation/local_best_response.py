@@ -93,19 +93,19 @@ class _FewCards:
 
     def are_free(self, cards: Iterable[Card]) -> NDArray[np.bool_]:
         taken = {*cards}
-        return np.array([taken.isdisjoint(one) for one in self.cards])
+        return np.array([taken.isdisjoint(holding) for holding in self.cards])
 
     def shares(self, hole: Sequence[Card], board: Sequence[Card]) -> NDArray[np.float64]:
         key = tuple(sorted(hole)), tuple(sorted(board))
         if (known := self._known.get(key)) is not None:
             return known
-        found = np.zeros(len(self.cards))
-        there = np.flatnonzero(self.are_free((*hole, *board)))
-        deals = [Deal((tuple(hole), self.cards[at]), tuple(board)) for at in there.tolist()]
+        shares = np.zeros(len(self.cards))
+        live = np.flatnonzero(self.are_free((*hole, *board)))
+        deals = [Deal((tuple(hole), self.cards[at]), tuple(board)) for at in live.tolist()]
         rows = [PotRow(_BOTH, len(board))] * len(deals)
-        found[there] = self._shares.of(deals, np.arange(len(deals)), rows, [0] * len(deals))[:, 0]
-        self._known[key] = read_only(found)
-        return found
+        shares[live] = self._shares.of(deals, np.arange(len(deals)), rows, [0] * len(deals))[:, 0]
+        self._known[key] = read_only(shares)
+        return shares
 
 
 _Floats = NDArray[np.float64]
