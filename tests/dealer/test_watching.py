@@ -103,7 +103,7 @@ def test_late_watcher_begins_with_the_next_hand() -> None:
 )
 def test_a_page_counts_what_the_result_counts(tmp_path: Path, players: tuple[str, ...], stop: str) -> None:
     """To the last bit, with the intervals of the stop rule, and with none in training."""
-    game = "limit3" if len(players) == 3 else "limit" if "learner" in players else "leduc"
+    game = "kuhn3" if len(players) == 3 else "limit" if "learner" in players else "leduc"
     result = play(game, players, stop=stop, seed=3, in_process=True, out=tmp_path / "run")
     run = WatchedRun(tmp_path / "run")
     while run.count():

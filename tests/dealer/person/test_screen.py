@@ -145,7 +145,7 @@ def test_the_screens_are_those_agreed_on(name: str) -> None:
 
 @pytest.mark.parametrize("is_ascii", [False, True])
 def test_no_line_is_wider_than_the_window(is_ascii: bool) -> None:
-    for width in (*range(36, 120, 9), 59, 60, 99, 100, 120):
+    for width in (36, 47, 59, 60, 99, 100, 120):
         page = Page(width, is_ascii=is_ascii)
         for title in SCENES:
             page.draw(title)

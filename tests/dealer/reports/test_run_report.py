@@ -34,7 +34,7 @@ def _page(records: Iterable[HandRecord], title: str | None = None) -> str:
 
 
 @pytest.mark.sampled
-@pytest.mark.parametrize("game", ["kuhn", "leduc", "limit", "nolimit", "nolimit6", "limit10"])
+@pytest.mark.parametrize("game", ["kuhn", "leduc", "limit", "nolimit", "limit10", "nolimit6"])
 def test_a_page_is_whole_and_fetches_nothing(game: str) -> None:
     """It has a chart of all players and one of each, but only one of two."""
     records = random_hands(game, 20, with_notes=True)

@@ -82,7 +82,7 @@ def _logs(folder: Path) -> dict[str, bytes]:
 # ---- scores
 
 
-@pytest.mark.parametrize(("game", "players"), [("kuhn", ("calling",) * 2), ("nolimit", ("raising",) * 2)])
+@pytest.mark.parametrize(("game", "players"), [("kuhn", ("calling",) * 2), ("limit", ("raising",) * 2)])
 def test_equal_players_are_level_in_every_duplicate(tmp_path: Path, game: str, players: tuple[str, str]) -> None:
     result = _play(_plan(tmp_path, *players, game=game, in_process=True))
     assert [won_by(player).raw.mean for player in result.players] == [0.0, 0.0]
@@ -239,7 +239,7 @@ def test_held_in_the_middle_of_a_hand_it_deals_no_hand_twice(tmp_path: Path, sto
 # ---- scores without the luck of the cards
 
 
-@pytest.mark.parametrize("stop", ["ci=80", "better:0,400"])
+@pytest.mark.parametrize("stop", ["ci=100", "better:0,400"])
 def test_stop_rule_on_corrected_scores_stops_sooner(tmp_path: Path, stop: str) -> None:
     """It stops sooner than one that looks at winnings, at the same hand wherever the contest was interrupted."""
     players, options = ("calling", "random"), {"in_process": True, "game": "leduc", "stop": stop, "hands": 30_000}
@@ -252,7 +252,7 @@ def test_stop_rule_on_corrected_scores_stops_sooner(tmp_path: Path, stop: str) -
     assert corrected is not None
     if stop.startswith("ci"):
         assert result.duplicates < raw.duplicates
-        assert corrected.half_width <= 80 < won_by(result.players[0]).raw.half_width  # type: ignore[operator]
+        assert corrected.half_width <= 100 < won_by(result.players[0]).raw.half_width  # type: ignore[operator]
     assert "ithout the luck of the cards" in result.sentence
     (log_a, log_b) = sorted((tmp_path / "whole").glob("*.log"))
     correction = ChanceCorrection(find_game("leduc")[1])

@@ -158,13 +158,14 @@ def test_a_tournament_shares_the_processes() -> None:
         assert path.read_bytes() == Path("t2", *path.parts[1:]).read_bytes()
 
 
-def test_a_bot_that_ends_its_process_ends_the_contest() -> None:
+def test_a_bot_that_ends_its_process_ends_the_contest(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dealer.run.sliced_run._MAX_LOSSES", 2)
     result = dealer.play(
         "kuhn", [Failing("exit", 5), "random"], deals=20, seed=1, seating="single", workers=2, out="run"
     )
     assert result.outcome is dealer.Outcome.FAILED
     assert re.fullmatch(
-        r"the process of Failing and random ended unexpectedly in or soon after hand [0-5], 3 times in a row; "
+        r"the process of Failing and random ended unexpectedly in or soon after hand [0-5], 2 times in a row; "
         r"the code of a bot or the system ended it\.",
         result.reason,
     )

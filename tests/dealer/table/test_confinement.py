@@ -27,7 +27,7 @@ pytestmark = pytest.mark.skipif(os.name == "nt", reason="the limits are those of
 HUNGRY = """
 import resource, sys
 try:
-    data = bytearray(1_000_000_000)
+    data = bytearray(300_000_000)
     print("had it", len(data))
 except MemoryError:
     print("refused")
@@ -47,7 +47,7 @@ def started(tmp_path: Path, code: str, confinement: Confinement | None) -> BotPr
 
 
 def test_memory_is_bounded(tmp_path: Path) -> None:
-    for confinement, said in ((None, "had it 1000000000"), (Confinement(memory_mb=500), "refused")):
+    for confinement, said in ((None, "had it 300000000"), (Confinement(memory_mb=200), "refused")):
         process = started(tmp_path, HUNGRY, confinement)
         assert process.wait(PATIENCE_S) == 0
         assert process.last_lines() == [said]
