@@ -1,4 +1,4 @@
-"""Uploaded archives: what is unpacked, and the sentence with which everything else is refused."""
+"""Uploaded archives: unpacking and refusals."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ BOT_TOML = 'name = "mine"\ncommand = "python bot.py"\nlanguage = "Python"\n'
 
 
 def packed(files: dict[str, str | bytes], *, mode: int = 0o644, bot_toml: str | None = BOT_TOML) -> bytes:
-    made = io.BytesIO()
-    with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as archive:
+    data_of_archive = io.BytesIO()
+    with zipfile.ZipFile(data_of_archive, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, data in {**({} if bot_toml is None else {BOT_FILE: bot_toml}), **files}.items():
             entry = zipfile.ZipInfo(name)
             entry.compress_type = zipfile.ZIP_DEFLATED
             entry.external_attr = mode << 16
             archive.writestr(entry, data)
-    return made.getvalue()
+    return data_of_archive.getvalue()
 
 
 def unpacked(data: bytes, folder: Path, *, max_files: int = 10, max_bytes: int = 100_000) -> BotFile:
@@ -101,25 +101,19 @@ def test_links_and_devices(mode: int, tmp_path: Path) -> None:
     )
 
 
-@pytest.mark.parametrize(
-    ("names", "sentence"),
-    [
+@pytest.mark.filterwarnings("ignore:Duplicate name")
+def test_names_that_clash(tmp_path: Path) -> None:
+    for names, sentence in (
         (("A.py", "a.py"), "'a.py' and 'A.py' in the archive are the same file on some systems"),
         (("a", "a/b"), "'a' in the archive is both a file and a folder"),
         (("a/b", "A"), "'A' in the archive is both a file and a folder"),
         (("e\u0301", "\u00e9"), "'\u00e9' and 'e\u0301' in the archive are the same file on some systems"),
-    ],
-)
-def test_names_that_clash(names: tuple[str, str], sentence: str, tmp_path: Path) -> None:
-    assert refused(packed(dict.fromkeys(names, "")), tmp_path) == sentence
-
-
-@pytest.mark.filterwarnings("ignore:Duplicate name")
-def test_a_name_that_comes_twice(tmp_path: Path) -> None:
-    made = io.BytesIO(packed({}))
-    with zipfile.ZipFile(made, "a") as archive:
+    ):
+        assert refused(packed(dict.fromkeys(names, "")), tmp_path) == sentence
+    twice = io.BytesIO(packed({}))
+    with zipfile.ZipFile(twice, "a") as archive:
         archive.writestr(BOT_FILE, "")
-    assert refused(made.getvalue(), tmp_path) == (
+    assert refused(twice.getvalue(), tmp_path) == (
         "'bot.toml' and 'bot.toml' in the archive are the same file on some systems"
     )
 

@@ -1,4 +1,4 @@
-"""Uploaded bots on a server: sent, examined, played, replaced and removed; and who sees what of it."""
+"""Uploaded bots on a server: upload, examination, matches, replacement, removal, and access to them."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ async def is_there(program: Program, name: str) -> None:
 
 
 @unix_only
-async def test_a_bot_from_its_archive_to_its_matches(tmp_path: Path) -> None:
+async def test_uploaded_bot_is_examined_played_replaced_and_removed(tmp_path: Path) -> None:
     async with visiting(house(), tmp_path) as visit:
         program, stranger = Program(visit), Program(visit, new_user(tmp_path, "eve"))
         sent = await uploaded(program, archive())
@@ -140,17 +140,14 @@ async def test_a_bot_from_its_archive_to_its_matches(tmp_path: Path) -> None:
 
 
 @unix_only
-async def test_an_uploaded_bot_plays_on_after_a_restart(tmp_path: Path) -> None:
-    tokens = []
-
+async def test_uploaded_bot_plays_after_a_restart(tmp_path: Path) -> None:
     async with visiting(house(), tmp_path) as visit:
         program = Program(visit)
         await examined(program, (await uploaded(program, archive()))["id"])
     async with visiting(house(), tmp_path) as visit:
         program = Program(visit, new_user(tmp_path, "eve"))
-        tokens.append(visit.token)
         await is_there(program, "mine")
-        job = await program.submit(KUHN | {"players": ["mine", "random"]})
+        job = await program.submit(KUHN | {"players": ["mine", "calling"], "deals": 1, "seating": "single"})
         done = await program.finished(job.json()["id"])
         assert [run["state"] for run in done["runs"]] == ["finished"], done
 
@@ -209,36 +206,26 @@ FLOODING = FAILING.replace("FAILURE", "dealer.sendall(b'junk' * 1000)")
 
 
 @unix_only
-async def test_what_a_bot_printed_when_it_failed_in_a_match(tmp_path: Path) -> None:
+async def test_bots_that_crash_or_flood_in_a_match_lose_it_and_the_server_answers(tmp_path: Path) -> None:
     async with visiting(house(), tmp_path) as visit:
         program = Program(visit)
-        sent = await uploaded(program, archive(CRASHING))
-        assert (await examined(program, sent["id"]))["upload"]["state"] == "accepted"
-        await is_there(program, "mine")
-        job = await program.submit(KUHN | {"players": ["mine", "calling"], "deals": 200})
-        done = await program.finished(job.json()["id"])
-        assert [run["state"] for run in done["runs"]] == ["failed"], done
-        told = await settled(program, sent["id"], lambda told: told["failure"] != "")
-        assert "the hundred and first hand is too many" in told["failure"]
-        await visit.log_in()
-        assert "the hundred and first hand" in (await visit.browser.get(f"/account/uploads/{sent['id']}")).text
-
-
-@unix_only
-async def test_a_bot_that_floods_in_a_match_loses_it_and_the_server_answers(tmp_path: Path) -> None:
-    async with visiting(house(), tmp_path) as visit:
-        program = Program(visit)
-        sent = await uploaded(program, archive(FLOODING))
-        assert (await examined(program, sent["id"]))["upload"]["state"] == "accepted"
-        await is_there(program, "mine")
-        job = await program.submit(KUHN | {"players": ["mine", "calling"], "deals": 200})
-        done = await program.finished(job.json()["id"])
-        assert [run["state"] for run in done["runs"]] == ["failed"], done
+        numbers = [(await uploaded(program, archive(CRASHING)))["id"]]
+        numbers.append((await uploaded(program, archive(FLOODING, "flood")))["id"])
+        for number, name in zip(numbers, ("mine", "flood"), strict=True):
+            assert (await examined(program, number))["upload"]["state"] == "accepted"
+            await is_there(program, name)
+            job = await program.submit(KUHN | {"players": [name, "calling"], "deals": 120, "seating": "single"})
+            done = await program.finished(job.json()["id"])
+            assert [run["state"] for run in done["runs"]] == ["failed"], done
         assert (await program.told("/faults"))["faults"][0]["kind"] == "flood"
+        upload = await settled(program, numbers[0], lambda upload: upload["failure"] != "")
+        assert "the hundred and first hand is too many" in upload["failure"]
+        await visit.log_in()
+        assert "the hundred and first hand" in (await visit.browser.get(f"/account/uploads/{numbers[0]}")).text
 
 
 @unix_only
-async def test_only_a_bot_that_passes_plays_and_its_owner_reads_why(tmp_path: Path) -> None:
+async def test_rejected_bot_does_not_play_and_its_owner_reads_the_reason(tmp_path: Path) -> None:
     async with visiting(house(), tmp_path) as visit:
         program = Program(visit)
         crashing = await uploaded(program, archive("raise SystemExit('it cannot be')"))
@@ -257,7 +244,7 @@ async def test_only_a_bot_that_passes_plays_and_its_owner_reads_why(tmp_path: Pa
         assert "It does not play: the doctor has found errors." in page
 
 
-async def test_what_is_not_taken(tmp_path: Path) -> None:
+async def test_impossible_uploads_are_refused(tmp_path: Path) -> None:
     async with visiting(house(max_bots=2, max_per_day=3, archive_mb=1), tmp_path) as visit:
         program, stranger = Program(visit), Program(visit, new_user(tmp_path, "eve"))
         assert await refused(program, b"PK") == "The archive is not a readable zip file: File is not a zip file."
@@ -281,7 +268,7 @@ async def test_what_is_not_taken(tmp_path: Path) -> None:
         assert len(folders) <= 3, "what was refused is not kept"
 
 
-async def test_a_server_without_the_section_takes_none(tmp_path: Path) -> None:
+async def test_server_without_the_section_takes_no_uploads(tmp_path: Path) -> None:
     async with visiting(small_house(), tmp_path) as visit:
         assert await refused(Program(visit), archive()) == (
             "This server accepts no uploads; connect a bot from your machine with arena join."
@@ -291,7 +278,7 @@ async def test_a_server_without_the_section_takes_none(tmp_path: Path) -> None:
         assert "/account/uploads" not in (await visit.browser.get("/account")).text
 
 
-async def test_the_form(tmp_path: Path) -> None:
+async def test_upload_form_checks_its_key_and_its_file(tmp_path: Path) -> None:
     async with visiting(house(), tmp_path) as visit:
         assert (await visit.browser.get("/account/uploads")).headers["location"] == "/login?next=/account/uploads"
         await visit.log_in()

@@ -1,4 +1,4 @@
-"""The page of those who run a server, and the table of changes that it shows."""
+"""Organisers' page and the changes that it lists."""
 
 from __future__ import annotations
 
