@@ -26,7 +26,6 @@ from dealer.server.accounts import Scope, add_token
 from dealer.server.db.store import DATABASE_NAME, Store
 from dealer.server.db.users import add_user
 from dealer.server.server_settings import ServerSettings, read_toml_settings
-from dealer.table.loop import new_event_loop
 from dealer.table.players import parse_player
 from dealer.web.server_site import server_site
 from protocol import find_game, format_game_definition
@@ -139,20 +138,6 @@ def bringing(house: House, bot: str = "./bot2l.sh", *, name: str = "mine", **mor
         answer_timeout_s=PATIENCE_S,
     )
     return Bringing(replace(settings, **more))
-
-
-Talk = Callable[[House], Awaitable[None]]
-
-
-def serve(talk: Talk, settings: ServerSettings) -> None:
-    """Have a server for a while."""
-
-    async def run() -> None:
-        async with running(settings, web=server_site) as house:
-            await talk(house)
-
-    with asyncio.Runner(loop_factory=new_event_loop) as runner:
-        runner.run(run())
 
 
 def hands_of(folder: Path) -> dict[str, list[str]]:
@@ -306,32 +291,27 @@ async def test_a_break_of_every_connection_is_not_seen_by_the_match(house_folder
         await asyncio.to_thread(same_as_here, 250)
 
 
-def test_the_server_is_stopped_and_started_again(house_folder: Path) -> None:
+async def test_client_resumes_when_its_server_restarts(house_folder: Path) -> None:
     settings = settings_of(house_folder)
     # The system would hand out one of its own ports to another program meanwhile.
     settings = replace(settings, web=replace(settings.web, port=free_ports(1)[0]))
-
-    async def run() -> None:
-        async with running(settings, web=server_site) as house:
-            client = bringing(house, challenges=challenge(deals=150))
-            client.start()
-            await client.until(SeatOffer)
-            await logged(2000)
-        await client.until(ConnectionLost)
-        async with running(settings, web=server_site):
-            ending = await client.ending()
-            assert ending.is_good
-            assert ending.runs == {"finished": 1}
-
-    with asyncio.Runner(loop_factory=new_event_loop) as runner:
-        runner.run(run())
-    same_as_here(150)
+    async with running(settings, web=server_site) as house:
+        client = bringing(house, challenges=challenge(deals=150))
+        client.start()
+        await client.until(SeatOffer)
+        await logged(2000)
+    await client.until(ConnectionLost)
+    async with running(settings, web=server_site):
+        ending = await client.ending()
+        assert ending.is_good
+        assert ending.runs == {"finished": 1}
+    await asyncio.to_thread(same_as_here, 150)
 
 
 # ---- bots and clients that fail
 
 
-async def test_a_bot_that_crashes_loses_its_match_and_says_why(house_folder: Path) -> None:
+async def test_bot_that_crashes_loses_its_match(house_folder: Path) -> None:
     async with running(settings_of(house_folder), web=server_site) as house:
         client = bringing(house, "./midcrash.sh", challenges=challenge())
         client.start()
@@ -341,10 +321,6 @@ async def test_a_bot_that_crashes_loses_its_match_and_says_why(house_folder: Pat
         assert failed.problem == "it ended with exit code 3"
         over = await client.until(RunOver)
         assert "mine" in over.reason
-
-
-async def test_a_bot_that_does_not_start_loses_its_match_at_once(house_folder: Path) -> None:
-    async with running(settings_of(house_folder), web=server_site) as house:
         client = bringing(house, "./crash.sh", challenges=challenge())
         client.start()
         failed = await client.until(PlayedSeat)
@@ -509,29 +485,23 @@ async def answered(
         (None, "the connection to the server is lost"),
     ],
 )
-def test_a_server_that_answers_otherwise(house_folder: Path, answer: bytes | None, problem: str) -> None:
+async def test_a_server_that_answers_otherwise(house_folder: Path, answer: bytes | None, problem: str) -> None:
     async def handle(connection: ServerConnection) -> None:
         await connection.recv()
         if answer is not None:
             await connection.send(answer)
             await connection.wait_closed()
 
-    with (
-        pytest.raises(JoinError, match=problem),
-        asyncio.Runner(loop_factory=new_event_loop) as runner,
-    ):
-        runner.run(answered(handle))
+    with pytest.raises(JoinError, match=problem):
+        await answered(handle)
 
 
-def test_a_server_that_does_not_answer(house_folder: Path) -> None:
+async def test_a_server_that_does_not_answer(house_folder: Path) -> None:
     async def handle(connection: ServerConnection) -> None:
         await connection.wait_closed()
 
-    with (
-        pytest.raises(JoinError, match="does not answer"),
-        asyncio.Runner(loop_factory=new_event_loop) as runner,
-    ):
-        runner.run(answered(handle, answer_timeout_s=0.3))
+    with pytest.raises(JoinError, match="does not answer"):
+        await answered(handle, answer_timeout_s=0.3)
 
 
 JOINED = Joined("mine", "player", {"kuhn": format_game_definition(find_game("kuhn")[1])}, {})
@@ -557,7 +527,9 @@ def seats(monkeypatch: pytest.MonkeyPatch) -> list[PlayedSeat]:
     return found
 
 
-def test_a_client_leaves_between_runs_not_between_their_seatings(house_folder: Path, seats: list[PlayedSeat]) -> None:
+async def test_client_leaves_between_runs_not_between_their_seatings(
+    house_folder: Path, seats: list[PlayedSeat]
+) -> None:
     """It asks for no further run once the last one has begun, and stays until that is over."""
     joins: list[Join] = []
     news: list[News] = []
@@ -580,14 +552,13 @@ def test_a_client_leaves_between_runs_not_between_their_seatings(house_folder: P
                 await send(connection, offer, SeatOver(3), over("ladder.2"))
         assert connection.close_code == 1000
 
-    with asyncio.Runner(loop_factory=new_event_loop) as runner:
-        ending = runner.run(answered(handle, news, at_once=2, is_on_ladder=True, max_runs=2))
+    ending = await answered(handle, news, at_once=2, is_on_ladder=True, max_runs=2)
     assert [one.seat for one in news if isinstance(one, SeatOffer)] == [1, 2, 3]
     assert ending.runs == {"finished": 3}
     assert [(one.ladder, one.at_once) for one in joins] == [(True, 2), (False, 1)]
 
 
-def test_a_seat_that_is_offered_while_the_client_leaves_is_not_played(
+async def test_a_seat_that_is_offered_while_the_client_leaves_is_not_played(
     house_folder: Path, seats: list[PlayedSeat], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def handle(connection: ServerConnection) -> None:
@@ -604,13 +575,12 @@ def test_a_seat_that_is_offered_while_the_client_leaves_is_not_played(
         await close(connection)
 
     monkeypatch.setattr(joining_connection.ServerConnection, "close", close_late)
-    with asyncio.Runner(loop_factory=new_event_loop) as runner:
-        ending = runner.run(answered(handle, is_on_ladder=True, max_runs=1))
+    ending = await answered(handle, is_on_ladder=True, max_runs=1)
     assert {seat.offer.seat for seat in seats} <= {1}
     assert ending.runs == {"finished": 1}
 
 
-def test_a_client_whose_last_run_is_lost_takes_another(house_folder: Path, seats: list[PlayedSeat]) -> None:
+async def test_a_client_whose_last_run_is_lost_takes_another(house_folder: Path, seats: list[PlayedSeat]) -> None:
     joins: list[bool] = []
 
     async def handle(connection: ServerConnection) -> None:
@@ -627,13 +597,12 @@ def test_a_client_whose_last_run_is_lost_takes_another(house_folder: Path, seats
             elif len(joins) == 5:
                 await send(connection, SeatOver(4), RunOver("ladder.x", 1, 1, "finished", "mine"))
 
-    with asyncio.Runner(loop_factory=new_event_loop) as runner:
-        ending = runner.run(answered(handle, is_on_ladder=True, max_runs=1, retry_s=0.01))
+    ending = await answered(handle, is_on_ladder=True, max_runs=1, retry_s=0.01)
     assert joins == [True, False, False, True, False]
     assert ending.runs == {"finished": 1}
 
 
-def test_what_a_bot_says_before_the_server_has_answered_arrives_once(
+async def test_what_a_bot_says_before_the_server_has_answered_arrives_once(
     house_folder: Path, seats: list[PlayedSeat]
 ) -> None:
     connections = 0
@@ -660,12 +629,11 @@ def test_what_a_bot_says_before_the_server_has_answered_arrives_once(
                 case SeatText(text=said):
                     texts.append(said)
 
-    with asyncio.Runner(loop_factory=new_event_loop) as runner:
-        ending = runner.run(answered(handle, max_runs=1, retry_s=0.01))
+    ending = await answered(handle, max_runs=1, retry_s=0.01)
     assert (connections, texts, ending.runs) == (2, ["VERSION:2.0.0\r\n"], {"finished": 1})
 
 
-def test_a_bot_plays_the_games_of_its_challenges(house_folder: Path) -> None:
+async def test_a_bot_plays_the_games_of_its_challenges(house_folder: Path) -> None:
     joins: list[Join] = []
 
     async def handle(connection: ServerConnection) -> None:
@@ -676,8 +644,8 @@ def test_a_bot_plays_the_games_of_its_challenges(house_folder: Path) -> None:
 
     wanted = tuple(Challenge(f"t{number}", game, ("mine", "A")) for number, game in enumerate(("leduc", "kuhn")))
     for games, offered in (("kuhn",), ("kuhn", "leduc")), (("all",), ()):
-        with pytest.raises(JoinError, match="enough"), asyncio.Runner(loop_factory=new_event_loop) as runner:
-            runner.run(answered(handle, games=games, challenges=wanted))
+        with pytest.raises(JoinError, match="enough"):
+            await answered(handle, games=games, challenges=wanted)
         assert joins.pop().games == offered
 
 

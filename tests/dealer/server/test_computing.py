@@ -17,7 +17,7 @@ from dealer.server.computing import Computing
 from tests.programs import PATIENCE_S
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def computing() -> Iterator[Computing]:
     with contextlib.closing(Computing()) as computing:
         yield computing
@@ -83,14 +83,11 @@ def test_what_kills_its_process_every_time_is_given_up(computing: Computing, cap
 
 
 @pytest.mark.skipif(not os.path.isdir("/proc/self/fd"), reason="needs /proc")
-def test_sockets_are_not_inherited(computing: Computing) -> None:
+def test_processes_inherit_no_sockets_and_end_with_the_server() -> None:
+    computing = Computing()
     with socket.create_server(("127.0.0.1", 0)) as server:
         server.set_inheritable(True)
         assert computing.wait(_sockets) == 0
-
-
-def test_the_processes_end_with_the_server() -> None:
-    computing = Computing()
     process = psutil.Process(computing.wait(os.getpid))
     computing.close()
     assert not process.is_running()

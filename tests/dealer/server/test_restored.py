@@ -32,8 +32,8 @@ deals = 20
 max_running = 1
 bots = ["A=./bot.sh", "B=./bot.sh", "C=./bot.sh"]
 """
-RUNS = 4
-DEALS = 40
+RUNS = 3
+DEALS = 12
 RESULTS = (
     "SELECT runs.id, runs.state, runs.duplicates, runs.lineup, seats.seat, seats.chips, scores.mbb_by_duplicate "
     "FROM runs JOIN seats ON seats.run = runs.id JOIN scores ON scores.run = runs.id AND scores.seat = seats.seat "
