@@ -123,9 +123,9 @@ class RandomBot(Bot):
     def __init__(
         self,
         *,
-        fold: Annotated[float, "how often to fold, as a weight relative to the other two"] = _EXAMPLE_WEIGHTS[0],
-        call: Annotated[float, "how often to call"] = _EXAMPLE_WEIGHTS[1],
-        raise_: Annotated[float, "how often to raise"] = _EXAMPLE_WEIGHTS[2],
+        fold: Annotated[float, "weight of folding, relative to the other two"] = _EXAMPLE_WEIGHTS[0],
+        call: Annotated[float, "weight of calling"] = _EXAMPLE_WEIGHTS[1],
+        raise_: Annotated[float, "weight of raising"] = _EXAMPLE_WEIGHTS[2],
         decisions: Annotated[
             str | None,
             "five weights such as 20/50/15/10/5, in place of the other three: fold, call, small, medium and "
@@ -224,7 +224,7 @@ class ConstantBot(_SteadyBot):
         self,
         *,
         action: Annotated[str, "fold, call or raise"] = "call",
-        size: Annotated[str, "how much to raise in a no-limit game: min, pot, allin, or a fraction of the pot"] = "min",
+        size: Annotated[str, "size of raises in a no-limit game: min, pot, allin, or a fraction of the pot"] = "min",
         decision: Annotated[
             int | None, "1 to 5, in place of the other two: fold, call, small, medium or large raise"
         ] = None,

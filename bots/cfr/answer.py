@@ -404,8 +404,8 @@ def answer_document(learned: Learning) -> Document:
     sentences = (
         f"An answer with {buckets} buckets wins {last.mean:+,.1f}{width} mbb/g from {settings.bot}, without solved "
         f"rivers, after {count_of(last.deals, 'deal')}.",
-        f"It is judged on {settings.boards:,} boards with {PAIRS} pairs of holdings each that it did not learn from. "
-        "A better answer may win more: this is a lower bound of what the strategy loses.",
+        f"It is evaluated on {settings.boards:,} boards with {PAIRS} pairs of holdings each that it did not learn "
+        "from. A better response may win more, so this is a lower bound of the exploitability.",
     )
     table = Table(
         "Winnings by learning",

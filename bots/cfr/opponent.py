@@ -97,7 +97,7 @@ class OpponentModel:
             for text in entry.split():
                 occasion = _parse_occasion(text)
                 if occasion is None:
-                    raise BotFileError(path, f"hand {hand}: {quoted(entry)} is not what cfr learns from a hand")
+                    raise BotFileError(path, f"hand {hand}: {quoted(entry)} is not a record of cfr")
                 occasions.append(occasion)
             self.learn(occasions)
 

@@ -306,7 +306,7 @@ def deviations_document(found: Deviations) -> Document:
             Column(
                 "chips/100",
                 ",.1f",
-                meaning="chips given away per hundred of all hands, against an equilibrium",
+                meaning="chips lost per 100 hands against an equilibrium",
             ),
             Column(
                 "what it did",
@@ -339,11 +339,11 @@ def _sentences(found: Deviations, costly: list[SituationCost]) -> tuple[str, ...
         rate = text_of(worst.cost, ",.1f")
         whole = text_of(found.cost, ",.1f")
         sentences = [
-            f"{found.player} gives away most here: {worst.name}, {rate} chips per hundred hands: "
+            f"{found.player} loses most here: {worst.name}, {rate} chips per hundred hands. It chose "
             f"{_choice_in_words(worst.choices[0])}.",
-            f"Its decisions in these hands cost {whole} chips per hundred hands in all, each counted as if an "
-            "equilibrium had been the opponent. That cost is exact; the intervals are about how often it comes to a "
-            "decision and what it then does, and hold together at 95 %.",
+            f"Its decisions in these hands cost {whole} chips per hundred hands in all against an equilibrium. The "
+            "costs are exact; the intervals, which hold together at 95 %, cover the frequency of the decisions and "
+            "actions.",
         ]
     if found.unmet:
         sentences.append(

@@ -55,8 +55,8 @@ class LbrBot(Bot):
         ] = "calling",
         actions: Annotated[
             str,
-            "what it tries on each street, as in `arena exploit bound --actions`; fcr in limit games and fcpa in "
-            "no-limit games by default",
+            "actions that it tries on each street, as in `arena exploit bound --actions`; by default fcr in limit "
+            "games and fcpa in no-limit games",
         ] = "",
         explain: Annotated[
             bool, "whether to send a comment with its share of the pot against the range before each action"

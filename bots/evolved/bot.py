@@ -66,16 +66,16 @@ class EvolvedBot(Bot):
         chromosome: Annotated[FilePath, "a file that `arena evolve` wrote; the shipped champion by default"] = "",
         odds: Annotated[
             str,
-            "what the chance is multiplied with: reward, the pot's share of pot and price, or price, the price as "
-            "a part of the pot; by default what the chromosome was trained with, as it means something only under that",
+            "factor of the chance: reward, the pot's share of pot and price, or price, the price as a part of the "
+            "pot; by default the factor with which the chromosome was trained, because its thresholds fit no other",
         ] = "",
         trials: Annotated[
-            int, "how many showdowns are drawn to estimate the chance against two or more opponents"
+            int, "number of showdowns drawn to estimate the chance against two or more opponents"
         ] = DEFAULT_TRIALS,
         explain: Annotated[
             bool, "whether to send a comment with situation, gene, thresholds and value before each action"
         ] = False,
-        seed: Annotated[int | None, "where these draws start; random by default"] = None,
+        seed: Annotated[int | None, "seed of these draws; random by default"] = None,
     ) -> None:
         try:
             chromosome_file = read_chromosome(chromosome or CHAMPION)

@@ -61,8 +61,8 @@ _DEALS: Final = 0x6465_616C
 class CheckSettings:
     check_every: Annotated[
         int,
-        "Generations between checks of the best individual: against opponents outside the training, random "
-        "trainers and earlier champions; 0: never.",
+        "Generations between checks of the best individual. Its opponents in a check, random trainers and earlier "
+        "champions, are outside the training; 0 means no checks.",
         Interval(0),
         Wording(group="Checks along the way"),
     ] = 10
@@ -267,9 +267,9 @@ def runs_document(runs: Sequence[EvolvedRun]) -> Document:
     columns = (
         Column("run"),
         Column("generations", ",", rank=1),
-        Column("best", "+,.0f", meaning="what the best individual won, in dollars over all hands"),
+        Column("best", "+,.0f", meaning="winnings of the best individual, in dollars over all hands"),
         Column("mean", "+,.0f", meaning="of all individuals", rank=2),
-        Column("best trainer", "+,.0f", meaning="what the best opponent of the best individual won", rank=3),
+        Column("best trainer", "+,.0f", meaning="winnings of the best opponent of the best individual", rank=3),
         Column("genes used", ".0%", meaning="on average over the individuals", rank=4),
         Column("ended because", TEXT),
     )

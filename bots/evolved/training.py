@@ -149,12 +149,12 @@ class EvolvedSettings:
     deals: Annotated[int, "deals, each played 100 times", Interval(1, 1_000_000)] = 200
     trials: Annotated[int, "simulations behind the weight of a hand", Interval(1, 1_000_000)] = 1000
     tournament: Annotated[int, "participants in the tournament that selects a parent", Interval(1, 1_000_000)] = 3
-    points: Annotated[int, "genes that two children exchange: where their number is fixed", Interval(1)] = 2520
+    points: Annotated[int, "number of genes that two children exchange; only where it is fixed", Interval(1)] = 2520
     mutated: Annotated[int, "genes that a mutation changes", Interval(1)] = 504
     variance: Annotated[
         float, "part of the range by which a mutation changes a threshold", Interval(above=0, high=1)
     ] = 0.1
-    odds: Annotated[Odds, "what the weight of a hand is multiplied with"] = "reward"
+    odds: Annotated[Odds, "factor of the weight of a hand"] = "reward"
     rake: Annotated[bool, "a part of each pot that saw a flop is taken as rake"] = True
     seed: Annotated[int, "of deals, first population and operators", Interval(0, 2**63 - 1)] = 1
 

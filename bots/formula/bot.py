@@ -95,10 +95,10 @@ class MfsBot(_FormulaBot):
         *,
         k: _Boldness = 2.0,
         trials: Annotated[
-            int, "how many showdowns are drawn to estimate the chance against two or more opponents"
+            int, "number of showdowns drawn to estimate the chance against two or more opponents"
         ] = DEFAULT_TRIALS,
         explain: _Explains = False,
-        seed: Annotated[int | None, "where these draws start; random by default"] = None,
+        seed: Annotated[int | None, "seed of these draws; random by default"] = None,
     ) -> None:
         super().__init__(k, explain)
         self.chance = EquityCounter(trials=trials, seed=seed)

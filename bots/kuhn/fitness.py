@@ -60,15 +60,15 @@ class KuhnSettings:
     seat: Annotated[int, "seat of those who evolve against a model: 1 acts first", Interval(1, 2)] = 1
     population: Annotated[int, "individuals of a generation, on each side"] = 1010
     games: Annotated[int, "hands of an individual against a model", Interval(1)] = 1010
-    fitness: Annotated[Literal["sampled", "exact"], "what fitness is: the mean of hands played, or the exact value"] = (
-        "sampled"
-    )
-    selection: Annotated[Literal["tournament", "rank", "roulette"], "how parents are drawn"] = "tournament"
+    fitness: Annotated[
+        Literal["sampled", "exact"], "definition of the fitness: the mean of the played hands, or the exact value"
+    ] = "sampled"
+    selection: Annotated[Literal["tournament", "rank", "roulette"], "selection of the parents"] = "tournament"
     tournament: Annotated[int, "participants of a tournament", Interval(1)] = 2
     offset: Annotated[
-        float, "what a roulette wheel adds to every fitness", Interval(-1e6, 1e6), Wording(is_rare=True)
+        float, "number that a roulette wheel adds to every fitness", Interval(-1e6, 1e6), Wording(is_rare=True)
     ] = 2.0
-    crossover: Annotated[Literal["uniform", "one-point"], "what a pair of children exchanges"] = "uniform"
+    crossover: Annotated[Literal["uniform", "one-point"], "part that a pair of children exchanges"] = "uniform"
     crossover_rate: Annotated[float, "chance that a pair exchanges anything", Interval(0, 1)] = 0.7
     share: Annotated[float, "chance that uniform crossover exchanges a gene", Interval(0, 1), Wording(is_rare=True)] = (
         0.5

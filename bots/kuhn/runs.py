@@ -472,15 +472,15 @@ def _genes_table(settings: KuhnSettings, results: Sequence[KuhnResult]) -> Table
             columns_of_row = slice(len(CARDS) * index, len(CARDS) * (index + 1))
             rows.append((player, row, *mean[columns_of_row], " ".join(symbols[columns_of_row])))
     columns = [Column("player"), Column("genes", CODE), *(Column(card, ".2f") for card in CARDS)]
-    return Table.of("", (*columns, Column("best answer", CODE)), rows).without_empty()
+    return Table.of("", (*columns, Column("best response", CODE)), rows).without_empty()
 
 
 def _in_words(settings: KuhnSettings, results: Sequence[KuhnResult]) -> str:
     if settings.opposition != "model":
         return (
             "Mean: of the first player's population in the last generation; later mean: of the second half of the "
-            "generations; the average genes are those of the second half; exploitable by: what the best answer wins "
-            "more than in an equilibrium."
+            "generations; the average genes are those of the second half; exploitable by: what the best response "
+            "wins more than in an equilibrium."
         )
     possible = best_answer(settings.rules, settings.seat - 1, settings.model).value
     record = max(result.record for result in results)

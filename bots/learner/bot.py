@@ -64,26 +64,24 @@ class LearnerBot(LearningBot):
         *,
         memory: Annotated[
             FilePath | None,
-            "the file of what it remembers, read and, while it learns, written; a file that does not exist yet "
-            "begins empty; without one it starts from the memory that comes with the arena for the game, and forgets",
+            "file of the memory, which is also written while the bot learns; a new file begins empty; without a "
+            "file it starts from the built-in memory for the game and keeps nothing",
         ] = None,
-        empty: Annotated[
-            bool, "whether it starts from nothing instead of the memory that comes with the arena"
-        ] = False,
+        empty: Annotated[bool, "whether it starts with an empty memory instead of the built-in one"] = False,
         learn: Annotated[bool, "whether it learns; if not, it always takes the decision that earned most"] = True,
         explore: Annotated[
-            float, "how often it takes one of the five decisions at random while it learns: 0 to 1"
+            float, "probability with which it takes one of the five decisions at random while it learns, 0 to 1"
         ] = 0.1,
         constants: Constants = Constants(),  # noqa: B008 - frozen
         trials: Annotated[
-            int, "how many showdowns are drawn to estimate the chance against two or more opponents"
+            int, "number of showdowns drawn to estimate the chance against two or more opponents"
         ] = DEFAULT_TRIALS,
         explain: Annotated[
             bool,
-            "whether to send a comment with the quantities, the cell, what each decision has earned how often "
-            "and the decision before each action",
+            "whether to send a comment before each action, with the quantities, the cell, the earnings and the "
+            "count of each decision, and the decision",
         ] = False,
-        seed: Annotated[int | None, "where the draws of showdowns and decisions start; random by default"] = None,
+        seed: Annotated[int | None, "seed of the draws of showdowns and decisions; random by default"] = None,
     ) -> None:
         if not 0 <= explore <= 1:
             raise ValueError(f"explore must be from 0 to 1, not {explore}")
@@ -282,7 +280,7 @@ def _learn_journal(memory: Memory, path: str) -> None:
         reward, *words = learnt.split(" ")
         matches = [_TAKEN.fullmatch(word) for word in words]
         if not _REWARD.fullmatch(reward) or None in matches:
-            raise BotFileError(path, f"hand {hand}: {quoted(learnt)} is not what a learner learns from a hand")
+            raise BotFileError(path, f"hand {hand}: {quoted(learnt)} is not a record of a learner")
         decisions = []
         for match in matches:
             if match is not None:

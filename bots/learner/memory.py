@@ -65,19 +65,19 @@ class Constants:
     # a few levels each.
     chance_interval: Annotated[
         float,
-        "how much of CHANCE, in per cent, one level holds",
+        "width of a level of CHANCE, in per cent",
         Wording(group="How finely it distinguishes states"),
         _LEVEL,
     ] = 12.5
-    pot_interval: Annotated[float, "how much of POT, in big blinds, one level holds", _LEVEL] = 4.0
-    raise_interval: Annotated[float, "how much of RAISE, in big blinds, one level holds", _LEVEL] = 2.0
-    odds_interval: Annotated[float, "how much of ODDS one level holds", _LEVEL] = 1.5
-    qtyraise_interval: Annotated[float, "how much of QTYRAISE one level holds", _LEVEL] = 2.0
-    nplayers_interval: Annotated[float, "how much of NPLAYERS one level holds", _LEVEL] = 3.0
-    followers_interval: Annotated[float, "how much of FOLLOWERS one level holds", _LEVEL] = 1.0
-    ingame_interval: Annotated[float, "how much of INGAME one level holds", _LEVEL] = 2.0
-    big_qty: Annotated[int, "how many levels CHANCE, POT, RAISE and ODDS have", _LEVELS] = 8
-    little_qty: Annotated[int, "how many levels the other quantities have", _LEVELS] = 4
+    pot_interval: Annotated[float, "width of a level of POT, in big blinds", _LEVEL] = 4.0
+    raise_interval: Annotated[float, "width of a level of RAISE, in big blinds", _LEVEL] = 2.0
+    odds_interval: Annotated[float, "width of a level of ODDS", _LEVEL] = 1.5
+    qtyraise_interval: Annotated[float, "width of a level of QTYRAISE", _LEVEL] = 2.0
+    nplayers_interval: Annotated[float, "width of a level of NPLAYERS", _LEVEL] = 3.0
+    followers_interval: Annotated[float, "width of a level of FOLLOWERS", _LEVEL] = 1.0
+    ingame_interval: Annotated[float, "width of a level of INGAME", _LEVEL] = 2.0
+    big_qty: Annotated[int, "number of levels of CHANCE, POT, RAISE and ODDS", _LEVELS] = 8
+    little_qty: Annotated[int, "number of levels of the other quantities", _LEVELS] = 4
 
     def __post_init__(self) -> None:
         check_options(self)

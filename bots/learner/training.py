@@ -383,11 +383,11 @@ class LearnerSettings:
     opponents: FieldBots = DEFAULT_FIELD
     unseen: Annotated[
         tuple[str, ...],
-        "a second field for tests, against which it never learns",
+        "second field, for tests only",
         Wording("BOTS", flags="--test-opponents"),
     ] = ("raising", "random", "mfs?k=4", "rh?k=64")
     constants: Constants = _DEFAULT
-    explore: Annotated[float, "which part of its decisions is drawn while it learns", Interval(0, 1)] = 0.1
+    explore: Annotated[float, "share of its decisions drawn at random in training", Interval(0, 1)] = 0.1
     trials: Annotated[int, "showdowns drawn for its chance against several", Interval(1)] = DEFAULT_TRIALS
     block: Annotated[int, "hands of a block, after which it is tested and saved", Interval(1)] = 2000
     test: Annotated[int, "hands of frozen play after each block: against each field", Interval(1)] = 2000
@@ -563,8 +563,8 @@ def training_document(settings: LearnerSettings, memory: Memory, blocks: Sequenc
         "Winnings by block, mbb/g",
         (Column("hands", ","), Column("cells", ",", rank=2), *(Column(name, "+,.0f") for name in curves)),
         tuple(blocks[at] for at in shown),
-        "Each ± is half the normal 95 % interval over the deals of the block or test, a deal with all its rotations "
-        "counting once: it covers the cards, not the luck of the training.",
+        "Each ± is half the normal 95 % interval over the deals of the block or test, where a deal with all its "
+        "rotations counts once. It covers the luck of the cards, but not of the training.",
     )
     chart = Chart(
         "Winnings by hands learnt",

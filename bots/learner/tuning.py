@@ -61,7 +61,7 @@ class TuningSettings:
     opponents: FieldBots = DEFAULT_FIELD
     hands: Annotated[int, "hands that each learner trains for", Interval(1)] = 20_000
     test: Annotated[int, "hands of frozen play that are its fitness", Interval(1)] = 10_000
-    explore: Annotated[float, "which part of its decisions is drawn while it learns", Interval(0, 1)] = 0.1
+    explore: Annotated[float, "share of its decisions drawn at random in training", Interval(0, 1)] = 0.1
     trials: Annotated[int, "showdowns drawn for its chance against several", Interval(1)] = 1000
     population: Annotated[int, "individuals of a generation"] = 20
     generations: Annotated[int, "generations bred after the first", Interval(1)] = 30

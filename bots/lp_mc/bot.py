@@ -127,8 +127,8 @@ _ACTIONS: Final = (FOLD, CALL, RAISE)
 _LETTERS: Final = {ActionKind.CALL: "c", ActionKind.RAISE: "r"}
 _PreflopOption: TypeAlias = Annotated[
     str,
-    "how to play before the flop: equilibrium, or published, which is what the thesis played in its place, by mistake; "
-    "its folds where nothing is owed are checks",
+    "strategy before the flop: equilibrium, or published, the mistaken one of the thesis; its folds without a bet "
+    "to call are checks",
 ]
 
 

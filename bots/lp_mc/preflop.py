@@ -355,5 +355,5 @@ def preflop_document(solution: PreflopSolution) -> Document:
     for opponent in OPPONENTS:
         rows.append((opponent, *[by_opponent[opponent] for by_opponent in balances.values()]))
     table = Table.of("Small bets per hand against simple players, mean of both seats", ("opponent", *columns), rows)
-    sections = (Section("What each hand does", (*grids, _LEGEND, ending)), Section("Simple players", (table,)))
+    sections = (Section("Action of each hand", (*grids, _LEGEND, ending)), Section("Simple players", (table,)))
     return Document("Limit hold'em before the flop", (sentence,), facts, sections, data=solution)

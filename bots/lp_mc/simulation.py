@@ -31,17 +31,17 @@ class SimulationOptions:
         ValueError: a value is out of range.
     """
 
-    trials: Annotated[int, "how many showdowns are drawn for each decision", Interval(1, 10_000_000)] = 10_000
+    trials: Annotated[int, "number of showdowns drawn for each decision", Interval(1, 10_000_000)] = 10_000
     batches: Annotated[
         int,
-        "into how many batches they are divided: in each the opponent is as aggressive as one number says that is "
-        "drawn for it, from 0, where it takes the first of fold, call and raise, to 1, the last",
+        "number of batches of these showdowns; in each batch the opponent has one random aggression, from 0, "
+        "always the first of fold, call and raise, to 1, always the last",
         Interval(1),
     ] = 1
     threshold: Annotated[
         float,
-        "how near the values of call and raise must be, as a share of the pot, for the hand's aggression to decide "
-        "between them; both must be positive",
+        "difference of the values of call and raise, as a share of the pot, below which the hand's aggression "
+        "decides between them; both must be positive",
         Interval(0, 1),
     ] = 0.05
     aggression: Annotated[
@@ -51,18 +51,18 @@ class SimulationOptions:
     ] = 0.5
     prior: Annotated[
         float,
-        "how many actions of each legal kind the model of the opponent begins with, in each of its cells",
+        "number of actions of each legal kind with which each cell of the opponent model begins",
         Interval(0, 1_000_000),
     ] = 1.0
     weakest: Annotated[
         Literal["all", "round", "none"],
-        "which folds say what share of the opponent's hands is left out from the weak end: all, among its actions in "
-        "all rounds; round, among its answers to a bet in the present one; none, nothing is left out",
+        "folds from which the share of weak hands that the opponent no longer holds is estimated: all, those of "
+        "all rounds; round, answers to a bet in the current round; none, no hands are left out",
     ] = "all"
     sunk: Annotated[
         Literal["lost", "whole"],
-        "the chips we have put in before: lost, whatever we do, so that a fold is worth 0; whole, the values of call "
-        "and raise are those of the whole hand, and a fold is worth 0 all the same",
+        "treatment of chips that the bot has put in before: lost counts them in no value, so that a fold is worth "
+        "0; whole counts them in the values of call and raise, but a fold is still worth 0",
     ] = "lost"
 
     def __post_init__(self) -> None:

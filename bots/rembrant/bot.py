@@ -91,7 +91,7 @@ class RembrantBot(Bot):
         explain: Annotated[
             bool, "whether to send a comment with the situation and its rule before each action"
         ] = False,
-        seed: Annotated[int | None, "where the draws of the probabilistic reading start; random by default"] = None,
+        seed: Annotated[int | None, "seed of the draws of the probabilistic reading; random by default"] = None,
     ) -> None:
         self._options = options
         self._explains = explain

@@ -292,7 +292,7 @@ class RembrantOptions:
 
     reading: Annotated[
         Literal["deterministic", "probabilistic"],
-        "how the board chooses between the two moves of a cell with a slash: deterministic, by fixed rules; "
+        "choice between the two moves of a cell with a slash, by the board: deterministic, by fixed rules; "
         "probabilistic, by the three chances",
     ] = "deterministic"
     chance: Annotated[
@@ -310,8 +310,8 @@ class RembrantOptions:
     )
     four_straight: Annotated[
         Literal["slash", "fold"],
-        "what four cards to a straight on the board mean for a hand below a straight: fold, no bet is paid, as the "
-        "text of the paper requires; slash, they decide only the cells with a slash",
+        "effect of four cards to a straight on the board on a hand below a straight: fold, it calls no bet, as the "
+        "text of the paper requires; slash, they decide only cells with a slash",
     ] = "fold"
     complete: Annotated[
         Literal[7, 8, 9],

@@ -251,11 +251,11 @@ def exact_document(game: str, bot: str, found: ExactExploitability, *, is_whole:
     """Describe the best responses to a bot, those of the first round only unless `is_whole`."""
     players = len(found.values)
     if found.exploitability <= ROUNDING:
-        sentences = [f"{bot} cannot be beaten: no answer wins more than {bot} itself would; every deal is counted."]
+        sentences = [f"{bot} is not exploitable (exact): no response wins more than {bot} would against itself."]
     else:
         sentences = [
-            f"{bot} can lose {found.exploitability:.6f} chips per hand, {found.exploitability_mbb:,.3f} mbb/g, on "
-            "average over the positions; every deal is counted, none is drawn."
+            f"Exploitability of {bot}: {found.exploitability:.6f} chips per hand, {found.exploitability_mbb:,.3f} "
+            "mbb/g, on average over the positions (exact)."
         ]
     if players > 2:
         conv = "0"
@@ -265,7 +265,7 @@ def exact_document(game: str, bot: str, found: ExactExploitability, *, is_whole:
             f"With {players} players one of them answers, and {bot} has all other positions; with such answers all "
             f"together would win {conv} chips per hand more (NashConv)."
         )
-    others = "a best answer to the others" if players > 2 else "the best answer"
+    others = "a best response to the others" if players > 2 else "the best response"
     rows = []
     for position, (value, best) in enumerate(zip(found.values, found.best_values, strict=True), 1):
         rows.append((str(position), value, best, max(0.0, best - value)))
@@ -273,8 +273,8 @@ def exact_document(game: str, bot: str, found: ExactExploitability, *, is_whole:
         "Chips per hand by position",
         (
             Column("position", meaning="1 acts first"),
-            Column(bot, "+.6f", meaning="what it wins against itself"),
-            Column("best answer", "+.6f", meaning=f"what {others} wins in this position"),
+            Column(bot, "+.6f", meaning="winnings of the bot against itself"),
+            Column("best response", "+.6f", meaning=f"what {others} wins in this position"),
             Column("more", ".6f", meaning="the difference", rank=4),
         ),
         tuple(rows),
@@ -293,7 +293,7 @@ def exact_document(game: str, bot: str, found: ExactExploitability, *, is_whole:
         f"{bot} in {short_name(game)}, exactly",
         tuple(sentences),
         (Fact("game", short_name(game)), Fact("bot", bot)),
-        (Section("Values", (values,)), Section("The best answer", tuple(parts))),
+        (Section("Values", (values,)), Section("Best responses", tuple(parts))),
         data=ExploitabilityData(
             game=game,
             bot=bot,
@@ -317,10 +317,10 @@ def _answers_table(game: Game, bot: str, position: int, answers: list[StateAnswe
     return Table(
         f"Position {position + 1}",
         (
-            Column("after", TEXT, meaning="the betting so far; the cards dealt with a round follow the stroke"),
+            Column("after", TEXT, meaning="the betting so far, with the cards of each round after '/'"),
             Column("holding", meaning="the hole cards"),
-            Column(bot, TEXT, meaning="what it plays; never here: its own play does not lead to this state"),
-            Column("best answer", TEXT, meaning="what wins most against it"),
+            Column(bot, TEXT, meaning="action of the bot; 'never here' if its own play does not lead to this state"),
+            Column("best response", TEXT, meaning="action that wins most against the bot"),
         ),
         tuple(rows),
     )
@@ -348,7 +348,7 @@ def expectation_document(game: str, bot: str, other: str, values: tuple[float, .
     )
     return Document(
         f"{bot} against {other} in {short_name(game)}",
-        (f"{bot} wins {mbb:+,.3f} mbb/g from {other} on average over the positions; every deal is counted.",),
+        (f"{bot} wins {mbb:+,.3f} mbb/g from {other} on average over the positions (exact).",),
         (Fact("game", short_name(game)), Fact("bot", bot), Fact("against", other)),
         (Section("Values", (table,)),),
         data=ExpectationData(game=game, bot=bot, against=other, values=values, mbb_per_game=mbb),

@@ -106,7 +106,7 @@ def test_journals_are_merged_in_any_order(tmp_path: Path) -> None:
 
 def test_damaged_files_are_refused(tmp_path: Path) -> None:
     (tmp_path / "journal").write_text("0 010:3:500,250,250\n")
-    with pytest.raises(BotFileError, match="hand 0: '010:3:500,250,250' is not what cfr learns from a hand"):
+    with pytest.raises(BotFileError, match="hand 0: '010:3:500,250,250' is not a record of cfr"):
         OpponentModel().learn_journal(str(tmp_path / "journal"))
     for counts in ({"010": [1]}, {"010": [1, 2, 3, 4, 5, "x"]}):
         (tmp_path / "start").write_bytes(OpponentModel(counts).content())  # type: ignore[arg-type]

@@ -342,8 +342,8 @@ def test_a_journal_is_cut_off_after_its_last_whole_line(tmp_path: Path, tail: by
         (b"1 5\n1 5\n", "line 2 does not begin with a hand number above 1"),
         (b"1 5\n\0\0\n2 5\n", "line 2 does not begin with a hand number"),
         (b"1 5\n2 \xff\n", "line 2 does not begin with a hand number"),
-        (b"1 5\n2 five\n", "hand 2: 'five' is not what a learner learns from a hand"),
-        (b"1 5 510212211:6\n", "hand 1: '5 510212211:6' is not what"),
+        (b"1 5\n2 five\n", "hand 2: 'five' is not a record of a learner"),
+        (b"1 5 510212211:6\n", "hand 1: '5 510212211:6' is not a record"),
     ],
 )
 def test_a_journal_that_is_damaged_is_refused_in_one_sentence(tmp_path: Path, text: bytes, problem: str) -> None:

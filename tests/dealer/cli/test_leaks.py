@@ -78,7 +78,7 @@ def test_comparison_with_an_equilibrium_has_costs(arena_here: Arena, finished_ru
     small = finished_runs("play", "kuhn", "calling", "random", "-n", "80", "--seed", "3", "--in-process", "--quiet")
     ran = arena_here("leaks", str(small), "--player", "calling")
     assert (ran.code, ran.err) == (0, "")
-    assert "calling gives away most here: " in ran.out.replace("\n", " ")
+    assert "calling loses most here: " in ran.out.replace("\n", " ")
     data = json.loads(arena_here("leaks", str(small), "--player", "calling", "--json").out)
     assert (data["player"], data["hands"], data["deals"]) == ("calling", 160, 80)
     costs = [situation["cost"]["mean"] for situation in data["situations"]]

@@ -39,7 +39,7 @@ def test_command_in_another_checkout_is_refused(arena: Arena, tmp_path: Path) ->
 def test_bot_is_explained(arena_here: Arena) -> None:
     ran = arena_here("bots", "rembrant")
     assert (ran.code, ran.err) == (0, "")
-    for word in ("four_straight", "fold", "no bet is paid", "bet_pot_danger"):
+    for word in ("four_straight", "fold", "it calls no bet", "bet_pot_danger"):
         assert word in ran.out
     assert arena_here("bots", "calling").out == "calling\ncalls every bet, never bets.\ngames all\n"
     unknown = arena_here("bots", "shark")
