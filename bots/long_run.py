@@ -178,7 +178,7 @@ def _in_words(value: object) -> str:
 
 
 class ResultJournal:
-    """File of results, each written as soon as it is added.
+    """File of results, each written at once.
 
     Attributes:
         rows: the results, in the order added.

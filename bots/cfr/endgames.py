@@ -50,7 +50,7 @@ class _Betting(NamedTuple):
         led_by: index, among all actions, of the action that leads to the node.
         leads_to: node after each action, shape (actions,).
         since: by player, the last node on the path to which an action of its opponent led, which holds the opponent's
-            reach; 0 if there is none. The number of nodes if the opponent has not acted since the river card. Shape
+            reach, or 0. The number of nodes if the opponent has not acted since the river card. Shape
             (2, nodes).
     """
 

@@ -457,7 +457,7 @@ def find_ranges(
 def narrow_range(weights: NDArray[np.float64], chances: Chances | float) -> NDArray[np.float64]:
     """Multiply a range by the probability of an action with each holding, and scale it to a maximum of 1.
 
-    An action of probability 0 with every holding leaves the range as it is.
+    An action of probability 0 with every holding leaves the range unchanged.
     """
     narrowed: NDArray[np.float64] = weights * chances
     if narrowed.any():

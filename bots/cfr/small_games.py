@@ -71,7 +71,7 @@ class RankBuckets:
 class _Ranks:
     """Cards by rank, in the interface of `bots.solving.engine_games.betting_tree`.
 
-    A board card stands for all cards of its rank.
+    A board card represents all cards of its rank.
 
     Attributes:
         matrices: two per board, beginning with the empty one: the probability of each pair of ranks, for a fold, and

@@ -29,7 +29,7 @@ _KIND: Final = FileKind(
     "`arena train cfr` writes such files",
 )
 WHOLE: Final = 255
-"""Byte that stands for probability 1."""
+"""Byte of probability 1."""
 
 # A node is a byte: bit 0 for a fold, bit 1 for a call, and the number of raises from bit 2.
 _FOLD = 1

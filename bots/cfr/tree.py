@@ -202,7 +202,7 @@ def read_caps(text: str, rounds: int) -> RaiseCaps:
 
 
 def read_raises(game: Game, sizes: str, caps: str) -> Sizes | None:
-    """Parse the settings of a training; None stands for all raises of a limit game's rules."""
+    """Parse the settings of a training; None means all raises of a limit game's rules."""
     if sizes:
         return read_sizes(sizes, game.num_rounds)
     if caps:

@@ -65,7 +65,7 @@ class SituationCost:
     Attributes:
         deals: number of deals with this situation.
         cost: chips lost there per hundred of all hands of the player. The 95 % intervals of all situations hold
-            jointly. With fewer than 30 deals there is none.
+            jointly. Fewer than 30 deals have no interval.
         choices: actions of the player, the most expensive first.
     """
 

@@ -311,7 +311,7 @@ class AskedPolicy:
 
 
 def _parse_probabilities(words: list[str]) -> Mapping[Action, float] | None:
-    """Parse pairs of actions and probabilities, or a question mark, which is None.
+    """Parse pairs of actions and probabilities, or a question mark, for which None is returned.
 
     Raises:
         ValueError: the text has another format.

@@ -514,7 +514,7 @@ class KernelSeat:
 
 
 def simple_seat(bot: Bot) -> KernelSeat | None:
-    """Return a bot as a compiled player, or None if there is none for it."""
+    """Return a bot as a compiled player, or None if it has no compiled form."""
     match bot:
         case CallingBot():
             return KernelSeat(DECISION, Decision.CALL)

@@ -381,7 +381,7 @@ _FOLDER: Final = os.path.join(os.path.dirname(__file__), "memories")
 
 
 def shipped_memory(game: Game, constants: Constants) -> Memory:
-    """Return the shipped memory of a game, or an empty one if there is none with these constants."""
+    """Return the shipped memory of a game, or an empty one if none is shipped with these constants."""
     for name in SHIPPED:
         if find_game(name)[1] != game:
             continue

@@ -313,7 +313,7 @@ def _matched(form: SequenceForm, player: int, regrets: Plan) -> Plan:
 
 
 def in_proportion(weights: Plan) -> Chances:
-    """Return probabilities in proportion to the weights above 0, along the first axis, equal ones if there are none."""
+    """Return probabilities in proportion to the positive weights along the first axis; equal ones if all are 0."""
     above = np.maximum(weights, 0)
     total = above.sum(0)
     chances: Chances = np.divide(above, total, out=np.full(above.shape, 1 / len(above)), where=total > 0)
