@@ -290,7 +290,7 @@ def deviations_document(found: Deviations) -> Document:
     """Describe the costs of a player's decisions, the most expensive situations first."""
     costly = [situation for situation in found.situations if situation.cost.mean > 0]
     more = len(costly) - _MAX_NAMED
-    title = "What costs most"
+    title = "Most expensive decisions"
     note = ""
     if more > 0:
         note = f"{more} more that cost something are in --json."
@@ -309,7 +309,7 @@ def deviations_document(found: Deviations) -> Document:
                 meaning="chips lost per 100 hands against an equilibrium",
             ),
             Column(
-                "what it did",
+                "actions",
                 TEXT,
                 meaning="how often; how often an equilibrium does it; the exact cost of doing it once, in chips",
             ),
@@ -318,7 +318,7 @@ def deviations_document(found: Deviations) -> Document:
         note,
     )
     return Document(
-        f"What {found.player} gives away",
+        f"Costs of the decisions of {found.player}",
         _sentences(found, costly),
         (
             Fact("player", found.player),
@@ -349,7 +349,7 @@ def _sentences(found: Deviations, costly: list[SituationCost]) -> tuple[str, ...
         sentences.append(
             f"{count_of(found.unmet, 'decision')} came up that an equilibrium never reaches; these have no cost."
         )
-    return (*sentences, "How much a better opponent could win from the player's policy is measured by arena exploit.")
+    return (*sentences, "Measure with arena exploit how much a better opponent could win from the player's policy.")
 
 
 def _choice_in_words(played: ChosenAction) -> str:
