@@ -111,12 +111,12 @@ def test_describe_all() -> None:
     ]
 
 
-def test_every_option_says_what_it_decides() -> None:
+def test_every_option_has_a_meaning() -> None:
     for bot in describe_all():
         assert all(option.meaning for option in bot.options), bot.name
     four_straight = next(option for option in describe("rembrant").options if option.name == "four_straight")
     assert four_straight.default == "fold"
-    assert all(word in four_straight.meaning for word in ("fold, no bet is paid", "slash, "))
+    assert all(word in four_straight.meaning for word in ("fold, it calls no bet", "slash, "))
     with pytest.raises(SpecError, match="there is no bot 'shark'"):
         describe("shark")
 
