@@ -22,7 +22,7 @@ from typing import Final, NamedTuple
 
 import psutil
 
-from bench.match import OWN, START_ARENA
+from bench.match import OWN, START_ARENA, other_checkout, reference_programs
 from bench.served import is_dealer_process
 from dealer.bench import Row
 from protocol import find_game, format_game_definition
@@ -94,8 +94,9 @@ def measure(
     if rounds < 1 or hands < 100:
         raise ValueError("at least one round of at least 100 hands is needed")
     contenders: dict[str, tuple[Path, str]] = {"bound": (OWN, ""), "free": (OWN, "--affinity off")}
-    if checkout:
-        contenders[os.path.basename(checkout)] = (Path(checkout).absolute(), "")
+    for name, path in other_checkout(checkout).items():
+        contenders[name] = (path, "")
+    programs = reference_programs(reference)
     rows: list[Row] = []
     with tempfile.TemporaryDirectory() as folder:
         Path(folder, "slow.py").write_text(_SLOW)
@@ -110,8 +111,8 @@ def measure(
                 for who, (arena, options) in contenders.items():
                     times[who].append(_timed([*words, *options.split()], arena, folder))
             rows += _rows(name, times)
-        for matches in (1, 8) if reference else ():
-            rows += _against_reference(matches, rounds, hands, Path(reference).absolute(), folder)
+        for matches in (1, 8) if programs else ():
+            rows += _against_reference(matches, rounds, hands, programs["reference"], folder)
     return rows
 
 

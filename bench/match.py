@@ -70,12 +70,8 @@ def measure(
     """
     if rounds < 1 or matches < 1 or hands <= _SHORT_HANDS:
         raise ValueError(f"at least one round of one match of more than {_SHORT_HANDS} hands is needed")
-    if checkout and not Path(checkout, "dealer").is_dir():
-        raise ValueError(f"{checkout} is not the folder of a checkout")
-    if reference and not all(Path(reference, program).is_file() for program in ("dealer", "example_player")):
-        raise ValueError(f"{reference} has not the reference's programs, dealer and example_player")
-    arenas = {"this checkout": OWN} | ({os.path.basename(checkout): Path(checkout).absolute()} if checkout else {})
-    dealers = arenas | ({"reference": Path(reference).absolute()} if reference else {})
+    arenas = {"this checkout": OWN} | other_checkout(checkout)
+    dealers = arenas | reference_programs(reference)
     rows = []
     with tempfile.TemporaryDirectory() as folder, _on_core(core):
         for name in games or ("limit", "nolimit", "limit3", "nolimit6"):
@@ -93,6 +89,34 @@ def measure(
         if waits:
             rows += [_waiting(who, _waits_s(dealer, waits, Path(folder))) for who, dealer in dealers.items()]
     return rows
+
+
+def other_checkout(folder: str) -> dict[str, Path]:
+    """Return the path of another checkout by its name; empty without a folder.
+
+    Raises:
+        ValueError: the folder is no checkout; Python would run the installed arena in its place.
+    """
+    if not folder:
+        return {}
+    path = Path(folder).absolute()
+    if not (path / "dealer").is_dir():
+        raise ValueError(f"{folder} is not the folder of a checkout")
+    return {path.name: path}
+
+
+def reference_programs(folder: str) -> dict[str, Path]:
+    """Return the path of the reference's programs as ``reference``; empty without a folder.
+
+    Raises:
+        ValueError: a program is missing.
+    """
+    if not folder:
+        return {}
+    path = Path(folder).absolute()
+    if not all((path / program).is_file() for program in ("dealer", "example_player")):
+        raise ValueError(f"{folder} lacks the reference's programs, dealer and example_player")
+    return {"reference": path}
 
 
 @contextlib.contextmanager

@@ -8,7 +8,6 @@ and the reply after it. Both players of a match are `sender.py`.
 from __future__ import annotations
 
 import json
-import os
 import shlex
 import subprocess
 import sys
@@ -17,7 +16,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-from bench.match import OWN, START_ARENA, end_programs, start_dealer, start_program
+from bench.match import OWN, START_ARENA, end_programs, other_checkout, reference_programs, start_dealer, start_program
 from bench.times import row_of_times
 from dealer.bench import Row
 from protocol import find_game, format_game_definition
@@ -47,8 +46,8 @@ def measure(hands: int = 50, game: str = "limit", reference: str = "", checkout:
     rules = find_game(game)[1]
     if rules.num_players != 2 or hands < 1:
         raise ValueError(f"at least one hand of a game of two players is needed, not {hands} of {game}")
-    arenas = {"this checkout": OWN} | ({os.path.basename(checkout): Path(checkout).absolute()} if checkout else {})
-    dealers = arenas | ({"reference": Path(reference).absolute()} if reference else {})
+    arenas = {"this checkout": OWN} | other_checkout(checkout)
+    dealers = arenas | reference_programs(reference)
     rows = []
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "bench.game")

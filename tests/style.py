@@ -120,6 +120,9 @@ def main() -> None:
     parser.add_argument("--places", choices=("question", "relative", "idiom"), help="print the places of a rule")
     arguments = parser.parse_args()
     folders = arguments.folders or [Path(package) for package in PACKAGES]
+    for folder in folders:
+        if not folder.exists():
+            parser.error(f"{folder} does not exist")
     broken = list(places(folders))
     for place in broken:
         if place.rule == arguments.places:

@@ -47,9 +47,11 @@ def test_start_up_times(rows_of: Any) -> None:
         ("match --rounds 0", "match: at least one round of one match of more than 100 hands is needed"),
         ("server --game limit3", "server: --game limit3: the game must have two players, not 3"),
         ("server --bots 7", "server: --bots 7: two bots play a match, so their number must be even"),
-        ("match --reference nowhere", "match: nowhere has not the reference's programs, dealer and example_player"),
+        ("match --reference nowhere", "match: nowhere lacks the reference's programs, dealer and example_player"),
         ("replies --game limit3", "replies: at least one hand of a game of two players is needed, not 50 of limit3"),
         ("match --checkout nowhere", "match: nowhere is not the folder of a checkout"),
+        ("dealers --checkout nowhere", "dealers: nowhere is not the folder of a checkout"),
+        ("replies --checkout nowhere", "replies: nowhere is not the folder of a checkout"),
     ],
 )
 def test_refusal_is_one_sentence(words: str, sentence: str) -> None:
