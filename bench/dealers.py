@@ -135,7 +135,10 @@ def _against_reference(matches: int, rounds: int, hands: int, reference: Path, f
                 if process.wait():
                     raise RuntimeError(f"{who} ended with exit code {process.returncode}")
             times[who].append(_Times(time.perf_counter() - begun_s, 0.0, 0.0))
-    return _rows(f"{matches} of C players, limit", times)
+    name = "one match of C players, limit"
+    if matches > 1:
+        name = f"{matches} matches of C players at once, limit"
+    return _rows(name, times)
 
 
 def _start_reference(
