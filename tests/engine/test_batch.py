@@ -24,6 +24,22 @@ def hands_of(cards, count, seed):
     return np.array(hands, np.uint8)
 
 
+def rank_in_python(hands):
+    """Rank by the kernel that rank_hands would choose, uncompiled."""
+    cards = hands.shape[1]
+    ranks = np.zeros(len(hands), np.uint16)
+    if cards == 7:
+        evaluation.rank_seven.py_func(hands, ranks)
+    elif cards == 5:
+        evaluation.rank_five.py_func(hands, ranks)
+    elif cards < 7:
+        tables = OFFSETS[cards - 1], VALUES[cards - 1], ROW_BITS[cards - 1]
+        evaluation.rank_few.py_func(hands, *tables, ranks)
+    else:
+        evaluation.rank_many.py_func(hands, ranks)
+    return ranks
+
+
 @pytest.mark.parametrize("cards", range(1, 11))
 @pytest.mark.parametrize("count", [200, pytest.param(3000, marks=pytest.mark.slow)])
 def test_ranks_are_those_of_rank_hand(cards, count):
@@ -33,6 +49,14 @@ def test_ranks_are_those_of_rank_hand(cards, count):
     assert ranks.tolist() == [rank_hand(hand) for hand in hands.tolist()]
     if cards == 7:
         assert rank_sevens(hands).tolist() == ranks.tolist()
+
+
+@pytest.mark.parametrize("cards", [4, 5, 7, 8])
+def test_kernels_rank_the_same_in_python(cards, monkeypatch):
+    for helper in ("_best_five_key", "_highest", "flush_rank", "five_rank", "plain_seven_rank", "seven_rank"):
+        monkeypatch.setattr(evaluation, helper, getattr(evaluation, helper).py_func)
+    hands = hands_of(cards, 60, seed=cards)
+    assert rank_in_python(hands).tolist() == [rank_hand(hand) for hand in hands.tolist()]
 
 
 def test_one_hand_by_its_keys():
