@@ -137,7 +137,8 @@ async def test_job_is_played_and_its_runs_matches_and_hands_are_read(tmp_path: P
             whole = await program.told(path)
             assert (len(whole[name]), whole["after"]) == (count, None)
             assert await in_pages(program, path, name, limit=1) == whole[name]
-        for path in ("/games", "/jobs", f"/runs/{run['id']}", f"/runs/{run['id']}/matches/0/log"):
+        match = f"/runs/{run['id']}/matches/0"
+        for path in ("/games", "/jobs", f"/runs/{run['id']}", f"{match}/log", f"{match}/hands"):
             await check_conditional_requests(program, path)
         tag = (await program.get("/jobs")).headers["etag"]
         await program.submit(KUHN)
