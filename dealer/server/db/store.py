@@ -336,28 +336,24 @@ class Store:
         Raises:
             StoreError: it fails, or the store is closed.
         """
-        reader = None
-        self._begin_read()
+        # Each query has a connection to itself, so that a long one in a thread delays no other.
+        reader = self._begin_read()
         try:
-            # Each query has a connection to itself, so that a long one in a thread delays no other.
-            reader = self._take_reader()
+            if reader is None:
+                reader = _open_reader(self.path)
             return reader.execute(query, values).fetchall()
         except sqlite3.Error as error:
             raise StoreError(self.path, str(error)) from None
         finally:
             self._end_read(reader)
 
-    def _begin_read(self) -> None:
+    def _begin_read(self) -> sqlite3.Connection | None:
+        """Count a query as running; return an idle connection for it, or None if there is none."""
         with self._reads:
             if self._is_closed:
                 raise StoreError(self.path, "it is closed")
             self._active_reads += 1
-
-    def _take_reader(self) -> sqlite3.Connection:
-        with self._reads:
-            if self._idle_readers:
-                return self._idle_readers.pop()
-        return _open_reader(self.path)
+            return self._idle_readers.pop() if self._idle_readers else None
 
     def _end_read(self, reader: sqlite3.Connection | None) -> None:
         with self._reads:
