@@ -145,8 +145,7 @@ class Ladder:
         candidates = []
         for game in self._games:
             for line_up in self.line_ups(game):
-                is_current = (line_up.game, frozenset(line_up.players)) in current
-                if not is_current and self._is_wanted(game, line_up):
+                if self._is_wanted(game, line_up) and (line_up.game, frozenset(line_up.players)) not in current:
                     candidates.append(line_up)
         if not candidates:
             return None
