@@ -273,7 +273,7 @@ def _conclude(examination: Examination, match: Dialogue, ended: Exit) -> str:
 def _departure(code: int | None, when: str) -> Problem:
     """Return the problem of a bot that left during the match."""
     if code:
-        wrong = f"the bot exited with {exit_phrase(code)} {when}"
+        wrong = f"the bot ended with {exit_phrase(code)} {when}"
         return Problem(Kind.CRASHED, 0, wrong, "the bot runs until the dealer closes the connection")
     wrong = f"the bot closed the connection {when}"
     if code == 0:
@@ -290,7 +290,7 @@ def _judge_end(examination: Examination, match: Dialogue, code: int | None) -> P
         wrong = f"{examination.settings.timeout_s:g} s after the dealer closed the connection, the bot {what}"
         return Problem(Kind.LINGERS, 0, wrong, "the bot exits by itself")
     if code is not None and code < 0:
-        wrong = f"the bot exited with {exit_phrase(code)} after the dealer had closed the connection"
+        wrong = f"the bot ended with {exit_phrase(code)} after the dealer had closed the connection"
         return Problem(Kind.EXIT_CODE, 0, wrong, "exit code 0")
     if not code:
         return None
@@ -310,7 +310,7 @@ def _absence(examination: Examination, cause: NotStarted, code: int | None) -> P
         advice = _START_ADVICE
     kind = Kind.NO_CONNECTION
     if cause.problem is StartProblem.ENDED:
-        wrong = f"the bot exited with {exit_phrase(code or 0)} without connecting"
+        wrong = f"the bot ended with {exit_phrase(code or 0)} without connecting"
     elif cause.problem is StartProblem.NOT_CONNECTED:
         wrong = f"the bot did not connect within {limit}"
     else:

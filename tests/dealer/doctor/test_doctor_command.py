@@ -210,7 +210,7 @@ def test_crash_has_output_and_exit_code(doctor: Doctor) -> None:
     ran = doctor(peer("crashes on the river"), "--situation", "check-down")
     assert ran.code == 1
     assert "error crashed, once, in check-down" in ran.out
-    assert "The bot exited with exit code 7 instead of answering." in ran.out
+    assert "The bot ended with exit code 7 instead of answering." in ran.out
     assert SECRET in ran.out
 
 
@@ -231,13 +231,13 @@ def test_crash_by_a_signal_has_its_name(doctor: Doctor, tmp_path: Path) -> None:
     code = f"{CONNECT}os.kill(os.getpid(), 9)\n"
     ran = doctor(write_program(tmp_path, "bot.py", code), "--json")
     assert ran.kinds == {"crashed"}
-    assert "exited with signal 9 (SIGKILL) before the first state" in ran.data["findings"][0]["wrong"]
+    assert "ended with signal 9 (SIGKILL) before the first state" in ran.data["findings"][0]["wrong"]
 
 
 @pytest.mark.parametrize(
     ("code", "limit_s", "words"),
     [
-        ("print('no idea what to do')", "60", "exited with exit code 0 without connecting"),
+        ("print('no idea what to do')", "60", "ended with exit code 0 without connecting"),
         ("import time; time.sleep(600)", "1", "did not connect within "),
     ],
 )

@@ -116,9 +116,9 @@ def test_examination_ends_without_a_version() -> None:
     ("how", "words"),
     [
         ((None, ()), "did not connect within 30 s"),
-        ((3, ("boom",)), "exited with exit code 3 without connecting"),
-        ((-9, ()), "exited with signal 9 (SIGKILL) without connecting"),
-        ((-4000, ()), "exited with signal 4000 without connecting"),
+        ((3, ("boom",)), "ended with exit code 3 without connecting"),
+        ((-9, ()), "ended with signal 9 (SIGKILL) without connecting"),
+        ((-4000, ()), "ended with signal 4000 without connecting"),
     ],
 )
 def test_missing_connection_is_reported_with_its_cause(how: Exit, words: str) -> None:
