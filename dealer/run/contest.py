@@ -148,7 +148,8 @@ class Contest:
         self._processes = processes
         self._fitted: tuple[int, NDArray[np.float64] | None] | None = None
         self._looked_at = 0
-        self._is_held = False
+        self._held: bool | None = None
+        """Result of `hold`; None before it is called."""
 
     def __getstate__(self) -> dict[str, object]:
         # A server computes results in another process, which needs counts and ending, and nothing used for play.
@@ -254,11 +255,11 @@ class Contest:
 
     def hold(self) -> bool:
         """Interrupt after the current hands; return whether any is in progress."""
-        if not self._is_held:
+        if self._held is None:
             # A list, because `any` would stop calling `hold` at the first hand in progress.
             held = [run.hold() for run in self.runs]
-            self._is_held = any(held)
-        return self._is_held
+            self._held = any(held)
+        return self._held
 
     async def play_out(self) -> None:
         """Create the folder and run the contest to its end. Errors become its ending."""
@@ -348,7 +349,7 @@ class Contest:
     async def _play_all(self) -> Ending:
         for until in self._marks():
             await self._advance(until)
-            if self._is_held and not self._is_over:
+            if self._held is not None and not self._is_over:
                 raise asyncio.CancelledError
             if self.plan.looks and self._is_decided(until):
                 reason = stop_reason(self.monitor.rule, self.monitor.verdict, self.plan.names[0], self.plan.opponent)
@@ -387,7 +388,7 @@ class Contest:
     async def _advance_match(self, index: int, until: int) -> None:
         run, match_plan = self.runs[index], self.match_plans[index]
         async with self._workers:
-            if not self._is_held:
+            if self._held is None:
                 await run.play_until(min(until, match_plan.hands))
             if run.failure is not None:
                 raise _MatchFailed(run.failure)

@@ -19,10 +19,12 @@ from dealer.run.choices import Score, Seating
 from dealer.run.contest import Contest, MatchEvent
 from dealer.run.contest_plan import ContestPlan
 from dealer.run.dealers import DealerProcesses
+from dealer.run.ending import Outcome
 from dealer.run.plan import settle
 from dealer.run.results import ContestResult
 from dealer.run.results.result_sentences import expectation
 from dealer.run.results.summary import contest_result, tournament_result
+from dealer.run.run import new_run, reopen
 from dealer.run.run_settings import validated
 from dealer.run.tournament_run import Progress, Tournament, progress_of
 from dealer.table.loop import new_event_loop
@@ -234,6 +236,22 @@ def test_held_in_the_middle_of_a_hand_it_deals_no_hand_twice(tmp_path: Path, sto
         assert [runner.run(play(hand)) for hand in (0, 7, 8, -1)] == [*["interrupted"] * 3, "finished"]
     hands = [hand for seen in playings for hand in seen]
     assert sorted(hands) == [(match, hand) for match in ("match.a", "match.b") for hand in range(40)]
+
+
+def test_held_tournament_begins_no_further_contest(tmp_path: Path) -> None:
+    settings = {"command": "tournament", "games": ["kuhn", "leduc"], "bots": ["calling", "random"], "workers": 1}
+    run = new_run(validated(settings | {"deals": 20}), tmp_path / "run")
+
+    def watch(event: MatchEvent) -> None:
+        if isinstance(event.event, ActionPlayed) and event.event.hand_number == 7:
+            run.interrupt_after_hand()
+
+    with asyncio.Runner(loop_factory=new_event_loop) as runner:
+        result = runner.run(run.play(watch=watch))
+        assert [contest.outcome for contest in result.contests] == [Outcome.INTERRUPTED] * 2
+        assert [contest.hands_played for contest in result.contests] == [8, 0]
+        resumed = runner.run(reopen(tmp_path / "run").play())
+    assert [contest.hands_played for contest in resumed.contests] == [40, 40]
 
 
 # ---- scores without the luck of the cards
