@@ -81,7 +81,7 @@ class Dialogue(Match, Watcher):
     """
 
     wants = frozenset({HandStarted, LineSent})
-    """True, so that the match sends every line in a call of its own."""
+    """With `LineSent` among them, the match sends every line in a call of its own."""
 
     def __init__(self, examination: Examination, situations: Sequence[Situation], on_event: OnEvent) -> None:
         settings = examination.settings

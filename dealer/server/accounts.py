@@ -183,7 +183,7 @@ class RateLimit:
         self._per_minute = per_minute
         self._rate = per_minute / 60.0
         self._burst = max(1.0, self._rate * 10.0 if burst is None else burst)
-        self._most_keys = max_keys
+        self._max_keys = max_keys
         self._clock_s = clock_s
         self._buckets: dict[str, tuple[float, float]] = {}
 
@@ -197,12 +197,12 @@ class RateLimit:
         return 0 if level >= 1.0 else max(1, math.ceil((1.0 - level) / self._rate))
 
     def take(self, key: str) -> int:
-        """Take one unit of a bucket if there is one; return `wait_s` of the time before."""
+        """Take one unit of a bucket if it has one; return what `wait_s` returned before."""
         wait_s, level = self.wait_s(key), self._level(key)
         # Removed first, so that the order of the dict is that of the last use.
         self._buckets.pop(key, None)
         self._buckets[key] = (level if wait_s else level - 1.0, self._clock_s())
-        if len(self._buckets) > self._most_keys:
+        if len(self._buckets) > self._max_keys:
             del self._buckets[next(iter(self._buckets))]
         return wait_s
 

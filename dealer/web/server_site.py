@@ -1,4 +1,4 @@
-"""The site of a server: its pages and interfaces, and serve_app as long as the server runs."""
+"""The site of a server: its pages and interfaces, served as long as the server runs."""
 
 from __future__ import annotations
 

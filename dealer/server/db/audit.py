@@ -22,7 +22,7 @@ _T = TypeVar("_T")
 
 
 def record_change(db: sqlite3.Connection, who: str, what: str) -> None:
-    """Record a change in its own transaction.
+    """Record a change, in the transaction that makes it.
 
     Args:
         who: name of a user, or `operator`.

@@ -241,7 +241,6 @@ def read_filters(request: Request) -> dict[str, str]:
 
 
 def _runs_table(title: str, rows: Sequence[tuple[Value, ...]]) -> Table:
-
     columns = (
         Column("run"),
         Column("players", meaning="the best first; green: won more than chance explains"),

@@ -176,7 +176,6 @@ class _Session:
     shown: int = -1
     reported: int = -1
     corrected: int = -1
-
     worth: tuple[float, float] = (0.0, 0.0)
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
 
