@@ -519,10 +519,7 @@ def _result_part(run: Run, permissions: Access) -> Part:
     own_names = permissions.own or ()
     rows = []
     for seat in run.seats:
-        # Only a program that the user hosts for this run has no name.
-        name = seat.name or "you"
-        if seat.name in own_names:
-            name += " (yours)"
+        name = f"{seat.name} (yours)" if seat.name in own_names else seat.name
         rows.append((name, seat.chips, seat.won))
     return Table.of("Result", ("player", Column("chips", CHIPS), Column("won", "+,.0f", "mbb/g")), rows)
 
