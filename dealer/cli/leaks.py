@@ -14,6 +14,7 @@ from dealer.reports.leak_report import leaks_document
 from engine.holdem import is_holdem
 from engine.text import count_of
 from logs.document import Document
+from logs.leaks import deals_in, leaks_of
 
 
 def leaks(
@@ -32,8 +33,6 @@ def leaks(
     decision is shown with the chips it gives away. With --compare it is shown with the cost of departing from a bot's
     policy. The intervals of all leaks hold together, at 95 %.
     """
-    from logs.leaks import deals_in, leaks_of
-
     page: Document | None = None
     with Problems(terminal) as problems, showing_progress(terminal, "reading hands") as show:
 

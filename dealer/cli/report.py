@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import Annotated, Final
 
 from bots.sdk.options import Wording
 from dealer.cli.shell.console import Terminal, check_new_file, write_file
@@ -18,10 +18,8 @@ from engine.text import count_of
 from logs.contest_scores import Loss, WorstDeals
 from logs.document.page import format_page
 from logs.hand_source import HandSource
+from logs.leaks import Leaks, LeaksRefused, all_leaks_of, deals_in
 from logs.record import HandRecord
-
-if TYPE_CHECKING:
-    from logs.leaks import Leaks
 
 _PAGE: Final = "report.html"
 
@@ -75,8 +73,6 @@ def _compare_deals(
     Returns:
         the leaks of all players, or the reason for their absence, and the worst deals.
     """
-    from logs.leaks import LeaksRefused, all_leaks_of, deals_in
-
     worst = WorstDeals()
 
     def keep_worst(deals: Iterable[Sequence[tuple[str, HandRecord]]]) -> Iterator[Sequence[tuple[str, HandRecord]]]:
