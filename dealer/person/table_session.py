@@ -310,17 +310,17 @@ class TableSession:
             self.awaited = progress.awaited
             self.wake()
 
-    def _note_event(self, event: MatchEvent) -> None:
+    def _note_event(self, match_event: MatchEvent) -> None:
         if self.caller is not None:
-            self.caller.see(event)
-        match_event = event.event
-        if isinstance(match_event, HandFinished):
-            self._records.append(match_event.record)
-        elif isinstance(match_event, SeatOpened) and match_event.seat == SEAT:
+            self.caller.see(match_event)
+        event = match_event.event
+        if isinstance(event, HandFinished):
+            self._records.append(event.record)
+        elif isinstance(event, SeatOpened) and event.seat == SEAT:
             # Later, because the match is in the middle of a step.
-            asyncio.get_running_loop().call_soon(self._sit, match_event.open_seat)
-        elif isinstance(match_event, FaultSeen) and match_event.fault.seat != SEAT:
-            self._note(f"{event.players[match_event.fault.seat]}: {fault_phrase(match_event.fault)}.")
+            asyncio.get_running_loop().call_soon(self._sit, event.open_seat)
+        elif isinstance(event, FaultSeen) and event.fault.seat != SEAT:
+            self._note(f"{match_event.players[event.fault.seat]}: {fault_phrase(event.fault)}.")
 
     def _sit(self, seat: OpenSeat) -> None:
         self._link = PlayerLink(self._receive, lambda: None)
