@@ -231,7 +231,8 @@ def resume(
         watch: as for `play`.
 
     Raises:
-        ConfigError: the folder holds no run.
+        ConfigError: the folder holds no run, or `deals` or `bots` do not fit it.
+        DealerError: the result of the run cannot be read.
         StartError: the folder is in use, its files are not those of the run, or a bot or socket is unavailable.
         RuntimeError: an event loop is running in this thread; use `resume_async` there.
     """

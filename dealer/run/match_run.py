@@ -296,7 +296,7 @@ _EXAMINATION_S = 1.0
 _MAX_COMPILING_S = 600.0
 """Time for a built-in bot to connect after it has reported that it compiles its kernels."""
 _MAX_FAILURES_IN_A_ROW = 3
-"""Failures without an answer in between after which a player is not restarted."""
+"""Failures in a row, without an answer in between, up to which a player is restarted."""
 
 
 class TcpRun(MatchRun):
