@@ -35,7 +35,7 @@ def dealer(
     *,
     output: DocumentOptions,
 ) -> None:
-    """Measure hands per second and processor time per hand: of ours and the reference dealer, with the same clients."""
+    """Measure hands per second and processor time per hand. Ours and the reference dealer serve the same clients."""
     from dealer.bench import measure_dealer, speed_document
     from protocol import find_game
 

@@ -33,7 +33,7 @@ def report(
         Wording(
             "FILE",
             flags="--out -o",
-            otherwise=f"{_PAGE} in the folder; in the current one if there are several sources",
+            otherwise=f"{_PAGE} in the folder, or in the current one for other sources",
         ),
     ] = None,
     title: Annotated[str | None, "Title of the page.", Wording(otherwise="the names of the bots")] = None,

@@ -136,7 +136,7 @@ def doctor(
     data: ServerData = SERVER_DATA,
     as_json: Json = False,
 ) -> None:
-    """Check a configuration and its environment, and give advice: changes nothing, also while the server runs.
+    """Check a configuration and its environment, and give advice. Nothing is changed, and the server may be running.
 
     Each bot of the configuration plays a hand against itself. The exit code is 1 if a check fails.
     """

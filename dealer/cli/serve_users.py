@@ -128,7 +128,7 @@ def invite(
     address: _Address = _ADDRESS,
     out: _Out = None,
 ) -> None:
-    """Print a link at which a user, new or known, chooses a password: also for one that was forgotten.
+    """Print a link at which a user, new or known, chooses a password. It also replaces a forgotten one.
 
     A link works once, and a newer one replaces it. The old password stays valid until the link is used.
     """

@@ -52,7 +52,7 @@ def equities(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Count all matchups of starting hands: over all boards, and compare them with the shipped table.
+    """Count all matchups of starting hands over all boards. The counts are compared with the shipped table.
 
     The exit code is 1 if they differ.
     """
