@@ -244,7 +244,8 @@ async def test_output_of_a_failed_bot_is_shown_to_its_requester_only(tmp_path: P
         (tmp_path / "data/runs/00000001").rename(tmp_path / "elsewhere")
         async with visit.another() as anybody:
             gone = await anybody.get("/runs/1")
-        assert (gone.status_code, reason in gone.text, output in gone.text) == (404, True, False)
+        sentence = f"The run has failed: crash ended before it connected. {reason}"
+        assert (gone.status_code, sentence in gone.text, output in gone.text) == (404, True, False)
 
 
 async def test_bodies_are_bounded_on_the_wire(tmp_path: Path) -> None:
