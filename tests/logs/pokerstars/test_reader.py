@@ -275,6 +275,13 @@ def test_hands_of_ggpoker() -> None:
     assert walk.values == (5.0, -5.0)
 
 
+def test_a_cash_out_of_ggpoker_is_refused() -> None:
+    text = (GENUINE / "ggpoker.txt").read_text("utf-8").replace("*** HOLE", "Hero: Chooses to EV Cashout\n*** HOLE", 1)
+    hands, (problem,) = read(text)
+    assert [hand.hand_number for hand in hands] == [2900000002]
+    assert problem.startswith("line 9: hand #HD2900000001: a player cashed out: what the pot paid is not")
+
+
 def test_a_hand_with_decimal_commas() -> None:
     (wanted,), _ = read(SIX_MAX)
     text = re.sub(r"\$([0-9])", r"€\1", SIX_MAX).replace("USD", "EUR").replace("1,250.10", "1 250,10")
@@ -510,36 +517,39 @@ SIX_PLUS = "6+ Hold'em No Limit (Button Blind $1.00 - Ante $0.10 USD)"
 
 
 @pytest.mark.parametrize(
-    ("what", "text"),
+    ("what", "line", "text"),
     [
-        ("antes", SIX_MAX.replace(BLINDS, BLINDS + "b0b: posts the ante $0.10\n")),
-        ("straddles", SIX_MAX.replace(BLINDS, BLINDS + "b0b: posts straddle $2\n")),
-        ("dead blinds", SIX_MAX.replace(BLINDS, BLINDS + "b0b: posts small & big blinds $1.50\n")),
-        ("a dead small blind", SIX_MAX.replace(BLINDS, BLINDS + "b0b: posts small blind $0.50\n")),
-        ("no big blind", SIX_MAX.replace(BLINDS, "")),
-        ("a big blind that is all-in for less", SIX_MAX.replace("big blind $1\n", "big blind $0.80 and is all-in\n")),
-        ("capped", SIX_MAX.replace("$1.00 USD", "$1.00 - $20 Cap - USD")),
-        ("run it twice", SIX_MAX.replace("FLOP", "FIRST FLOP")),
-        ("cash drop", SIX_MAX.replace(BLINDS, BLINDS + "Cash Drop to Pot : total $2\n")),
-        ("cancelled", SIX_MAX.replace(BLINDS, BLINDS + "Hand cancelled\n")),
-        ("cash-out", SIX_MAX.replace("€lena$ collected $119 from main pot\n", "€lena$ cashed out the hand for $119\n")),
+        ("antes", 10, SIX_MAX.replace(BLINDS, BLINDS + "b0b: posts the ante $0.10\n")),
+        ("straddles", 10, SIX_MAX.replace(BLINDS, BLINDS + "b0b: posts straddle $2\n")),
+        ("dead blinds", 10, SIX_MAX.replace(BLINDS, BLINDS + "b0b: posts small & big blinds $1.50\n")),
+        ("a dead small blind", 10, SIX_MAX.replace(BLINDS, BLINDS + "b0b: posts small blind $0.50\n")),
+        ("no big blind", 1, SIX_MAX.replace(BLINDS, "")),
+        ("a big blind all-in for less", 9, SIX_MAX.replace("big blind $1\n", "big blind $0.80 and is all-in\n")),
+        ("capped", 1, SIX_MAX.replace("$1.00 USD", "$1.00 - $20 Cap - USD")),
+        ("run it twice", 22, SIX_MAX.replace("FLOP", "FIRST FLOP")),
+        ("cash drop", 10, SIX_MAX.replace(BLINDS, BLINDS + "Cash Drop to Pot : total $2\n")),
+        ("cancelled", 10, SIX_MAX.replace(BLINDS, BLINDS + "Hand cancelled\n")),
+        ("cash-out", 32, SIX_MAX.replace("€lena$ collected $119 from main pot", "€lena$ cashed out the hand for $119")),
         (
             "splits unequal by rake",
+            24,
             (GENUINE / "open-fold.txt").read_text("utf-8").replace("carl: folds", "carl: checks").replace(
                 "anna collected $2.85 from pot",
                 "anna: checks \n*** RIVER *** [2c 7d Kh 9s] [3d]\ncarl: checks \nanna: checks \n*** SHOW DOWN ***\n"
                 "anna collected $1.40 from pot\ncarl collected $1.45 from pot",
             ),
         ),
-        ("6+ hold'em", SIX_MAX.replace("Hold'em No Limit ($0.50/$1.00 USD)", SIX_PLUS)),
-        ("other games", SIX_MAX.replace("Hold'em No Limit", "Omaha Pot Limit")),
-        ("tournaments", SIX_MAX.replace("Hold'em", "Tournament #5, $1+$0.10 USD Hold'em")),
+        ("6+ hold'em", 1, SIX_MAX.replace("Hold'em No Limit ($0.50/$1.00 USD)", SIX_PLUS)),
+        ("other games", 1, SIX_MAX.replace("Hold'em No Limit", "Omaha Pot Limit")),
+        ("tournaments", 1, SIX_MAX.replace("Hold'em", "Tournament #5, $1+$0.10 USD Hold'em")),
     ],
 )  # fmt: skip
-def test_reasons_to_leave_a_hand_out_are_documented(what: str, text: str) -> None:
+def test_reasons_to_leave_a_hand_out_are_documented(what: str, line: int, text: str) -> None:
     hands, problems = read(text + HEADS_UP_LIMIT)
     assert [hand.hand_number for hand in hands] == [27000000001], what
-    (sentence,) = (problem.partition(": hand #")[2].partition(": ")[2] for problem in problems)
+    (problem,) = problems
+    assert problem.startswith(f"line {line}: hand #")
+    sentence = problem.partition(": hand #")[2].partition(": ")[2]
     shown = (
         sentence.replace("b0b", "NAME").replace("'Omaha Pot Limit'", "GAME").replace('"6+ Hold\'em No Limit"', "GAME")
     )
