@@ -333,9 +333,11 @@ async def test_addresses_lead_to_no_file_but_those_of_the_pages(tmp_path: Path) 
 
 async def test_cookie_ends_with_the_logout_and_is_not_stored(tmp_path: Path) -> None:
     async with visiting(small_house(), tmp_path / "data") as visit:
+        await visit.browser.get("/login")
         before = dict(visit.browser.cookies)
         await visit.log_in()
         entered = dict(visit.browser.cookies)
+        assert before.keys() == entered.keys() != set()
         assert before != entered, "a cookie that somebody has planted is not the one that is logged in"
         await visit.browser.post("/logout", data={"form_key": await visit.form_key("/")})
         async with visit.another() as thief:
