@@ -591,6 +591,13 @@ def test_a_line_too_long_is_cut_and_its_rest_is_judged_alone() -> None:
     assert session.buffered_bytes == 0
 
 
+def test_a_flood_without_line_ends_is_cut_too() -> None:
+    session = greeted()
+    session.receive_data(b"x" * 10_000)
+    assert dealer_events(session) == [BadState(b"x" * 4095)] * 2
+    assert session.buffered_bytes == 10_000 - 2 * 4095
+
+
 def test_lines_before_the_end_are_read_before_closed() -> None:
     session = greeted()
     session.receive_data(b"#one\n#two")
@@ -724,6 +731,14 @@ def test_the_state_of_another_game_is_refused() -> None:
     session = player(find_game("kuhn")[1])
     session.receive_data(STATE)
     with pytest.raises(RemoteProtocolError, match=r"'\|' must separate|no card|nothing may follow"):
+        session.next_event()
+
+
+def test_the_end_of_the_match() -> None:
+    session = told(STATE)
+    session.receive_eof()
+    assert session.next_event() == Closed()
+    with pytest.raises(LocalProtocolError, match=r"^this session is over$"):
         session.next_event()
 
 
