@@ -58,7 +58,7 @@ def result_sentence(scene: Scene) -> str:
 
 
 _WHY_NO_RAISE: Final = {
-    Rule.RAISE_CAP: "this round has reached the raises that the game allows",
+    Rule.RAISE_CAP: "this round has as many raises as the game allows",
     Rule.NOBODY_TO_RAISE: "no other player has chips left",
     Rule.STACK_TOO_SMALL: "a call takes all your chips",
     Rule.ACTION_LIMIT: "this round has reached the limit of actions",

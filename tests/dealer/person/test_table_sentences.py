@@ -45,7 +45,7 @@ def test_nothing_is_offered_while_others_act() -> None:
         (
             "limit",
             "1:0:crrr:|AhKs",
-            "You cannot raise, because this round has reached the raises that the game allows.",
+            "You cannot raise, because this round has as many raises as the game allows.",
         ),
         ("nolimit", "0:0:r20000:AhKs|", "You cannot raise, because no other player has chips left."),
         ("limit", "1:0::|AhKs", "you win more than 25.0 % of the showdowns"),
