@@ -103,7 +103,7 @@ def test_betting_that_comes_again_is_kept_when_the_memory_has_been_full(monkeypa
     reader._ends.clear()
     reader._starts.clear()
     reader._seen = set()
-    reader._characters_held = 0
+    reader._cached_characters = 0
     first, second, third = (reader.read(LIMIT).betting for _ in range(3))
     assert first is not second
     assert second is third
