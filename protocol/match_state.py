@@ -28,6 +28,7 @@ from engine import (
     IllegalAction,
     Position,
     betting_start,
+    format_cards,
     parse_cards,
     raise_to,
 )
@@ -84,15 +85,11 @@ def format_betting(rounds: Rounds) -> str:
 
 def format_hole_cards(hole_cards: tuple[tuple[Card, ...], ...]) -> str:
     """Join the hole cards of all positions, with bars between positions."""
-    return "|".join([_join_cards(cards) for cards in hole_cards])
+    return "|".join([format_cards(cards) for cards in hole_cards])
 
 
 def _format_board(board: tuple[tuple[Card, ...], ...]) -> str:
-    return "/".join([_join_cards(cards) for cards in board])
-
-
-def _join_cards(cards: tuple[Card, ...]) -> str:
-    return "".join([CARD_TEXTS[card] for card in cards])
+    return "/".join([format_cards(cards) for cards in board])
 
 
 class SeenHand(NamedTuple):
