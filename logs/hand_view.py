@@ -326,20 +326,21 @@ class _Table:
         self.acted = 0
         self.round = 0
         self.board: tuple[str, ...] = ()
-        self.seats = [self._seat(position, name, hole_cards[position]) for position, name in enumerate(names)]
-
-    def _seat(self, position: int, name: str, hole: tuple[Card, ...]) -> PlayerView:
-        game = self.game
+        places = position_names(game)
         blinds = holdem_blinds(game)
-        return PlayerView(
-            position=Position(position),
-            name=shown(name),
-            place=position_names(game)[position],
-            is_button=blinds is not None and position == blinds.button,
-            cards=game.shown_cards(hole),
-            street_total=0,
-            stack_left=None if _has_deep_stack(game, position) else game.stacks[position],
-        )
+        self.seats: list[PlayerView] = []
+        for position, name in enumerate(names):
+            self.seats.append(
+                PlayerView(
+                    position=Position(position),
+                    name=shown(name),
+                    place=places[position],
+                    is_button=blinds is not None and position == blinds.button,
+                    cards=game.shown_cards(hole_cards[position]),
+                    street_total=0,
+                    stack_left=None if _has_deep_stack(game, position) else game.stacks[position],
+                )
+            )
 
     def _put_in(self, position: Position, chips: int, street_total: int, words: str) -> None:
         self.spent[position] += chips
