@@ -468,7 +468,7 @@ async def test_an_event_is_announced_by_an_admin_and_shown_to_everyone(tmp_path:
 
         created = await announce()
         assert (created.status_code, created.json()["game"], created.json()["state"]) == (201, "kuhn.limit.2p", "open")
-        assert (await announce()).status_code == 422
+        assert (await announce()).json()["detail"] == "There is an event final already; give this one another name."
         assert (await announce(name="x", game="chess")).status_code == 404
         assert "an event opens before it closes" in (await announce(name="x", opens="2100-01-01T00:00:00Z")).text
         with contextlib.closing(Store(visit.house.folder / DATABASE_NAME)) as store:
