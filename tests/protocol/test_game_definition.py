@@ -377,7 +377,7 @@ def test_a_name_is_resolved_among_the_known_ones(name: str, known: list[str], me
     assert resolve_game_name(name, known) == meant
 
 
-def test_the_shipped_name_a_game() -> None:
+def test_the_shipped_name_of_a_game() -> None:
     assert shipped_name(find_game("kuhn")[1]) == "kuhn.limit.2p"
     assert shipped_name(parse_game_definition(KUHN.replace("numRanks = 3", "numRanks = 5"))) == ""
 
