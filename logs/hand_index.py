@@ -48,7 +48,7 @@ _SEATING_HANDS: Final = 16
 _MAX_LINE_BYTES: Final = 1 << 14
 _MAX_SKIPPED_BYTES: Final = 1 << 24
 """Rest of a longer line, which belongs to no hand. If it does not end within this bound, nothing behind it is read."""
-_MAX_NUMBER_DIGITS: Final = 18
+_MAX_NUMBER_DIGITS: Final = 17
 
 
 class HandSummary(NamedTuple):
@@ -393,7 +393,7 @@ def _number_of(line: bytes) -> int | None:
     if not line.startswith(b"STATE:"):
         return None
     number = line[6:24].partition(b":")[0]
-    if number.isdigit() and len(number) < _MAX_NUMBER_DIGITS:
+    if number.isdigit() and len(number) <= _MAX_NUMBER_DIGITS:
         return int(number)
     return None
 

@@ -29,8 +29,8 @@ from protocol.actions import format_action
 from protocol.match_state import HEADER
 
 _MAX_LINE_CHARACTERS: Final = 1 << 14
-_MAX_DIGITS: Final = 18
-"""Digits of the number of a hand, so that it fits 64 bits."""
+_MAX_DIGITS: Final = 17
+"""Digits of the number of a hand."""
 _BLOCK_CHARACTERS: Final = 1 << 16
 _NOT_ACCEPTED: Final = ("WARNING: bad state format in response", "WARNING: ignoring un-requested response")
 """Beginnings of the reference dealer's messages about a reply that it ignores."""
@@ -309,7 +309,7 @@ def _number_of_transaction(line: str) -> int | None:
     if len(fields) < 3:
         return None
     number = fields[1]
-    if number.isascii() and number.isdigit() and len(number) < _MAX_DIGITS:
+    if number.isascii() and number.isdigit() and len(number) <= _MAX_DIGITS:
         return int(number)
     return None
 
