@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     _Floats: TypeAlias = NDArray[np.float64]
     _Places: TypeAlias = NDArray[np.intp]
 
-_MAX_BLOCKS = 1000
-"""Random weights per contest, about: longer contests are weighted in blocks of consecutive units.
+_BLOCKS = 1000
+"""Longer contests are weighted in this many to twice as many blocks of consecutive units.
 
 Only the mean of a contest counts, and the mean of blocks varies as the mean of their units does. Units that depend on
 their neighbours, such as those of a bot that learns, are sampled more faithfully (Künsch 1989). A thousand weights show
@@ -179,7 +179,7 @@ def _sampled_means(contests: Sequence[RankedContest], samples: int, chance: np.r
     # Units from the end of one contest to the end of the next longer one are divided into blocks as long as those of
     # the longer contest, so that every contest ends at the end of a block.
     for end in sorted({len(contest.scores) for contest in contests}):
-        blocks = -(-(end - start) // max(1, end // _MAX_BLOCKS))
+        blocks = -(-(end - start) // max(1, end // _BLOCKS))
         starts = start + np.arange(blocks) * (end - start) // blocks
         lengths = np.diff(starts, append=end)[:, None]
         # Exponential weights never leave a contest without a unit, as drawing with replacement could.
