@@ -80,12 +80,12 @@ def find_shares(
         if count == 1:
             shares[pot, positions[0]] = 1.0
         elif players == 2 and not known[pot]:
-            _look_up_shares(cards, hand, duels, pot, shares)
+            _look_up_pot_shares(cards, hand, duels, pot, shares)
         else:
             board_key, board_bits = key_and_set(cards[hand, 2 * players : 2 * players + known[pot]])
             missing = _BOARD_CARDS - known[pot]
             counter = mixed(streams[hand] + np.uint64(known[pot]) * _STEP)
-            _count_shares(
+            _count_pot_shares(
                 board_key,
                 board_bits,
                 taken,
@@ -104,7 +104,7 @@ def find_shares(
 
 
 @njit
-def _look_up_shares(
+def _look_up_pot_shares(
     cards: NDArray[np.uint8], hand: int, duels: NDArray[np.uint32], pot: int, shares: NDArray[np.float64]
 ) -> None:
     """Write the shares of two players before the flop."""
@@ -119,7 +119,7 @@ def _look_up_shares(
 
 
 @njit
-def _count_shares(
+def _count_pot_shares(
     board_key: np.uint64,
     board_bits: np.uint64,
     taken: np.uint64,
