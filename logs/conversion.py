@@ -126,7 +126,7 @@ class _Conversion:
 
     def add(self, file: HandFile, first: HandRecord, rest: Iterator[HandRecord], folder: Path | None) -> None:
         """Write the hands of a file in all formats, into `folder` or into one per format next to the file."""
-        options = self._options_for(file, first)
+        options = self._complete_options(file, first)
         is_log = file.format is None
         if is_log:
             self._check_game(file, first, options)
@@ -150,7 +150,7 @@ class _Conversion:
         if latest is not None and latest.ahead_s:
             self._warn(ExportWarning(_AHEAD.format(latest.format_.label, duration(latest.ahead_s))))
 
-    def _options_for(self, file: HandFile, first: HandRecord) -> ExportOptions:
+    def _complete_options(self, file: HandFile, first: HandRecord) -> ExportOptions:
         options = _options_for(file, first, self._heroes, self._options)
         if self._is_observed:
             options = replace(options, default_hero=None)
