@@ -60,7 +60,6 @@ class Workers:
         lost: exceptions that mean that a worker died.
         gone: exceptions that mean that the executor is lost.
         survives: the executor still works after the death of a worker, otherwise it is replaced.
-        ignores_term: the processes ignore SIGTERM.
         name: name of the workers in a `WorkersError`.
         count: number of workers, and so the best number of parts of a computation.
     """
@@ -72,7 +71,6 @@ class Workers:
         lost: tuple[type[BaseException], ...],
         gone: tuple[type[BaseException], ...] = (),
         survives: bool = False,
-        ignores_term: bool = False,
         name: str,
         count: int,
     ) -> None:
@@ -82,7 +80,6 @@ class Workers:
         self._lost = lost
         self._gone = gone
         self._survives = survives
-        self._ignores_term = ignores_term
         self._executor = make()
         self._lock = threading.RLock()
         self._losses = 0
@@ -121,17 +118,16 @@ class Workers:
 
     def _end_processes(self, has_ended: threading.Event) -> None:
         """Terminate the processes of this machine, and kill them when their time is over."""
-        kill_s = time.monotonic()
-        if not self._ignores_term:
-            kill_s += _END_S
+        kill_s = time.monotonic() + _END_S
         terminated = set[BaseProcess]()
         # Scan repeatedly: a task that another thread submits at this moment can still start a process.
         while not has_ended.is_set():
             processes = _processes(self._executor)
-            if time.monotonic() >= kill_s:
-                _kill(processes)
+            is_late = time.monotonic() >= kill_s
             for process in processes:
-                if process not in terminated:
+                if is_late:
+                    process.kill()
+                elif process not in terminated:
                     process.terminate()
                     terminated.add(process)
             has_ended.wait(_END_CHECK_S)
@@ -228,9 +224,6 @@ class Workers:
             if executor is self._executor:
                 self._losses += 1
                 if not self._survives:
-                    if self._ignores_term:
-                        # A broken executor sends SIGTERM to its other processes and then waits for them.
-                        _kill(_processes(executor))
                     self._executor = self._make()
             if self._losses >= _MAX_LOSSES:
                 if not self._survives:
@@ -276,10 +269,10 @@ def local_workers(count: int, *, ignores_term: bool = False) -> Workers:
     """
     if count < 1:
         raise ValueError(f"there must be at least 1 worker, not {count}")
+    context = _TermIgnoringContext() if ignores_term else _Context()
     return Workers(
-        lambda: ProcessPoolExecutor(count, mp_context=_Context(), initializer=_begin, initargs=(ignores_term,)),
+        lambda: ProcessPoolExecutor(count, mp_context=context, initializer=_begin, initargs=(ignores_term,)),
         lost=(BrokenProcessPool,),
-        ignores_term=ignores_term,
         name="the workers of this machine",
         count=count,
     )
@@ -313,14 +306,21 @@ class _Context(multiprocessing.context.SpawnContext):
     Process = _Process
 
 
+class _TermIgnoringProcess(_Process):
+    """Worker process that ignores SIGTERM."""
+
+    def terminate(self) -> None:
+        # A broken executor terminates its other processes and then waits for them, even while it has no tasks.
+        self.kill()
+
+
+class _TermIgnoringContext(_Context):
+    Process = _TermIgnoringProcess
+
+
 def _processes(executor: Executor) -> list[BaseProcess]:
     """Return the processes of a local executor. Public methods that end them exist from Python 3.14 on."""
     return list((getattr(executor, "_processes", None) or {}).values())
-
-
-def _kill(processes: Iterable[BaseProcess]) -> None:
-    for process in processes:
-        process.kill()
 
 
 def _begin(ignores_term: bool) -> None:

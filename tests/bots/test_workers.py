@@ -162,14 +162,14 @@ class BarrierExecutor(Executor):
         assert self._is_killed.wait(PATIENCE_S)
 
     def terminate(self) -> None:
-        """Ignore SIGTERM."""
+        """Go on, as a process does that takes too long to save its state."""
 
     def kill(self) -> None:
         self._is_killed.set()
 
 
 def barrier_workers(count: int) -> Workers:
-    return Workers(lambda: BarrierExecutor(count), lost=(), ignores_term=True, name="barrier", count=1)
+    return Workers(lambda: BarrierExecutor(count), lost=(), name="barrier", count=1)
 
 
 def test_submissions_do_not_wait_for_each_other() -> None:
@@ -192,6 +192,25 @@ if __name__ == "__main__":
     print(local_workers(1, ignores_term=True).submit(os.getpid).result(), flush=True)
     time.sleep(600)
 """
+
+
+@pytest.mark.skipif(os.name == "nt", reason="processes are killed by a signal")
+def test_death_of_an_idle_worker_does_not_delay_the_end(tmp_path: Path) -> None:
+    """No task reports a death between tasks, after which the executor waits for processes that ignore SIGTERM."""
+    earlier = set(multiprocessing.active_children())
+    workers = local_workers(2, ignores_term=True)
+    # Both processes are set up when one has done a task while the other waits.
+    waiting = workers.submit(wait_for_one, str(tmp_path / "file"), 1)
+    assert workers.submit(square, 2).result(PATIENCE_S) == 4
+    (tmp_path / "file").touch()
+    assert waiting.result(PATIENCE_S) == 1
+    killed, survivor = set(multiprocessing.active_children()) - earlier
+    killed.kill()
+    try:
+        wait_for(lambda: not survivor.is_alive())
+    finally:
+        survivor.kill()
+    workers.end()
 
 
 @pytest.mark.skipif(os.name == "nt", reason="processes are killed by a signal")
