@@ -24,6 +24,8 @@ from dealer.table import box
 
 _PROGRAM_FOLDER: Final = "/bot"
 """The program's own folder in the box, where it starts."""
+_TEMPORARY_FOLDER: Final = "/tmp"
+"""The box's own folder for temporary files, whatever the server's is."""
 _PACKAGES: Final = ("engine", "protocol", "logs", "bots", "dealer", "acpc_arena")
 _SYSTEM: Final = ("/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
 _FILES: Final = ("/etc/alternatives", "/etc/ld.so.cache", "/etc/localtime")
@@ -158,7 +160,7 @@ def _options(folder: str, disk: int) -> list[str]:
     else:
         # `dealer.table.box` changes the user inside, and drops these capabilities with it.
         options += ["--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"]
-    options += ["--proc", "/proc", "--dev", "/dev", *size, "/dev/shm", "--remount-ro", "/dev", *size, "/tmp"]
+    options += ["--proc", "/proc", "--dev", "/dev", *size, "/dev/shm", "--remount-ro", "/dev", *size, _TEMPORARY_FOLDER]
     for path in _SYSTEM:
         if os.path.islink(path):
             options += ["--symlink", os.readlink(path), path]
@@ -174,7 +176,7 @@ def _options(folder: str, disk: int) -> list[str]:
         options += ["--symlink", sys.executable, "/arena/python"]
     variables = {
         "PATH": f"{sys.prefix}/bin:/usr/local/bin:/usr/bin:/bin:/arena",
-        "HOME": "/tmp",
+        "HOME": _TEMPORARY_FOLDER,
         "LANG": "C.UTF-8",
         "PYTHONUNBUFFERED": "1",
         "PYTHONDONTWRITEBYTECODE": "1",

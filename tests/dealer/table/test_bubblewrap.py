@@ -21,6 +21,7 @@ from tests.dealer.helpers import PATIENCE_S
 from tests.programs import KUHN
 
 REFUSAL = Box("/", 500, 10, 20, 20).refusal()
+TEMPORARY = bubblewrap._TEMPORARY_FOLDER
 confined = pytest.mark.skipif(REFUSAL is not None, reason="" if REFUSAL is None else REFUSAL.problem)
 
 
@@ -279,21 +280,21 @@ for change in (lambda: open("bot.py", "a"), lambda: os.unlink("bot.py"), lambda:
 """
     said = said_by(tmp_path, code).splitlines()
     assert said[-3:] == ["True"] * 3
-    # Where our packages are in /tmp, the folders above them are in its own.
-    assert {folder for folder in said[:-3] if not folder.startswith("/tmp/")} == {"/tmp", "/dev/shm"}
+    # Where our packages are in the server's folder of this name, the folders above them are in the box's.
+    assert {folder for folder in said[:-3] if not folder.startswith(f"{TEMPORARY}/")} == {TEMPORARY, "/dev/shm"}
     assert not (tmp_path / "bot" / "new").exists()
 
 
 @confined
 def test_it_fills_no_disk(tmp_path: Path) -> None:
-    code = """
+    code = f"""
 import os, signal
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-for folder in ("/tmp", "/dev/shm"):
+for folder in ({TEMPORARY!r}, "/dev/shm"):
     written = 0
     try:
         for number in range(1000):
-            with open(f"{folder}/{number}", "wb", buffering=0) as file:
+            with open(os.path.join(folder, str(number)), "wb", buffering=0) as file:
                 written += file.write(bytes(1_000_000))
     except OSError as error:
         print(error.errno in (27, 28), written <= 5_000_000)
