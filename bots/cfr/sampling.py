@@ -47,19 +47,19 @@ _PARTS: Final = 16
 """Number of parts into which the deals of an iteration are divided among threads."""
 _INITIAL_SIZE: Final = 1 << 16
 """Entries of an output beyond the nodes of the tree, before it grows."""
+COLUMNS: Final = 4
+"""Columns of `SampledTree.nodes` before the children of a decision, or the chips of the players at an end."""
 # Typed constants: in numba an unsigned and a Python integer make a float64.
 _ADDED = np.uint64(STEP)
 _1, _32, _40 = (np.uint64(bits) for bits in (1, 32, 40))
 _CARDS = np.uint64(52)
 _ZERO = np.uint64(0)
-_COLUMNS = np.uint64(4)
+_COLUMNS = np.uint64(COLUMNS)
 _NOTHING = np.float32(0)
 _WHOLE = np.float32(1)
 _UNIT = np.float32(2.0**-24)
 _NUMBERS = HOLDING_NUMBERS.astype(np.uint16)
 _STARTING_HANDS = np.array([starting_hand(cards) for cards in HOLDING_CARDS.tolist()], np.uint16)
-COLUMNS: Final = 4
-"""Columns of `SampledTree.nodes` before the children of a decision, or the chips of the players at an end."""
 _MAX_CHIPS: Final = 1 << 32
 """Chips of a pot must be below this number, because they are stored as uint32."""
 
@@ -167,10 +167,11 @@ def draw_deals(
             key += KEYS[dealt[place]]
             bits |= BITS[dealt[place]]
         for player in range(players):
-            low = dealt[5 + 2 * player]
-            high = dealt[6 + 2 * player]
-            ranks[deal, player] = seven_rank(key + KEYS[low] + KEYS[high], bits | BITS[low] | BITS[high])
-            buckets[deal, player, 0] = _STARTING_HANDS[_NUMBERS[low, high]]
+            first_card = dealt[5 + 2 * player]
+            second_card = dealt[6 + 2 * player]
+            own_key = key + KEYS[first_card] + KEYS[second_card]
+            ranks[deal, player] = seven_rank(own_key, bits | BITS[first_card] | BITS[second_card])
+            buckets[deal, player, 0] = _STARTING_HANDS[_NUMBERS[first_card, second_card]]
         flop = np.searchsorted(cards.flop_keys, canonical_key(dealt[:3], suits))
         for player in range(players):
             holding = np.int64(_NUMBERS[dealt[5 + 2 * player], dealt[6 + 2 * player]])

@@ -100,16 +100,16 @@ class _Walk:
         self._record = record
         self._stream = stream
         self._policies = [policies.get(name) for name in record.names]
-        known = [at for at, policy in enumerate(self._policies) if policy is not None]
+        known = [position for position, policy in enumerate(self._policies) if policy is not None]
         holes = record.deal.hole_cards
         seen: set[Card] = set()
-        for at, hole in enumerate(holes):
-            if at not in known:
+        for position, hole in enumerate(holes):
+            if position not in known:
                 seen.update(hole)
         self._is_all_known = len(known) == game.num_players
         self._deals = [Deal(tuple(cards), record.deal.board) for cards in _holdings(game, list(holes), known, seen)]
         self._weights = np.ones(len(self._deals))
-        self._found: dict[PotRow, _Floats] = {}
+        self._cache: dict[PotRow, _Floats] = {}
 
     def result(self) -> tuple[_Floats, _Floats]:
         """Return the mean of the chips won and the sum of the terms, by position."""
@@ -119,7 +119,7 @@ class _Walk:
         terms = np.zeros(game.num_players)
         if not self._is_all_known:
             chips = sum(game.blinds) or game.big_blind
-            terms += chips * (1 / game.num_players - self._mean(self._of(PotRow(everybody, 0))))
+            terms += chips * (1 / game.num_players - self._mean(self._pot_shares(PotRow(everybody, 0))))
         betting = betting_start(record.game)
         for round_, actions in enumerate(record.betting.rounds):
             if round_:
@@ -137,7 +137,9 @@ class _Walk:
             return np.array(self._record.values)
         won = -np.array(betting.spent, np.float64)
         known = self._game.board_cards_by_round[-1]
-        won += sum([amount * self._mean(self._of(PotRow(members, known))) for members, amount in _pots(betting)])
+        won += sum(
+            [amount * self._mean(self._pot_shares(PotRow(members, known))) for members, amount in _pots(betting)]
+        )
         position, returned = uncalled(betting.spent)
         if not betting.folded >> position & 1:
             won[position] += returned
@@ -145,12 +147,12 @@ class _Walk:
 
     def _board(self, betting: BettingState, before: int, after: int) -> _Floats:
         pots = _pots(betting)
-        expected = sum([amount * self._mean(self._of(PotRow(members, before))) for members, amount in pots])
+        expected = sum([amount * self._mean(self._pot_shares(PotRow(members, before))) for members, amount in pots])
         came = set(self._record.deal.board[before:after])
-        for at, deal in enumerate(self._deals):
-            if self._weights[at] and any(came & set(hole) for hole in deal.hole_cards):
-                self._weights[at] = 0.0
-        got = sum([amount * self._mean(self._of(PotRow(members, after))) for members, amount in pots])
+        for index, deal in enumerate(self._deals):
+            if self._weights[index] and any(came & set(hole) for hole in deal.hole_cards):
+                self._weights[index] = 0.0
+        got = sum([amount * self._mean(self._pot_shares(PotRow(members, after))) for members, amount in pots])
         if before == after:
             return np.zeros(self._game.num_players)
         term: _Floats = np.asarray(expected) - np.asarray(got)
@@ -164,18 +166,18 @@ class _Walk:
         known = self._game.board_cards_by_round[betting.round]
         # By holding: the chance to fold, to do what was done, and what follows from staying in.
         folds, plays, pots, puts = np.zeros((4, len(self._deals)))
-        for there, chances in self._chances_there(policy, betting):
+        for indices, chances in self._action_chances(policy, betting):
             for option, chance in chances.items():
                 if option.kind == ActionKind.FOLD:
-                    folds[there] += chance
+                    folds[indices] += chance
                 else:
                     chips = chips_of(betting, option)
-                    pots[there] += chance * (pot + chips)
-                    puts[there] += chance * chips
+                    pots[indices] += chance * (pot + chips)
+                    puts[indices] += chance * chips
                 if option == action or (option.kind == action.kind and betting.game.is_limit):
-                    plays[there] += chance
-        stays = self._of(PotRow(members, known))
-        leaves = self._of(PotRow(members & ~(1 << position), known))
+                    plays[indices] += chance
+        stays = self._pot_shares(PotRow(members, known))
+        leaves = self._pot_shares(PotRow(members & ~(1 << position), known))
         own = np.zeros(self._game.num_players)
         own[position] = 1.0
         expected = self._mean(leaves * (pot * folds)[:, np.newaxis] + stays * pots[:, np.newaxis] - np.outer(puts, own))
@@ -187,35 +189,37 @@ class _Walk:
         chips = chips_of(betting, action)
         return expected - (pot + chips) * self._mean(stays) + chips * own
 
-    def _chances_there(
+    def _action_chances(
         self, policy: Policy, betting: BettingState
     ) -> Iterator[tuple[NDArray[np.int64], Mapping[Action, float | _Floats]]]:
         """Return the indices of the possible holdings, and the policy's probabilities of each action with them."""
-        there = np.flatnonzero(self._weights)
+        possible = np.flatnonzero(self._weights)
         position = betting.acting_position
         board = self._record.deal.board[: self._game.board_cards_by_round[betting.round]]
         view = View(betting, position, self._record.hand_number, ((),) * self._game.num_players, board)
         if (whole := policy_by_holding_at(policy, view)) is not None:
-            numbers = np.array([holding_number(*self._deals[at].hole_cards[position]) for at in there.tolist()])
+            numbers = np.array(
+                [holding_number(*self._deals[index].hole_cards[position]) for index in possible.tolist()]
+            )
             chances: dict[Action, float | _Floats] = {}
             for action, chance in whole.items():
                 chances[action] = chance[numbers] if isinstance(chance, np.ndarray) else chance
-            yield there, chances
+            yield possible, chances
             return
-        for at in there:
-            seen = view_at(betting, self._deals[at], self._record.hand_number)
+        for index in possible:
+            seen = view_at(betting, self._deals[index], self._record.hand_number)
             name = self._record.names[position]
-            yield np.array([at]), certain_policy_at(policy, seen, name, ": no average over hands")
+            yield np.array([index]), certain_policy_at(policy, seen, name, ": no average over hands")
 
-    def _of(self, row: PotRow) -> _Floats:
+    def _pot_shares(self, row: PotRow) -> _Floats:
         """Return the shares of a pot with every holding, shape (holdings, players), 0 for impossible ones."""
-        shares = self._found.get(row)
+        shares = self._cache.get(row)
         if shares is None:
-            shares = self._found[row] = np.zeros((len(self._deals), self._game.num_players))
-            there = np.flatnonzero(self._weights)
-            deals = [self._deals[at] for at in there]
-            shares[there] = self._shares.of(
-                deals, np.arange(len(there)), [row] * len(there), [self._stream] * len(there)
+            shares = self._cache[row] = np.zeros((len(self._deals), self._game.num_players))
+            possible = np.flatnonzero(self._weights)
+            deals = [self._deals[index] for index in possible]
+            shares[possible] = self._shares.of(
+                deals, np.arange(len(possible)), [row] * len(possible), [self._stream] * len(possible)
             )
         return shares
 

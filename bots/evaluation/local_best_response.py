@@ -153,12 +153,12 @@ class ActionSets:
         match = _STREET.fullmatch(streets[betting.round if len(streets) > 1 else 0])
         assert match is not None
         legal = betting.legal_actions()
-        found = [FOLD] if match[1] and legal.can_fold else []
-        found.append(CALL)
+        actions = [FOLD] if match[1] and legal.can_fold else []
+        actions.append(CALL)
         if not legal.can_raise:
-            return found
+            return actions
         if self.is_limit:
-            return found + [RAISE] * bool(match[2])
+            return actions + [RAISE] * bool(match[2])
         pot = betting.pot + betting.to_call
         sizes = {
             "m": legal.raise_min,
@@ -170,7 +170,7 @@ class ActionSets:
         if match[3]:
             # A geometric sequence from the smallest raise to all-in.
             wanted += np.rint(np.geomspace(legal.raise_min, legal.raise_max, int(match[3]))).astype(int).tolist()
-        return found + [raise_to(size) for size in sorted({*wanted})]
+        return actions + [raise_to(size) for size in sorted({*wanted})]
 
 
 @dataclass(frozen=True)
@@ -184,7 +184,7 @@ class StatePolicy:
         """Return the probability of an action. In limit games the size of a raise is ignored."""
         if not self.betting.game.is_limit:
             return self.chances.get(action, 0.0)
-        return sum((chance for one, chance in self.chances.items() if one.kind == action.kind), start=0.0)
+        return sum((chance for option, chance in self.chances.items() if option.kind == action.kind), start=0.0)
 
     @cached_property
     def blind_raises(self) -> tuple[_Floats, _Floats]:
@@ -195,8 +195,8 @@ class StatePolicy:
         if self.betting.game.is_limit:
             return np.zeros(0), np.zeros(0)
         others = self.others
-        found = [(one.hand_total, chance) for one, chance in self.chances.items() if one not in others]
-        totals, chances = np.array(found, np.float64).reshape(-1, 2).T
+        raises = [(action.hand_total, chance) for action, chance in self.chances.items() if action not in others]
+        totals, chances = np.array(raises, np.float64).reshape(-1, 2).T
         return totals, chances
 
     @cached_property
@@ -256,13 +256,13 @@ class RangeOfPolicy:
             raise PolicyError(f"{self._name}: {error}") from error
         if whole is not None:
             return whole
-        found: dict[Action, _Floats] = {}
+        chances: dict[Action, _Floats] = {}
         cards = self.holdings.cards
         for number in np.flatnonzero(self.holdings.are_free(board)).tolist():
-            one = view_with(view, cards[number])
-            for action, chance in certain_policy_at(self._policy, one, self._name, _REASON).items():
-                found.setdefault(action, np.zeros(len(cards)))[number] = chance
-        return found
+            seen = view_with(view, cards[number])
+            for action, chance in certain_policy_at(self._policy, seen, self._name, _REASON).items():
+                chances.setdefault(action, np.zeros(len(cards)))[number] = chance
+        return chances
 
     def drawn(self, betting: BettingState, hole: Sequence[Card], board: tuple[Card, ...], number: float) -> Action:
         return choose_action(self.at(betting, board).with_holding(self.holdings.number(hole)), number)

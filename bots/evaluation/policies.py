@@ -174,15 +174,18 @@ def policy_by_holding_at(policy: Policy, view: View) -> HoldingChances | None:
     """
     if not isinstance(policy, Bot) or not is_holdem(view.game):
         return None
-    if (found := policy.policy_by_holding(view)) is None:
+    chances = policy.policy_by_holding(view)
+    if chances is None:
         return None
     import numpy as np
 
     from engine.ranges import HOLDINGS, are_free
 
     # Policies that look at no cards may name thousands of raises.
-    by_cards = [chance for chance in found.values() if isinstance(chance, np.ndarray)]
-    total = np.full(len(HOLDINGS), math.fsum(chance for chance in found.values() if not isinstance(chance, np.ndarray)))
+    by_cards = [chance for chance in chances.values() if isinstance(chance, np.ndarray)]
+    total = np.full(
+        len(HOLDINGS), math.fsum(chance for chance in chances.values() if not isinstance(chance, np.ndarray))
+    )
     for chance in by_cards:
         total += chance
     free = are_free(view.board)
@@ -190,8 +193,8 @@ def policy_by_holding_at(policy: Policy, view: View) -> HoldingChances | None:
     if not off <= _TOLERANCE:
         raise PolicyError(f"in {_text_of(view)} the probabilities of the policy by holding do not sum to 1")
     if off <= _ROUNDING:
-        return found
-    return {action: np.where(free, chance / np.where(free, total, 1.0), 0.0) for action, chance in found.items()}
+        return chances
+    return {action: np.where(free, chance / np.where(free, total, 1.0), 0.0) for action, chance in chances.items()}
 
 
 class FilePolicy:
@@ -221,10 +224,10 @@ class FilePolicy:
         except FormatError as error:
             raise PolicyError(f"{place}: {quoted(state, 100)} is not a state of the game: {error.problem}") from error
         try:
-            found = _parse_probabilities(rest)
+            chances = _parse_probabilities(rest)
         except ValueError as error:
             raise PolicyError(f"{place}: {error}") from error
-        if self._known.setdefault(state, found) != found:
+        if self._known.setdefault(state, chances) != chances:
             raise PolicyError(f"{place}: {state} has other probabilities than before")
 
     def policy(self, view: View) -> Mapping[Action, float] | None:
@@ -320,7 +323,7 @@ def _parse_probabilities(words: list[str]) -> Mapping[Action, float] | None:
         return None
     if not words or len(words) % 2:
         raise ValueError("probabilities are pairs such as f 0.2 c 0.8, or one ?")
-    found: dict[Action, float] = {}
+    chances: dict[Action, float] = {}
     for name, text in zip(words[::2], words[1::2], strict=True):
         match = _ACTION.fullmatch(name)
         if match is None or (match[1] != "r" and match[2]):
@@ -336,12 +339,12 @@ def _parse_probabilities(words: list[str]) -> Mapping[Action, float] | None:
             chance = math.nan
         if not 0 <= chance <= 1 + _TOLERANCE:
             raise ValueError(f"{quoted(text, 40)} is not a probability")
-        if action in found:
+        if action in chances:
             raise ValueError(f"{name} is named twice")
-        found[action] = chance
-    if not abs(math.fsum(found.values()) - 1) <= _TOLERANCE:
-        raise ValueError(f"the probabilities sum to {math.fsum(found.values()):g}, not to 1")
-    return found
+        chances[action] = chance
+    if not abs(math.fsum(chances.values()) - 1) <= _TOLERANCE:
+        raise ValueError(f"the probabilities sum to {math.fsum(chances.values()):g}, not to 1")
+    return chances
 
 
 def _text_of(view: View) -> str:
