@@ -37,7 +37,8 @@ def test_refusal_names_the_option(arena_here: Arena, arguments: tuple[str, ...],
 
 
 def test_verbose_shows_the_log(arena_here: Arena) -> None:
+    quiet = arena_here("play", "kuhn", "calling", "random", "-n", "2", "-q")
     verbose = arena_here("play", "kuhn", "calling", "random", "-n", "2", "-q", "-v")
-    assert verbose.code == 0
+    assert (quiet.code, quiet.err, verbose.code) == (0, "", 0)
     assert "connected" in verbose.err
     assert len(verbose.out.splitlines()) == 1
