@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import pickle
 import random
 from typing import Any
@@ -99,29 +98,6 @@ def test_random_play_agrees_with_a_textbook_table(game: Game, seed: int) -> None
         sizes = table.raise_range()
         assert legal == (table.can_fold, sizes is not None, *(sizes or (0, 0)))
         table = table.play("fcr"[action.kind] + (str(action.hand_total) if action.hand_total else ""))
-
-
-@given(games(), SEEDS)
-def test_invariants_of_random_play(game: Game, seed: int) -> None:
-    for actions, (state, action) in enumerate(random_play(game, seed)):
-        assert all(0 <= chips <= stack for chips, stack in zip(state.spent, game.stacks, strict=True))
-        assert state.pot == sum(state.spent)
-        assert state.round == len(state.rounds) - 1
-        assert sum(map(len, state.rounds)) == actions
-        assert all(len(played) <= 64 for played in state.rounds)
-        for position in range(game.num_players):
-            has_folded = bool(state.folded >> position & 1)
-            assert state.is_able(position) == (not has_folded and state.spent[position] < game.stacks[position])
-        if action is None:
-            assert state.finished
-            assert state.acting_position == -1
-            assert state.to_call == 0
-            return
-        position = state.acting_position
-        assert state.is_able(position)
-        caller = state.after(CALL)
-        assert state.to_call == max(0, caller.spent[position] - state.spent[position])
-        assert state.after(action).rounds[state.round][-1] == (position, action)
 
 
 @given(games(), SEEDS)
@@ -255,18 +231,6 @@ def test_a_new_round_starts_at_one_big_blind_more() -> None:
     assert bounds(play(game, [raise_to(1000), CALL, CALL, raise_to(1100)])) == (1200, 20000)
 
 
-def test_without_blinds_the_smallest_raise_is_one_chip() -> None:
-    game = make((50, 50), (0, 0))
-    assert bounds(betting_start(game)) == (1, 50)
-    assert bounds(play(game, "cc")) == (1, 50)
-    assert bounds(play(game, [raise_to(7), CALL])) == (8, 50)
-
-
-def test_the_largest_blind_counts_wherever_it_sits() -> None:
-    game = make((1000, 1000, 1000), (5, 0, 10))
-    assert bounds(betting_start(game)) == (20, 1000)
-
-
 def test_a_short_all_in_does_not_lower_the_smallest_raise() -> None:
     game = make((1000, 1000, 250), (0, 100, 0))
     state = play(game, [raise_to(200)])
@@ -292,16 +256,6 @@ def test_a_stack_that_does_not_reach_beyond_the_bet_can_only_call() -> None:
     assert not state.after(CALL).is_able(1)
 
 
-def test_a_call_beyond_the_stack_puts_the_stack_in() -> None:
-    game = make((1000, 150), (100, 50))
-    state = play(game, [raise_to(1000)])
-    assert state.to_call == 100
-    end = state.after(CALL)
-    assert end.finished
-    assert end.spent == (1000, 150)
-    assert end.max_spent == 1000
-
-
 # -- folds and caps --------------------------------------------------------------------------------------------------
 
 
@@ -315,14 +269,6 @@ def test_no_fold_where_checking_is_free() -> None:
         play(game, "c").check(FOLD)
 
 
-def test_the_big_blind_has_its_option() -> None:
-    game = find_game("limit3")[1]
-    state = play(game, "cc")
-    assert state.round == 0
-    assert state.acting_position == 1
-    assert play(game, "ccc").round == 1
-
-
 def test_raises_are_capped_round_by_round_and_blinds_are_no_raises() -> None:
     game = find_game("limit")[1]
     assert refusal(play(game, "rr"), RAISE) is None
@@ -330,12 +276,6 @@ def test_raises_are_capped_round_by_round_and_blinds_are_no_raises() -> None:
     assert refusal(play(game, "rrrcrrr"), RAISE) is None
     assert refusal(play(game, "rrrcrrrr"), RAISE) is Rule.RAISE_CAP
     assert play(game, "rrrcrrrr").max_spent == 80
-
-
-def test_a_round_without_raises() -> None:
-    game = make((100, 100), (2, 1), raise_sizes=(2,), rounds=1, first_players=(1,), max_raises=(0,))
-    assert betting_start(game).legal_actions() == (True, False, 0, 0)
-    assert betting_start(game).raise_refusal() is Rule.RAISE_CAP
 
 
 def test_64_actions_a_round_leave_two_players_63_raises() -> None:
@@ -347,26 +287,6 @@ def test_64_actions_a_round_leave_two_players_63_raises() -> None:
     assert state.max_spent == 2 + 63 * 2
     assert len(state.after(CALL).rounds[0]) == 64
     assert state.after(CALL).finished
-
-
-def test_64_actions_a_round_with_ten_players() -> None:
-    game = make((10**6,) * 10, (1,) + (0,) * 9, rounds=1)
-    state = betting_start(game)
-    while state.raise_refusal() is None:
-        state = state.after(raise_to(state.legal_actions().raise_min))
-    assert len(state.rounds[0]) == 55
-    assert state.raise_refusal() is Rule.ACTION_LIMIT
-    for _ in range(9):
-        state = state.after(CALL)
-    assert state.finished
-    assert len(state.rounds[0]) == 64
-
-
-def test_nobody_left_to_raise() -> None:
-    game = make((100, 1000), (10, 5), first_players=(1, 0, 0, 0))
-    state = play(game, [CALL, raise_to(100)])
-    assert refusal(state, raise_to(300)) is Rule.NOBODY_TO_RAISE
-    assert action_texts(state.after(CALL)) == "cr100c///"
 
 
 # -- limit raises and stacks -----------------------------------------------------------------------------------------
@@ -389,13 +309,6 @@ def test_a_limit_raise_ends_at_the_raisers_stack_even_below_the_bet() -> None:
     assert state.after(FOLD).spent == (25, 30, 25)
 
 
-def test_a_limit_raise_to_less_than_a_full_size() -> None:
-    game = make((15, 100), (10, 5), raise_sizes=(10,), rounds=1, first_players=(1,))
-    assert play(game, "cr").spent == (15, 10)
-    assert play(game, "cr").max_spent == 15
-    assert play(game, "crc").finished
-
-
 # -- all-in ----------------------------------------------------------------------------------------------------------
 
 
@@ -409,30 +322,6 @@ def test_after_an_all_in_every_skipped_round_has_its_slash() -> None:
     assert play(game, [raise_to(20000), FOLD]).round == 0
 
 
-def test_a_round_without_all_in_ends_with_the_slash_of_the_next() -> None:
-    assert action_texts(play(find_game("limit")[1], "cc")) == "cc/"
-    assert action_texts(play(find_game("kuhn")[1], "cc")) == "cc"
-
-
-def test_player_all_in_from_the_blind_is_skipped() -> None:
-    game = make((10, 100, 100), (10, 5, 0), first_players=(0, 0, 0, 0))
-    state = betting_start(game)
-    assert state.acting_position == 1
-    state = state.after(CALL)
-    assert state.acting_position == 2
-    state = state.after(CALL)
-    assert (state.round, state.acting_position) == (1, 1)
-
-
-def test_the_only_player_with_chips_still_answers_the_blind() -> None:
-    game = make((100, 1000), (100, 50), first_players=(1, 0, 0, 0))
-    state = betting_start(game)
-    assert state.acting_position == 1
-    assert state.legal_actions() == (True, False, 0, 0)
-    assert action_texts(state.after(CALL)) == "c///"
-    assert action_texts(state.after(FOLD)) == "f"
-
-
 def test_everybody_all_in_from_the_blinds_ends_at_once() -> None:
     state = betting_start(make((10, 5), (10, 5)))
     assert state.finished
@@ -440,21 +329,6 @@ def test_everybody_all_in_from_the_blinds_ends_at_once() -> None:
     assert action_texts(state) == "///"
     assert state.round == 3
     assert refusal(state, CALL) is Rule.HAND_OVER
-
-
-def test_a_short_call_closes_the_round() -> None:
-    game = make((300, 100, 300), (10, 0, 0))
-    state = play(game, [raise_to(200), CALL, CALL])
-    assert (state.round, state.acting_position) == (1, 0)
-    assert state.spent == (200, 100, 200)
-    assert action_texts(state.after(raise_to(300)).after(FOLD)) == "r200cc/r300f//"
-
-
-def test_the_last_folder_ends_the_hand_in_its_round() -> None:
-    game = find_game("limit3")[1]
-    state = play(game, "ff")
-    assert state.finished
-    assert (state.round, state.folded, state.spent) == (0, 0b101, (5, 10, 0))
 
 
 @pytest.mark.parametrize("name", ["limit3", "limit6", "limit10", "nolimit3", "nolimit6", "nolimit10"])
@@ -468,13 +342,6 @@ def test_the_order_of_play(name: str) -> None:
         state = state.after(CALL)
     first = [(2 + i) % players for i in range(players)]
     assert order == [*first, *range(players)]
-
-
-def test_reversed_blinds() -> None:
-    state = betting_start(find_game("limit")[1])
-    assert state.spent == (10, 5)
-    order = list(itertools.chain.from_iterable(play(find_game("limit")[1], "cccc").rounds))
-    assert [position for position, _ in order] == [1, 0, 0, 1]
 
 
 # ---- several actions at once, other processes
@@ -529,13 +396,6 @@ def test_no_actions_at_once_change_nothing() -> None:
     state = play(find_game("limit")[1], "cr")
     assert state.after_many([]) is state
     assert play(find_game("limit")[1], "f").after_many([CALL]) is None
-
-
-def test_play_continues_after_several_actions_at_once() -> None:
-    game = find_game("limit3")[1]
-    state = betting_start(game).after_many([RAISE, CALL, CALL])
-    assert state is not None
-    assert action_texts(state.after(RAISE).after(FOLD)) == "rcc/rf"
 
 
 @given(games(), SEEDS)

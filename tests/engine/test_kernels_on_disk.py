@@ -88,6 +88,7 @@ def test_another_process_reads_what_one_has_compiled(filled: Path) -> None:
     assert {path: path.stat().st_mtime_ns for path in cache.iterdir()} == before
 
 
+@pytest.mark.slow
 def test_a_bot_reports_once_that_it_compiles(tmp_path: Path) -> None:
     twice = f"{READ}mixed(np.uint8(1))\n"
     reported = f"bot: {disk.COMPILING}\n"

@@ -11,12 +11,10 @@ from protocol import find_game
 @pytest.mark.parametrize(
     ("game", "names"),
     [
-        ("limit", "BB SB"),
         ("nolimit", "BB SB"),
         ("nolimit3", "SB BB BTN"),
         ("limit6", "SB BB UTG HJ CO BTN"),
         ("nolimit10", "SB BB UTG UTG+1 UTG+2 UTG+3 UTG+4 HJ CO BTN"),
-        ("kuhn", "1st 2nd"),
         ("kuhn3", "1st 2nd 3rd"),
         ("leduc", "1st 2nd"),
     ],
@@ -28,14 +26,11 @@ def test_the_games_that_come_with_the_arena(game: str, names: str) -> None:
 @pytest.mark.parametrize(
     ("players", "names"),
     [
-        (3, "SB BB BTN"),
         (4, "SB BB CO BTN"),
         (5, "SB BB UTG CO BTN"),
-        (6, "SB BB UTG HJ CO BTN"),
         (7, "SB BB UTG UTG+1 HJ CO BTN"),
         (8, "SB BB UTG UTG+1 UTG+2 HJ CO BTN"),
         (9, "SB BB UTG UTG+1 UTG+2 UTG+3 HJ CO BTN"),
-        (10, "SB BB UTG UTG+1 UTG+2 UTG+3 UTG+4 HJ CO BTN"),
     ],
 )
 def test_every_size_of_table(players: int, names: str) -> None:

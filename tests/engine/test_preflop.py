@@ -46,7 +46,7 @@ def test_exact_entries_are_counts_and_cancel_out():
     assert wins == losses
 
 
-@pytest.mark.parametrize("opponents", range(1, MAX_OPPONENTS + 1))
+@pytest.mark.parametrize("opponents", [1, 2, MAX_OPPONENTS])
 def test_entries_make_sense_together(opponents):
     chances = [preflop_equity(cards_of(number), opponents) for number in range(CLASSES)]
     mean = sum(hands_in_class(number) * chance.equity for number, chance in enumerate(chances)) / 1326
@@ -56,13 +56,6 @@ def test_entries_make_sense_together(opponents):
         assert 0 < chance.tie < chance.win + 1e-12 < 1
         least, most = chance.win + chance.tie / (opponents + 1), chance.win + chance.tie / 2
         assert least - 1e-12 <= chance.equity <= most + 1e-12
-
-
-def test_more_opponents_are_worse():
-    for number in range(CLASSES):
-        hole = cards_of(number)
-        shares = [preflop_equity(hole, opponents).equity for opponents in range(1, MAX_OPPONENTS + 1)]
-        assert shares == sorted(shares, reverse=True)
 
 
 def test_known_values():

@@ -7,7 +7,7 @@ from hypothesis import given
 from engine import ActionKind, Game, betting_start, betting_steps
 from protocol import find_game
 from protocol.match_state import betting_after
-from tests.engine.strategies import SEEDS, games, random_end, random_play
+from tests.engine.strategies import SEEDS, games, random_play
 from tests.tables import rows
 
 
@@ -97,11 +97,3 @@ def test_the_start_of_a_round_is_its_first_state(game: Game, seed: int) -> None:
             # A round that was skipped, because nobody could bet, starts with the next one.
             first = next(state for state in so_far if state.round >= round_)
             assert (start.spent, start.folded) == (first.spent, first.folded)
-
-
-@given(games(), SEEDS)
-def test_the_end_says_whether_cards_decide(game: Game, seed: int) -> None:
-    end = random_end(game, seed)
-    assert end.in_pot == tuple(p for p in range(game.num_players) if not end.folded >> p & 1)
-    assert end.is_showdown == (len(end.in_pot) > 1)
-    assert not any(state.is_showdown for state, action in random_play(game, seed) if action is not None)

@@ -76,12 +76,3 @@ def test_every_betting_sequence(game: Game, decisions: int, ends: int) -> None:
     assert found == expected
     assert sum(not finished for finished, *_ in found.values()) == decisions
     assert sum(finished for finished, *_ in found.values()) == ends
-
-
-def test_the_counts_of_limit_holdem_by_arithmetic() -> None:
-    """A round ends by a call in 7 ways before the flop (3 raises) and 9 after it (4 raises), by a fold in 7 and 8."""
-    states = list(all_states(shipped("holdem.limit.2p.reverse_blinds")))
-    reached = [1, 7, 7 * 9, 7 * 9 * 9]
-    assert sum(state.finished and state.folded == 0 for state in states) == 7 * 9**3
-    folds = [sum(state.folded != 0 and state.round == round_ for state in states) for round_ in range(4)]
-    assert folds == [7 * reached[0], 8 * reached[1], 8 * reached[2], 8 * reached[3]]

@@ -12,7 +12,6 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 
-import engine.betting
 from engine import CALL, RAISE, BettingState, Deal, Game, IllegalAction, Rule, betting_start, deal_hand, raise_to
 from protocol import find_game, shipped_games
 from tests.engine.strategies import SEEDS, games, random_end, random_play
@@ -86,13 +85,6 @@ def test_bettings_of_other_games_are_other_bettings(game: Game, seed: int) -> No
     assert same_actions.rounds == state.rounds
     assert same_actions != state
     assert state != state.rounds
-
-
-def test_nothing_is_remembered_where_nothing_may_be(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(engine.betting, "MAX_REMEMBERED", 0)
-    root = betting_start.__wrapped__(find_game("limit")[1])
-    assert root.after(RAISE) is not root.after(RAISE)
-    assert root.after(RAISE) == root.after(RAISE)
 
 
 def test_copies_are_equal() -> None:

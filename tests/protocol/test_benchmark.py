@@ -54,20 +54,14 @@ def command(line: bytes) -> BenchmarkEvent:
     [
         (b"HELP", ClientCommand(Verb.HELP)),
         (b"hElPme please", ClientCommand(Verb.HELP)),
-        (b"HELP\r", ClientCommand(Verb.HELP)),
         (b"HELP\0ignored", ClientCommand(Verb.HELP)),
         (b"GAMES x y", ClientCommand(Verb.GAMES)),
         (b"QSTATUS", ClientCommand(Verb.QUEUE)),
         (b" HELP", ClientCommand(Verb.UNKNOWN)),
-        (b"\0HELP", ClientCommand(Verb.UNKNOWN)),
         (b"", ClientCommand(Verb.UNKNOWN)),
-        (b"\r", ClientCommand(Verb.UNKNOWN)),
-        (b"foo", ClientCommand(Verb.UNKNOWN)),
-        (b"ann secret", ClientCommand(Verb.UNKNOWN)),
         (b"quit", ClientCommand(Verb.QUIT)),
         (b"quit now", ClientCommand(Verb.UNKNOWN)),
         (b"CANCEL mine", ClientCommand(Verb.CANCEL, "mine")),
-        (b"CANCEL", ClientCommand(Verb.UNKNOWN)),
         (b"RESULT", ClientCommand(Verb.RESULT)),
         (b"result mine", ClientCommand(Verb.RESULT, "mine")),
         (b"LOG mine", ClientCommand(Verb.LOG, "mine")),
@@ -84,13 +78,9 @@ def test_commands(line: bytes, expected: BenchmarkEvent) -> None:
     ("arguments", "expected"),
     [
         (b" g 2 t 7 a b", RequestRuns("g", 2, "t", 7, ("a", "b"))),
-        (b"g 2 t 7 a b", RequestRuns("g", 2, "t", 7, ("a", "b"))),
         (b" g\t2  t 7 a b c\r", RequestRuns("g", 2, "t", 7, ("a", "b", "c"))),
-        (b" g 0 t 7", RequestRuns("g", 0, "t", 7, ())),
         (b" g 01 t 7", RequestRuns("g", 1, "t", 7, ())),
-        (b" g +1 t +7", RequestRuns("g", 1, "t", 7, ())),
         (b" g 4294967297 t 4294967296", RequestRuns("g", 1, "t", 0, ())),
-        (b" g 1 t -1", RequestRuns("g", 1, "t", 4294967295, ())),
         (b" g 1 t 99999999999999999999", RequestRuns("g", 1, "t", 4294967295, ())),
         (b" g 1 \xc3\xbc 5", RequestRuns("g", 1, "ü", 5, ())),
     ],
@@ -103,21 +93,13 @@ def test_requests_for_runs(arguments: bytes, expected: RequestRuns) -> None:
     "arguments",
     [
         b"",
-        b" g",
-        b" g 1",
         b" g 1 t",
         b" g x t 1",
         b" g -1 t 1",
         b" g 2147483648 t 1",
-        b" g 1.5 t 1",
-        b" g 0x1 t 1",
-        b" g 1x t 1",
         b" g 1 t x",
-        b" g 1 t 7x",
-        b" g 1 t 1e3",
         b" g 1 a/b 1",
         b" g 1 a\x1b[2J 1",
-        b" g 1 a\xff 1",
         b" g 1 \xe2\x80\xae 1",
     ],
 )
@@ -147,15 +129,6 @@ def test_malformed_requests(arguments: bytes) -> None:
 )
 def test_logins(line: bytes, expected: Login) -> None:
     assert events(line + b"\n") == [expected]
-
-
-@pytest.mark.parametrize(
-    "line", [b"a b run 2pl s x t 7 local", b"a b rerun 2pl s -1 t 7 local", b"a b rerun g s 0 / 1"]
-)
-def test_malformed_errands(line: bytes) -> None:
-    (login,) = events(line + b"\n")
-    assert isinstance(login, Login)
-    assert isinstance(login.errand, Malformed)
 
 
 def test_nothing_is_read_before_the_login_has_been_looked_at() -> None:

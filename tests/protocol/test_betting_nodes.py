@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine import CALL, FOLD, RAISE, Action, ActionKind, Game, IllegalAction, betting_start, raise_to
+from engine import CALL, FOLD, Action, Game, IllegalAction, betting_start, raise_to
 from protocol import betting_nodes, find_game
 from protocol.actions import format_action, scan_action
 from protocol.betting_nodes import BettingNode, first_node
@@ -70,13 +70,6 @@ def test_a_reply_leads_on_only_where_it_is_one_line_with_a_legal_action(game: Ga
             assert scanned is not None
             assert scanned[0] == after.action
             assert after.betting == betting_start(game).after(scanned[0])
-
-
-def test_an_action_need_not_be_in_its_plain_form() -> None:
-    node = first_node(LIMIT)
-    for action in (Action(ActionKind.RAISE, 40), RAISE, Action(ActionKind.RAISE, 0), Action(ActionKind.CALL, 7)):
-        node = node.after(action)
-    assert node.after(RAISE).after(Action(ActionKind.FOLD, 3)).text == b"rrrc/rf"
 
 
 @pytest.mark.parametrize("action", [FOLD, raise_to(5), raise_to(10**6)])

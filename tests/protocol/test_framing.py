@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -38,15 +37,6 @@ def test_a_line_needs_its_end() -> None:
     assert reader.buffered_bytes == 4
 
 
-def test_an_empty_stream_has_no_lines() -> None:
-    reader = LineReader()
-    assert reader.pop() is None
-    assert not reader.at_eof
-    reader.feed_eof()
-    assert reader.at_eof
-    assert reader.pop() is None
-
-
 def test_the_longest_line_is_that_of_the_reference() -> None:
     assert MAX_LINE_BYTES == 4095
     reader = LineReader()
@@ -62,14 +52,6 @@ def test_a_cut_needs_no_line_end_to_come() -> None:
     assert reader.pop() == b"12345678"
     reader.feed(b"\n")
     assert reader.pop() == b"\n"
-
-
-def test_any_byte_may_stand_in_a_line() -> None:
-    reader = LineReader()
-    data = bytes(range(256))
-    reader.feed(data)
-    reader.feed_eof()
-    assert lines_of(reader) == [data[:11], data[11:]]
 
 
 PIECES = st.lists(st.text("ab\r\n\0", max_size=12).map(str.encode), max_size=12)
@@ -90,14 +72,3 @@ def test_cuts_of_the_stream_change_no_lines(pieces: list[bytes], most: int, pops
     assert b"".join(found) == data
     assert reader.at_eof
     assert reader.buffered_bytes == 0
-
-
-@pytest.mark.parametrize("step", [1, 7, 4095, 100_000])
-def test_a_long_stream_comes_out_whole(step: int) -> None:
-    data = b"".join(b"line %d\r\n" % number for number in range(2000))
-    reader = LineReader()
-    found = []
-    for at in range(0, len(data), step):
-        reader.feed(data[at : at + step])
-        found += lines_of(reader)
-    assert found == data.splitlines(keepends=True)

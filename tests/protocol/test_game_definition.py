@@ -111,30 +111,22 @@ def test_a_definition_is_written_in_the_order_of_the_format() -> None:
     [
         pytest.param(KUHN.replace("\n", "\r\n"), id="CR LF"),
         pytest.param(KUHN.upper(), id="upper case"),
-        pytest.param(KUHN.lower(), id="lower case"),
-        pytest.param(KUHN.replace(" = ", "="), id="no blanks"),
-        pytest.param(KUHN.replace(" = ", " "), id="no equals sign"),
         pytest.param(KUHN.replace(" = ", "\t== = "), id="a mix of both"),
         pytest.param(KUHN.replace("blind = 1 1", "blind = 1=1"), id="equals signs between the values"),
         pytest.param(KUHN.replace("GAMEDEF\n", "").replace("END ", ""), id="neither GAMEDEF nor its end"),
-        pytest.param(KUHN.rstrip("\n"), id="no last line end"),
         pytest.param("# comment\n\n   \n" + KUHN, id="comments and empty lines"),
         pytest.param(KUHN.replace("limit\n", "limit\nunknown = 7\n numPlayers = 9\n"), id="unknown lines"),
         pytest.param(KUHN.replace("numRanks = 3", "numRanks = 3 # of them"), id="text behind the values"),
         pytest.param(KUHN.replace("numRanks = 3", "numRanks = 3 9 9"), id="more values than one"),
         pytest.param(KUHN.replace("numPlayers = 2", "numPlayers = 258"), id="eight bits wrap"),
-        pytest.param(KUHN.replace("numPlayers = 2", "numPlayers = +002"), id="a sign and zeros"),
-        pytest.param(KUHN.replace("maxRaises = 1", "maxRaises = 257"), id="eight bits wrap in lists"),
         pytest.param(KUHN.replace("firstPlayer = 1\n", ""), id="the first player by default"),
         pytest.param(KUHN.replace("limit\n", ""), id="limit by default"),
         pytest.param(KUHN.replace("limit\n", "limits are fun\n"), id="a keyword is a prefix"),
         pytest.param(KUHN.replace("limit\n", "nolimit\nlimit\n"), id="the later line wins"),
-        pytest.param(KUHN.replace("numRanks = 3", "numRanks = 9\nnumRanks = 3"), id="the later number wins"),
         pytest.param(
             KUHN.replace("numRanks = 3", "numRanks = 3\nnumRanks ="), id="a line without value changes nothing"
         ),
         pytest.param(KUHN + "numPlayers = 9\nnonsense", id="nothing counts behind the end"),
-        pytest.param(KUHN.replace("GAMEDEF\nl", "GAMEDEF of the year\nl"), id="GAMEDEF and more"),
     ],
 )
 def test_spellings_of_one_game(text: str) -> None:
@@ -160,14 +152,6 @@ def test_a_shorter_later_list_counts_with_its_own_length() -> None:
     )
     assert game.max_raises == (2, 4)
     assert game.first_players == (1, 1)
-
-
-def test_defaults() -> None:
-    game = kuhn_with("nolimit", "numBoardCards = 0")
-    assert game.betting is BettingType.NO_LIMIT
-    assert game.raise_sizes == ()
-    assert game.stacks == (2147483647, 2147483647)
-    assert parse_game_definition(KUHN.replace("maxRaises = 1\n", "")).max_raises == (255,)
 
 
 def test_default_stacks_are_for_four_players() -> None:
@@ -202,7 +186,6 @@ REFUSAL = ". Correct the file, or deal with acpc-dealer, which reads it as the r
 @pytest.mark.parametrize(
     ("old", "new", "problem"),
     [
-        ("limit\n", "limit\nante = 10\n", "line 3: 'ante = 10' is not played"),
         (
             "limit\n",
             "limit\nbettingAbstraction = fcpa\nWinnerBonus = 60\n",
@@ -214,16 +197,10 @@ REFUSAL = ". Correct the file, or deal with acpc-dealer, which reads it as the r
             "line 3: 'a' is not played, line 4: 'b' is not played, line 5: 'c' is not played, and 2 more",
         ),
         ("blind = 1 1", "blind = 1 0.5", "line 5: 'blind = 1 0.5' contains '0.5', which is not a whole number"),
-        ("blind = 1 1", "blind = 1 1 x", "line 5: 'blind = 1 1 x' contains 'x', which is not a whole number"),
         ("blind = 1 1", "blind = 1 1 0", "line 5: 'blind = 1 1 0' has 3 values, of which the game takes 2"),
-        ("raiseSize = 1", "raiseSize = 1 2", "line 6: 'raiseSize = 1 2' has 2 values, of which the game takes 1"),
-        ("numRanks = 3", "numRanks = 3 9", "line 10: 'numRanks = 3 9' has 2 values, of which the game takes 1"),
         ("numRanks = 3", "numRanks = 3\nnumSuits =", "line 11: 'numSuits =' has no value"),
         ("numRanks = 3", "numRanks = 3\nnumranks = 3", "line 11: 'numranks = 3' repeats line 10"),
-        ("limit\n", "nolimit\nlimit\n", "line 3: 'limit' repeats line 2"),
-        ("limit\n", "limits are fun\n", "line 2: 'limits are fun' is not played"),
         ("limit\n", "limit 5\n", "line 2: 'limit 5' has values, which are not read"),
-        ("limit\n", "limit\n stack = 9 9\n", "line 3: 'stack = 9 9' is not played"),
         ("limit\n", "nolimit\n", "line 6: 'raiseSize = 1' is not played in a no-limit game"),
         ("maxRaises = 1", "maxRaises = 257", "line 8: 'maxRaises = 257' is read as 1 because values have 8 bits"),
         (
@@ -249,13 +226,10 @@ def test_a_file_of_which_something_would_not_be_played_is_refused_by_line(
     [
         KUHN,
         KUHN.replace("\n", "\r\n"),
-        KUHN.upper(),
         KUHN.replace(" = ", "\t== = "),
         KUHN.replace("numRanks = 3", "numRanks = 3 # Q, K, A"),
-        KUHN.replace("limit\n", "limit # by rounds\n"),
         KUHN.replace("blind = 1 1", "blind = +1=01  "),
         KUHN + "ante = 10\n",
-        KUHN.replace("GAMEDEF\nl", "GAMEDEF of the year\nl"),
         "\xef\xbb\xbf" + KUHN.replace("GAMEDEF\nl", "l"),
     ],
 )
@@ -271,13 +245,8 @@ def test_a_file_of_which_all_is_played_is_read(tmp_path: Path, text: str) -> Non
 @pytest.mark.parametrize(
     ("lines", "sentence"),
     [
-        (["numRounds = 0"], "invalid number of rounds: 0"),
         (["numPlayers = 256"], "invalid number of players: 0"),
-        (["stack = 5"], "only read 1 stack sizes, need 2"),
-        (["stack ="], "only read 0 stack sizes, need 2"),
         (["blind = x"], "only read 0 blinds, need 2"),
-        (["raiseSize ="], "only read 0 raise sizes, need 1"),
-        (["firstPlayer = 3"], "invalid first player 3 on round 1"),
         (["numBoardCards ="], "only read 0 board card numbers, need 1"),
     ],
 )
@@ -285,11 +254,6 @@ def test_refusals_in_the_references_words(lines: list[str], sentence: str) -> No
     with pytest.raises(GameError) as caught:
         kuhn_with(*lines)
     assert str(caught.value) == sentence
-
-
-def test_an_empty_definition_lacks_everything_rounds_first() -> None:
-    with pytest.raises(GameError, match=r"^invalid number of rounds: 0$"):
-        parse_game_definition("")
 
 
 KEYWORDS = [line.split(" ")[0] for line in KUHN.splitlines()] + ["stack", "nolimit", "END GAMEDEF", "#"]
@@ -324,10 +288,7 @@ def test_short_names(short: str, full: str) -> None:
 @pytest.mark.parametrize(
     ("name", "full"),
     [
-        ("kuhn.limit.2p", "kuhn.limit.2p"),
-        ("leduc.limit", "leduc.limit.2p"),
         ("leduc.nolimit", "leduc.nolimit.2p"),
-        ("holdem.limit.2p", "holdem.limit.2p.reverse_blinds"),
         ("holdem.nolimit.2p", "holdem.nolimit.2p.reverse_blinds"),
     ],
 )
@@ -394,14 +355,6 @@ def test_a_missing_file_is_named(tmp_path: Path) -> None:
         find_game(path)
     assert str(caught.value) == f"{path}: cannot read the game definition: {os.strerror(errno.ENOENT)}"
     assert isinstance(caught.value, FormatError)
-
-
-def test_a_file_that_cannot_be_played_is_refused_with_its_name(tmp_path: Path) -> None:
-    path = tmp_path / "lonely.game"
-    path.write_text(KUHN.replace("numPlayers = 2", "numPlayers = 1"))
-    with pytest.raises(GameDefinitionError) as caught:
-        find_game(str(path))
-    assert str(caught.value) == f"{path}: invalid number of players: 1"
 
 
 def test_a_file_of_any_size_is_not_read_to_its_end(tmp_path: Path) -> None:

@@ -83,22 +83,16 @@ def test_no_message_breaks_a_reader(text: bytes | str) -> None:
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        ("", "Invalid JSON: EOF while parsing"),
         ("{", "Invalid JSON: EOF while parsing an object"),
         ("[]", "Input should be an object"),
         ('{"bot": "a"}', "Unable to extract tag using discriminator 'type'"),
         ('{"type": "JOIN"}', "Input tag 'JOIN' found using 'type' does not match any of the expected tags: 'join'"),
         ('{"type": "j\\u001b[2J"}', "Input tag 'j?[2J' found"),
-        ('{"type": "join"}', "join.bot: Field required"),
-        ('{"type": "join", "bot": "a"}', "join.session: Field required"),
-        ('{"type": "join", "bot": 1, "session": "s"}', "join.bot: Input should be a valid string"),
         ('{"type": "join", "bot": "a", "session": "s", "at_once": 0}', "join.at_once: Input should be greater than or"),
-        ('{"type": "join", "bot": "a", "session": "s", "game": []}', "join.game: Unexpected keyword argument"),
         (
             '{"type": "join", "bot": "a", "session": "s", "seats": {"x": 1}}',
             "join.seats.x.[key]: Input should be a val",
         ),
-        ('{"type": "challenge", "tag": "t", "game": "g"}', "challenge.players: Field required"),
         ('{"type": "challenge", "tag": "a/b", "game": "g", "players": []}', "challenge.tag: String should match patt"),
         ('{"type": "text", "seat": 1, "text": ""}', "text.text: String should have at least 1 character"),
     ],
@@ -120,7 +114,6 @@ def test_terms_stand_beside_the_other_fields_of_a_challenge() -> None:
 @pytest.mark.parametrize(
     ("name", "value", "problem"),
     [
-        ("deals", 0, "challenge.deals: Input should be greater than or equal to 1"),
         ("terms", {"deals": 5}, "challenge.terms: Unexpected keyword argument"),
         ("deal", 5, "challenge.deal: Unexpected keyword argument"),
     ],

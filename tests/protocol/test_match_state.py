@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine import CALL, FOLD, RAISE, Game, parse_cards, raise_to
+from engine import CALL, FOLD, Game, parse_cards, raise_to
 from protocol import FormatError, MatchState, find_game, parse_match_state
-from protocol.match_state import StateReader, betting_after, format_betting, scan_match_state
+from protocol.match_state import StateReader, scan_match_state
 from tests.engine.strategies import toy_game
 from tests.protocol.states import ANY_GAME, hands, states
 
@@ -42,18 +42,10 @@ def test_every_state_of_a_hand_survives_being_written_and_read(views: list[tuple
 @pytest.mark.parametrize(
     ("game", "text"),
     [
-        (LIMIT, "MATCHSTATE:0:0::5d5c|"),
-        (LIMIT, "MATCHSTATE:1:0::|9hQd"),
-        (LIMIT, "MATCHSTATE:1:1:cc/rc/cc/rc:6sKs|5dJd/2sTh2h/Qh/8h"),
-        (LIMIT, "MATCHSTATE:0:4294967295:cc/:5d5c|/8dAs8s"),
         (NO_LIMIT, "MATCHSTATE:0:0:r20000c///:5d5c|9hQd/8dAs8s/4h/6d"),
-        (NO_LIMIT, "MATCHSTATE:0:7:cr300:AhKs|"),
-        (NO_LIMIT_3, "MATCHSTATE:2:30::||8dAs"),
         (NO_LIMIT_3, "MATCHSTATE:1:30:r300f:|9hQd|"),
         (KUHN, "MATCHSTATE:0:0:crc:Ks|As"),
-        (FLOP_FIRST, "MATCHSTATE:0:0::AhKs|2c3c4c"),
         (FLOP_FIRST, "MATCHSTATE:1:0::|AhKs2c3c4c"),
-        (FLOP_FIRST, "MATCHSTATE:1:0:cc/:|AhKs2c3c4c/5c"),
         (FLOP_FIRST, "MATCHSTATE:1:0:cc/cc:AdKd|AhKs2c3c4c/5c"),
     ],
 )
@@ -73,49 +65,30 @@ def test_fields_of_a_state() -> None:
 
 
 WRONG = [
-    (LIMIT, "", 0, "a state begins with 'MATCHSTATE:'"),
-    (LIMIT, "MATCH", 5, "a state begins with 'MATCHSTATE:'"),
     (LIMIT, "MATCHsTATE:0:0::5d5c|", 5, "a state begins with 'MATCHSTATE:'"),
-    (LIMIT, " MATCHSTATE:0:0::5d5c|", 0, "a state begins with 'MATCHSTATE:'"),
-    (LIMIT, "MATCHSTATE::0::5d5c|", 11, "the position must be a plain number"),
     (LIMIT, "MATCHSTATE:+0:0::5d5c|", 11, "the position must be a plain number"),
-    (LIMIT, "MATCHSTATE: 0:0::5d5c|", 11, "the position must be a plain number"),
     (LIMIT, "MATCHSTATE:00:0::5d5c|", 11, "the position must be a plain number"),
     (LIMIT, "MATCHSTATE:0", 12, "the position must be followed by ':'"),
     (LIMIT, "MATCHSTATE:2:0::5d5c|", 11, "position 2 in a game of 2 players"),
     (LIMIT, "MATCHSTATE:0:1x::5d5c|", 14, "the hand number must be a plain number"),
-    (LIMIT, "MATCHSTATE:0:01::5d5c|", 13, "the hand number must be a plain number"),
     (LIMIT, "MATCHSTATE:0:12345678901::5d5c|", 13, "the hand number must be a plain number"),
     (LIMIT, "MATCHSTATE:0:1", 14, "the hand number must be followed by ':'"),
     (LIMIT, "MATCHSTATE:0:0:c", 16, "the betting must end with ':'"),
     (LIMIT, "MATCHSTATE:0:0:x:5d5c|", 15, "'x' is not an action (f, c or r)"),
-    (LIMIT, "MATCHSTATE:0:0:C:5d5c|", 15, "'C' is not an action (f, c or r)"),
-    (LIMIT, "MATCHSTATE:0:0:/cc:5d5c|", 15, "'/' is not an action (f, c or r)"),
     (LIMIT, "MATCHSTATE:0:0:r20:5d5c|", 16, "'2' is not an action (f, c or r)"),
     (LIMIT, "MATCHSTATE:0:0:cc:5d5c|", 17, "'/' must follow the last action of a round"),
-    (LIMIT, "MATCHSTATE:0:0:ccr:5d5c|", 17, "'/' must follow the last action of a round"),
     (LIMIT, "MATCHSTATE:0:0:cf:5d5c|", 16, "there is no bet to fold to; check instead"),
     (LIMIT, "MATCHSTATE:0:0:rrrr:5d5c|", 18, "the round has had all the raises the game allows"),
     (LIMIT, "MATCHSTATE:0:0:ff:5d5c|", 16, "no player may act because the hand is over"),
-    (NO_LIMIT, "MATCHSTATE:0:0:r:5d5c|", 16, "a no-limit raise needs its size, a plain number"),
     (NO_LIMIT, "MATCHSTATE:0:0:r+300:5d5c|", 16, "a no-limit raise needs its size, a plain number"),
-    (NO_LIMIT, "MATCHSTATE:0:0:r 300:5d5c|", 16, "a no-limit raise needs its size, a plain number"),
-    (NO_LIMIT, "MATCHSTATE:0:0:r0300:5d5c|", 16, "a no-limit raise needs its size, a plain number"),
     (NO_LIMIT, "MATCHSTATE:0:0:r4294967596:5d5c|", 16, "a no-limit raise needs its size, a plain number"),
     (NO_LIMIT, "MATCHSTATE:0:0:r199:5d5c|", 15, "the raise is below the smallest legal size (199, at least 200)"),
-    (NO_LIMIT, "MATCHSTATE:0:0:r20001:5d5c|", 15, "the raise is above the player's stack (20001, at most 20000)"),
     (NO_LIMIT, "MATCHSTATE:0:0:r20000c//:5d5c|", 22, "'/' must follow the last action of a round"),
     (LIMIT, "MATCHSTATE:0:0::5d5c", 20, "'|' must separate the hole cards of two positions"),
-    (LIMIT, "MATCHSTATE:0:0::5d5c9hQd", 20, "'|' must separate the hole cards of two positions"),
     (LIMIT, "MATCHSTATE:0:0::5d5x|", 18, "'5x' is not a card"),
-    (LIMIT, "MATCHSTATE:0:0::5D5c|", 16, "'5D' is not a card"),
-    (LIMIT, "MATCHSTATE:0:0::5d|", 18, "'|' is not a card"),
     (LIMIT, "MATCHSTATE:0:0::5d5c||", 21, "nothing may follow the last board card of the round"),
-    (LIMIT, "MATCHSTATE:0:0::5d5c|/8dAs8s", 21, "nothing may follow the last board card of the round"),
     (LIMIT, "MATCHSTATE:0:0:cc/:5d5c|", 24, "'/' must precede the board cards of a round"),
     (LIMIT, "MATCHSTATE:0:0:cc/:5d5c|/8dAs", 29, "'' is not a card"),
-    (LIMIT, "MATCHSTATE:0:0:cc/:5d5c|/8dAs8s4h", 31, "nothing may follow the last board card of the round"),
-    (LIMIT, "MATCHSTATE:0:0::5d5c|\r", 21, "'\\r' is not a card"),
     (LIMIT, "MATCHSTATE:1:0::|5d5c\r", 21, "nothing may follow the last board card of the round"),
 ]
 
@@ -225,15 +198,6 @@ def test_any_text_is_a_state_or_a_format_error(game: Game, text: str, header: st
     assert isinstance(state, FormatError) or state.format() == header + text
 
 
-@given(ANY_GAME, st.one_of(st.text(max_size=30), PROTOCOL_TEXT))
-def test_any_text_is_a_betting_or_a_format_error(game: Game, text: str) -> None:
-    try:
-        betting = betting_after(game, text)
-    except FormatError:
-        return
-    assert format_betting(tuple(tuple(action for _, action in actions) for actions in betting.rounds)) == text
-
-
 # -- lenient reading -------------------------------------------------------------------------------------------------
 
 
@@ -241,14 +205,6 @@ def scanned(text: str, game: Game) -> tuple[str, str] | None:
     """Read a text leniently; return the state as a dealer writes it, and the rest of the text."""
     result = scan_match_state(text, game)
     return result and (result[0].format(), text[result[1] :])
-
-
-@given(states())
-def test_a_proper_echo_is_read_to_its_end(pair: tuple[Game, MatchState]) -> None:
-    game, state = pair
-    text = state.format()
-    if not game.num_board_cards[0]:
-        assert scan_match_state(text + ":c\r\n", game) == (state, len(text))
 
 
 PRESENT = "MATCHSTATE:0:30:cc/r200c/:5d5c|/8dAs8s/4h"
@@ -259,19 +215,12 @@ PRESENT = "MATCHSTATE:0:30:cc/r200c/:5d5c|/8dAs8s/4h"
     [
         "MATCHSTATE: 0: 30:cc/r200c/:5d5c|/8dAs8s/4h",
         "MATCHSTATE:+0:+30:cc/r200c/:5d5c|/8dAs8s/4h",
-        "MATCHSTATE:000:00030:cc/r200c/:5d5c|/8dAs8s/4h",
         "MATCHSTATE:256:30:cc/r200c/:5d5c|/8dAs8s/4h",
-        "MATCHSTATE:-256:30:cc/r200c/:5d5c|/8dAs8s/4h",
         "MATCHSTATE:0:4294967326:cc/r200c/:5d5c|/8dAs8s/4h",
-        "MATCHSTATE:0:-4294967266:cc/r200c/:5d5c|/8dAs8s/4h",
         "MATCHSTATE:0:30:ccr200c:5d5c|/8dAs8s/4h",
         "MATCHSTATE:0:30://c/c//r200/c:5d5c|/8dAs8s/4h",
         "MATCHSTATE:0:30:CK/B200k/:5d5c|/8dAs8s/4h",
-        "MATCHSTATE:0:30:kk/b200K/:5d5c|/8dAs8s/4h",
-        "MATCHSTATE:0:30:cc/r 200c/:5d5c|/8dAs8s/4h",
         "MATCHSTATE:0:30:cc/r+200c/:5d5c|/8dAs8s/4h",
-        "MATCHSTATE:0:30:cc/r000200c/:5d5c|/8dAs8s/4h",
-        "MATCHSTATE:0:30:cc/r4294967496c/:5d5c|/8dAs8s/4h",
         "MATCHSTATE:0:30:cc/r200c/:5D5C|/8das8S/4H",
         "MATCHSTATE:0:30:cc/r200c/:5d5c|/8dAs8s4h",
         "MATCHSTATE:0:30:cc/r200c/:5d5c/8dAs8s/4h",
@@ -302,28 +251,17 @@ def test_other_players_cards_may_be_left_out_or_invented() -> None:
     "text",
     [
         "",
-        "MATCHSTATE",
         "matchstate:0:30:cc/:5d5c|/8dAs8s",
-        " MATCHSTATE:0:30:cc/:5d5c|/8dAs8s",
-        "MATCHSTATE:",
-        "MATCHSTATE::30:cc/:5d5c|/8dAs8s",
         "MATCHSTATE:x:30:cc/:5d5c|/8dAs8s",
-        "MATCHSTATE:0 :30:cc/:5d5c|/8dAs8s",
         "MATCHSTATE:2:30:cc/:5d5c|/8dAs8s",
-        "MATCHSTATE:-1:30:cc/:5d5c|/8dAs8s",
         "MATCHSTATE:0::cc/:5d5c|/8dAs8s",
         "MATCHSTATE:0:30",
         "MATCHSTATE:0:30:cc/",
-        "MATCHSTATE:0:30:cx/:5d5c|/8dAs8s",
         "MATCHSTATE:0:30:c c/:5d5c|/8dAs8s",
         "MATCHSTATE:0:30:cf/:5d5c|/8dAs8s",
         "MATCHSTATE:0:30:r199:5d5c|",
-        "MATCHSTATE:0:30:r20001:5d5c|",
-        "MATCHSTATE:0:30:r:5d5c|",
-        "MATCHSTATE:0:30::5d|",
         "MATCHSTATE:0:30::5d5x|",
         "MATCHSTATE:0:30:cc/:5d5c|/8dAs",
-        "MATCHSTATE:0:30:cc/:5d5c|//8dAs8s",
         "MATCHSTATE:0:30:cc/:5d5c||/8dAs8s",
     ],
 )
@@ -341,7 +279,3 @@ def test_a_very_long_text_is_shortened_in_the_sentence() -> None:
         parse_match_state("MATCHSTATE:0:0::" + "c" * 5000, LIMIT)
     assert len(str(caught.value)) < 300
     assert len(caught.value.text) == 5016
-
-
-def test_a_limit_raise_is_written_without_size() -> None:
-    assert format_betting(((RAISE, CALL), (CALL,), ())) == "rc/c/"

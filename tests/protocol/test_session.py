@@ -265,17 +265,11 @@ def test_any_bytes_of_a_dealer_are_events_or_a_remote_error(data: bytes, before:
     ("line", "version", "is_supported"),
     [
         (b"VERSION:2.0.0\r\n", (2, 0, 0), True),
-        (b"VERSION:2.0.0\n", (2, 0, 0), True),
         (b"VERSION:2.0.7\n", (2, 0, 7), True),
         (b"VERSION: 2. 0. 0\n", (2, 0, 0), True),
-        (b"VERSION:+2.+0.+0\n", (2, 0, 0), True),
-        (b"VERSION:\t002.00.0\n", (2, 0, 0), True),
         (b"VERSION:2.0.0 and more\n", (2, 0, 0), True),
-        (b"VERSION:2.0.0.1\n", (2, 0, 0), True),
-        (b"VERSION:2.0.0\0junk\n", (2, 0, 0), True),
         (b"VERSION:4294967298.0.0\n", (2, 0, 0), True),
         (b"VERSION:1.0.0\n", (1, 0, 0), False),
-        (b"VERSION:3.0.0\n", (3, 0, 0), False),
         (b"VERSION:2.1.0\n", (2, 1, 0), False),
         (b"VERSION:-2.0.0\n", (4294967294, 0, 0), False),
     ],
@@ -295,16 +289,9 @@ def test_versions(line: bytes, version: tuple[int, int, int], is_supported: bool
     "line",
     [
         b"\n",
-        b"\r\n",
         b"version:2.0.0\r\n",
-        b" VERSION:2.0.0\r\n",
-        b"VERSION2.0.0\r\n",
         b"VERSION:2.0\r\n",
         b"VERSION:2 .0.0\r\n",
-        b"VERSION:2,0,0\r\n",
-        b"VERSION:two.0.0\r\n",
-        b"VERSION:\r\n",
-        b"# VERSION:2.0.0\r\n",
         b"HELLO\r\n",
         b"\xff\xfe\0\n",
         ECHO + b":c\r\n",
@@ -317,15 +304,6 @@ def test_other_first_lines_end_the_session(line: bytes) -> None:
         session.next_event()
     assert caught.value.line == line
     assert str(caught.value) == f"the first line must be the version, as in b'VERSION:2.0.0\\r\\n', not {line!r}"
-    with pytest.raises(LocalProtocolError, match=r"^this session is over$"):
-        session.next_event()
-
-
-def test_a_player_who_leaves_before_the_handshake() -> None:
-    session = DealerSession(NO_LIMIT)
-    assert session.next_event() is NEED_DATA
-    session.receive_eof()
-    assert session.next_event() == Closed()
     with pytest.raises(LocalProtocolError, match=r"^this session is over$"):
         session.next_event()
 
@@ -356,18 +334,9 @@ def test_no_state_before_the_handshake() -> None:
         (b":f", FOLD),
         (b":r300", raise_to(300)),
         (b":call", CALL),
-        (b":K", CALL),
-        (b":fold", FOLD),
-        (b":c 10", CALL),
-        (b":r 300", raise_to(300)),
         (b":B300", raise_to(300)),
         (b":r300:5", raise_to(300)),
         (b":r99999999999", raise_to(1215752191)),
-        (b":r4294967396", raise_to(100)),
-        (b":r" + b"9" * 40, raise_to(-1)),
-        (b":r3e2", raise_to(3)),
-        (b":r0x1F4", raise_to(0)),
-        (b":r300.9", raise_to(300)),
         (b":c\0junk", CALL),
         (b":c\xff", CALL),
     ],
@@ -389,9 +358,7 @@ def test_replies(tail: bytes, action: Action, end: bytes) -> None:
         ECHO + b"\r\n",
         ECHO + b"\r:c\r\n",
         ECHO + b" :c\r\n",
-        ECHO + b"c\r\n",
         ECHO + b":r\r\n",
-        ECHO + b":r\0300\r\n",
         ECHO + b"\0:c\r\n",
     ],
 )
@@ -402,13 +369,6 @@ def test_the_present_state_without_readable_action(line: bytes) -> None:
 @pytest.mark.parametrize("tail", [b":\r\n", b":\n", b":x\r\n", b": c\r\n", b"::c\r\n", b":\0c\r\n", b":1\r\n"])
 def test_an_unknown_letter(tail: bytes) -> None:
     assert judge(ECHO + tail) == UnknownAction(ECHO + tail)
-
-
-def test_an_action_cut_off_by_the_end_of_the_stream() -> None:
-    session = greeted()
-    session.receive_data(ECHO + b":")
-    session.receive_eof()
-    assert dealer_events(session) == [UnknownAction(ECHO + b":"), Closed()]
 
 
 def test_a_last_reply_without_line_end_counts() -> None:
@@ -431,22 +391,14 @@ def test_comments(line: bytes) -> None:
     "event",
     [
         BadState(b"\n"),
-        BadState(b"\r\n"),
-        BadState(b" # no comment\n"),
         BadState(b"nonsense\n"),
-        BadState(b"MATCHSTATE:\n"),
-        BadState(b"\0\n"),
         BadState(b"\0" + ECHO + b":c\r\n"),
         BadState(b"MATCHSTATE:1:30\0::|9hQd:c\r\n"),
-        BadState(b"matchstate:1:30::|9hQd:c\r\n"),
-        BadState(b" " + ECHO + b":c\r\n"),
         BadState(b"MATCHSTATE:1:30:r199:|9hQd:c\r\n"),
-        BadState(b"VERSION:2.0.0\r\n"),
         StaleReply(b"MATCHSTATE:1:29::|9hQd:c\r\n"),
         StaleReply(b"MATCHSTATE:0:30::9hQd|:c\r\n"),
         StaleReply(b"MATCHSTATE:1:30:c:|9hQd:c\r\n"),
         StaleReply(b"MATCHSTATE:1:30::|9hQs:c\r\n"),
-        StaleReply(b"MATCHSTATE:1:30::|:c\r\n"),
         StaleReply(b"MATCHSTATE:1:30:cc/:|9hQd/2c3c4c:c\r\n"),
         StaleReply(b"MATCHSTATE:1:29::|9hQd\r\n"),
     ],
@@ -465,11 +417,8 @@ def test_a_size_or_a_board_that_differs_is_stale() -> None:
 @pytest.mark.parametrize(
     "line",
     [
-        b"MATCHSTATE: 1:+30::|9hQd:c\r\n",
-        b"MATCHSTATE:001:0030::|9hQd:c\r\n",
         b"MATCHSTATE:257:4294967326::|9hQd:c\r\n",
         b"MATCHSTATE:1:30:/:|9HqD:c\r\n",
-        b"MATCHSTATE:1:30::2c3c|9hQd:c\r\n",
         b"MATCHSTATE:1:30::2c3c9hQd:c\r\n",
     ],
 )
@@ -591,13 +540,6 @@ def test_a_line_too_long_is_cut_and_its_rest_is_judged_alone() -> None:
     assert session.buffered_bytes == 0
 
 
-def test_a_flood_without_line_ends_is_cut_too() -> None:
-    session = greeted()
-    session.receive_data(b"x" * 10_000)
-    assert dealer_events(session) == [BadState(b"x" * 4095)] * 2
-    assert session.buffered_bytes == 10_000 - 2 * 4095
-
-
 def test_lines_before_the_end_are_read_before_closed() -> None:
     session = greeted()
     session.receive_data(b"#one\n#two")
@@ -700,11 +642,6 @@ def test_an_illegal_reply_is_refused(action: Action, sentence: str) -> None:
     assert str(caught.value) == sentence
 
 
-def test_a_free_fold_is_refused() -> None:
-    with pytest.raises(LocalProtocolError, match=r"^cannot reply 'f': there is no bet to fold to; check instead$"):
-        told(b"MATCHSTATE:0:30:c:9hQd|\r\n").send(Reply(FOLD))
-
-
 def test_comments_of_a_dealer() -> None:
     session = player()
     session.receive_data(b"# welcome\r\n;\n")
@@ -723,21 +660,6 @@ def test_a_line_of_the_dealer_that_is_no_state_ends_the_session(line: bytes) -> 
     with pytest.raises(RemoteProtocolError, match=r"^the dealer's line is not a state of this game: ") as caught:
         session.next_event()
     assert caught.value.line == line
-    with pytest.raises(LocalProtocolError, match=r"^this session is over$"):
-        session.next_event()
-
-
-def test_the_state_of_another_game_is_refused() -> None:
-    session = player(find_game("kuhn")[1])
-    session.receive_data(STATE)
-    with pytest.raises(RemoteProtocolError, match=r"'\|' must separate|no card|nothing may follow"):
-        session.next_event()
-
-
-def test_the_end_of_the_match() -> None:
-    session = told(STATE)
-    session.receive_eof()
-    assert session.next_event() == Closed()
     with pytest.raises(LocalProtocolError, match=r"^this session is over$"):
         session.next_event()
 
