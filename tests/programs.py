@@ -3,18 +3,21 @@
 `start` runs `python -P -c CODE ARGUMENTS` as `subprocess.Popen` would: a process of its own with its own folder,
 environment and streams, which can be waited for, signalled and killed. Only the imports, most of the time of a short
 command, are done once per test worker, by a server that forks a child for each start. Where a command, or a test
-itself, starts a built-in bot, `fork_bots` has it forked from the process that starts it, for the same reason. Anything
-else, and everything where there is no `fork`, is started by `subprocess`.
+itself, starts a built-in bot, `fork_bots` has it forked from the process that starts it, for the same reason, and
+`fork_dealers` and `forked_workers` do so for the other processes of a run. Anything else, and everything where there is
+no `fork`, is started by `subprocess`.
 """
 
 from __future__ import annotations
 
 import array
 import atexit
+import contextlib
 import gc
 import importlib
 import io
 import logging
+import multiprocessing.context
 import os
 import pickle
 import selectors
@@ -26,19 +29,20 @@ import threading
 import time
 import warnings
 import weakref
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from types import ModuleType
 from typing import IO, Any, NamedTuple, Protocol
 
 import psutil
+import pytest
 
 import bots.sdk.program
 from bots.sdk.program import GameFile
 from bots.sdk.registry import is_builtin
 from dealer.cli import COMMANDS
-from dealer.run import run_settings
+from dealer.run import dealers, run_settings
 from dealer.table.launcher import player_command
 from dealer.table.players import parse_player
 
@@ -349,7 +353,7 @@ def _forget_executors() -> None:
             getattr(module, threads).clear()
 
 
-# ---- bots
+# ---- bots and dealer processes
 
 
 def fork_bots() -> None:
@@ -359,22 +363,65 @@ def fork_bots() -> None:
         bots.sdk.program.subprocess = _Subprocess()  # type: ignore[assignment]
 
 
+def fork_dealers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Fork dealer processes from this process during a test, instead of starting an interpreter for each run."""
+    if hasattr(os, "fork"):
+        monkeypatch.setattr(dealers, "subprocess", _Subprocess())
+
+
+@contextlib.contextmanager
+def forked_workers(*modules: str) -> Iterator[None]:
+    """Fork local workers from a process that has imported these modules, instead of starting interpreters."""
+    if not hasattr(os, "fork"):
+        yield
+        return
+    from multiprocessing import forkserver
+
+    server = forkserver._forkserver  # type: ignore[attr-defined]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("bots.workers._Context", _ForkContext)
+        patch.setenv("PYTHONPATH", str(ROOT))
+        server._preload_modules = list(modules)
+        yield
+    server._stop()
+
+
+class _ForkedWorker(multiprocessing.context.ForkServerProcess):
+    """Worker process that does not import the main program again, as `bots.workers._Process`."""
+
+    @staticmethod
+    def _Popen(process_obj: Any) -> Any:
+        main = sys.modules["__main__"]
+        sys.modules["__main__"] = ModuleType("__main__")
+        try:
+            return multiprocessing.context.ForkServerProcess._Popen(process_obj)  # type: ignore[attr-defined]
+        finally:
+            sys.modules["__main__"] = main
+
+
+class _ForkContext(multiprocessing.context.ForkServerContext):
+    Process = _ForkedWorker
+
+
 class _Subprocess:
-    """The module `subprocess`, but that it forks bots, unless a test has put something else in its place."""
+    """The module `subprocess`, but that it forks, unless a test has put something else in its place."""
 
     _popen = subprocess.Popen
 
     def __getattr__(self, name: str) -> Any:
-        found = getattr(subprocess, name)
-        return _bot if found is self._popen else found
+        value = getattr(subprocess, name)
+        return _fork_or_start if value is self._popen else value
 
 
-def _bot(command: Sequence[str], **options: Any) -> subprocess.Popen[bytes] | _ForkedBot:
-    """A bot, started as `bots.sdk.program` asks `subprocess` to."""
+def _fork_or_start(command: Sequence[str], **options: Any) -> subprocess.Popen[bytes] | _ForkedChild:
+    """Start a bot as `bots.sdk.program` asks `subprocess` to, or a dealer process as `dealer.run.dealers` does."""
+    if tuple(command[:4]) == (sys.executable, "-P", "-c", dealers._START):
+        return _ForkedChild(command[3:], None, os.environ.copy(), kept_fds=options["pass_fds"])
     is_ours = tuple(command[:4]) == (sys.executable, "-P", "-c", START_PYTHON) and is_builtin(command[4])
-    folder, env = options["cwd"], options["env"]
-    if is_ours and (folder is None or os.path.isdir(folder)) and _python_path(env) <= {str(ROOT)}:
-        return _ForkedBot(command[3:], folder, env, options["stdout"].fileno())
+    if is_ours:
+        folder, env = options["cwd"], options["env"]
+        if (folder is None or os.path.isdir(folder)) and _python_path(env) <= {str(ROOT)}:
+            return _ForkedChild(command[3:], folder, env, options["stdout"].fileno())
     return subprocess.Popen(command, **options)
 
 
@@ -384,23 +431,33 @@ def _python_path(env: Mapping[str, str]) -> set[str]:
     return {value for name, value in env.items() if name.startswith("PYTHON") and name not in known}
 
 
-class _ForkedBot:
-    """A child of this process; `subprocess.Popen` as far as `bots.sdk.program` uses it."""
+class _ForkedChild:
+    """A child of this process; `subprocess.Popen` as far as bots and dealer processes use it."""
 
-    def __init__(self, command: Sequence[str], folder: str | None, env: Mapping[str, str], out: int) -> None:
+    def __init__(
+        self,
+        command: Sequence[str],
+        folder: str | None,
+        env: Mapping[str, str],
+        out: int | None = None,
+        *,
+        kept_fds: Sequence[int] = (),
+    ) -> None:
         self.returncode: int | None = None
         with warnings.catch_warnings(action="ignore", category=DeprecationWarning):
             self.pid = os.fork()  # threads wait for bots that were forked before, and hold nothing
         if not self.pid:
             try:
-                _become_bot(command, folder, env, out)
+                _become_child(command, folder, env, out, kept_fds)
             except BaseException:
                 sys.excepthook(*sys.exc_info())
             finally:
                 os._exit(1)
 
-    def wait(self) -> int:
+    def wait(self, timeout: float | None = None) -> int:
         """Wait for the end, in one thread; the exit code, or the signal's number, negative."""
+        if timeout is not None:
+            _await_zombie(self.pid, timeout)
         _, status = os.waitpid(self.pid, 0)
         self.returncode = os.waitstatus_to_exitcode(status)
         return self.returncode
@@ -411,8 +468,19 @@ class _ForkedBot:
             os.kill(self.pid, signal.SIGKILL)
 
 
-def _become_bot(command: Sequence[str], folder: str | None, env: Mapping[str, str], out: int) -> None:
-    """Leave behind everything of the process forked from, and be a bot."""
+def _await_zombie(pid: int, timeout: float) -> None:
+    """Wait until a child has ended, without collecting it."""
+    until = time.monotonic() + timeout
+    while is_alive(pid):
+        if time.monotonic() > until:
+            raise subprocess.TimeoutExpired([], timeout)
+        time.sleep(0.005)
+
+
+def _become_child(
+    command: Sequence[str], folder: str | None, env: Mapping[str, str], out: int | None, kept_fds: Sequence[int]
+) -> None:
+    """Leave behind everything of the process forked from, and run the command."""
     gc.disable()
     gc.freeze()  # nothing that is collected later may close a descriptor whose number is the bot's by then
     weakref.finalize._registry.clear()  # type: ignore[attr-defined]
@@ -422,14 +490,21 @@ def _become_bot(command: Sequence[str], folder: str | None, env: Mapping[str, st
         if callable(signal.getsignal(number)) and number != signal.SIGINT:
             signal.signal(number, signal.SIG_DFL)
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    os.setsid()
+    if not kept_fds:
+        os.setsid()
     warnings.resetwarnings()
     warnings.simplefilter("ignore")
     logging.root.handlers.clear()
     nothing = os.open(os.devnull, os.O_RDONLY)
-    for fd, standard in ((nothing, 0), (out, 1), (out, 2)):
-        os.dup2(fd, standard)
-    os.closerange(3, os.sysconf("SC_OPEN_MAX"))
+    os.dup2(nothing, 0)
+    if out is not None:
+        os.dup2(out, 1)
+        os.dup2(out, 2)
+    first = 3
+    for fd in sorted(kept_fds):
+        os.closerange(first, fd)
+        first = fd + 1
+    os.closerange(first, os.sysconf("SC_OPEN_MAX"))
     gc.enable()
     _run_code(command, folder, env)
 

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from collections import defaultdict
+from collections.abc import Iterator
 from concurrent.futures import CancelledError
 from pathlib import Path
 from typing import Any
@@ -21,13 +22,19 @@ from bots.sdk.bot import Bot
 from bots.sdk.view import View
 from bots.workers import local_workers
 from engine import Action
-from tests.dealer.helpers import PATIENCE_S, ROOT, program_env
+from tests.dealer.helpers import PATIENCE_S, program_env
+from tests.programs import forked_workers
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _workers_are_forked() -> Iterator[None]:
+    with forked_workers("dealer.run.slice_worker", __name__):
+        yield
 
 
 @pytest.fixture(autouse=True)
 def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("PYTHONPATH", str(ROOT))
 
 
 class Drawing(Bot):
@@ -121,7 +128,7 @@ def _play(workers: int, bots: Any, game: str = "kuhn", **settings: Any) -> tuple
 @pytest.mark.parametrize(
     ("bots", "workers", "settings"),
     [
-        ([Drawing, "random"], 3, {"game": "leduc", "deals": 101}),
+        ([Drawing, "random"], 3, {"game": "leduc", "deals": 41}),
         ([Drawing, "random"], 2, {}),
         ([Drawing(), Remembering], 2, {}),
         (["random", Failing("act", 41)], 3, {"seating": "single"}),
@@ -140,7 +147,7 @@ def test_nothing_depends_on_the_number_of_workers(bots: Any, workers: int, setti
 
 
 @pytest.mark.slow
-def test_a_tournament_shares_the_processes() -> None:
+def test_tournament_shares_the_processes() -> None:
     cups = [
         dealer.tournament(
             ["kuhn"],
@@ -158,7 +165,7 @@ def test_a_tournament_shares_the_processes() -> None:
         assert path.read_bytes() == Path("t2", *path.parts[1:]).read_bytes()
 
 
-def test_a_bot_that_ends_its_process_ends_the_contest(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_bot_that_ends_its_process_ends_the_contest(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("dealer.run.sliced_run._MAX_LOSSES", 2)
     result = dealer.play(
         "kuhn", [Failing("exit", 5), "random"], deals=20, seed=1, seating="single", workers=2, out="run"
@@ -218,18 +225,18 @@ SCRIPT = """
 from dealer import play
 
 print("begins")
-print(play("kuhn", ["mine.py:Mine", "random"], deals=20, seed=1, in_process=True, workers=2).hands_played)
+print(play("kuhn", ["mine.py:Mine", "random"], deals=1, seating="single", in_process=True, workers=2).hands_played)
 """
 MINE = "from bots import Bot\n\n\nclass Mine(Bot):\n    def act(self, view):\n        return view.call()\n"
 
 
-def test_a_script_without_a_guard_plays_once(tmp_path: Path) -> None:
+def test_script_without_a_guard_plays_once(tmp_path: Path) -> None:
     (tmp_path / "script.py").write_text(SCRIPT)
     (tmp_path / "mine.py").write_text(MINE)
     ran = subprocess.run(
         [sys.executable, "script.py"], env=program_env(), capture_output=True, text=True, timeout=PATIENCE_S
     )
-    assert (ran.stdout, ran.stderr) == ("begins\n40\n", "")
+    assert (ran.stdout, ran.stderr) == ("begins\n1\n", "")
 
 
 def test_workers_that_end_at_once_leave_those_of_others() -> None:
