@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from array import array
+from itertools import combinations
 
 from dealer.server.db.counted_scores import add_run, table_scores, write_ratings
 from dealer.server.db.store import Store
@@ -14,22 +15,23 @@ BOTS = 20
 USERS = 10
 
 
-def fill(db: sqlite3.Connection, game: ServerGame, runs: int) -> None:
-    """Enter runs between twenty bots, asked for by the first ten users, as they are when they have been played.
+def fill(db: sqlite3.Connection, game: ServerGame, runs: int, bots: int = BOTS, players: int = 2) -> None:
+    """Enter runs between bots, asked for by the first ten users, as they are when they have been played.
 
     Args:
         db: a database without bots and runs, with ten users.
-        game: which game; of two players.
+        game: which game.
         runs: how many; each of a hundred duplicates.
+        bots: how many play in turn.
+        players: how many play in a run; the third and further ones win nothing.
     """
-    for number in range(1, BOTS + 1):
+    for number in range(1, bots + 1):
         db.execute("INSERT INTO bots (id, game, name) VALUES (?, ?, ?)", (number, game.name, f"bot{number}"))
         db.execute("INSERT INTO versions VALUES (?, ?, 1, '', '', 0.0, '')", (number, number))
-    pairs = [(a, b) for a in range(1, BOTS + 1) for b in range(a + 1, BOTS + 1)]
-    scores = array("d", [100.0, -80.0] * 50)
-    other = array("d", [-score for score in scores])
+    lineups = list(combinations(range(1, bots + 1), players))
+    scores = [array("d", [share * 100.0, share * -80.0] * 50) for share in (1, -1, *[0] * (players - 2))]
     for run in range(1, runs + 1):
-        pair = pairs[run % len(pairs)]
+        lineup = lineups[run % len(lineups)]
         user = 1 + run % USERS
         db.execute(
             "INSERT INTO jobs (id, user, tag, game, players, runs, seed, state, stamp, submitted_s, seating) "
@@ -45,12 +47,12 @@ def fill(db: sqlite3.Connection, game: ServerGame, runs: int) -> None:
             "INSERT INTO seats (run, seat, version, name, chips, mbb_per_game) VALUES (?, ?, ?, ?, 0, ?)",
             [
                 (run, seat, version, f"bot{version}", (1 - 2 * seat) * (run * 37 % 5))
-                for seat, version in enumerate(pair)
+                for seat, version in enumerate(lineup)
             ],
         )
         db.executemany(
             "INSERT INTO scores (run, seat, mbb_by_duplicate) VALUES (?, ?, ?)",
-            [(run, 0, scores.tobytes()), (run, 1, other.tobytes())],
+            [(run, seat, seat_scores.tobytes()) for seat, seat_scores in enumerate(scores)],
         )
         db.executemany(
             "INSERT INTO matches VALUES (?, ?, ?, 0, 100)",
@@ -62,7 +64,7 @@ def fill(db: sqlite3.Connection, game: ServerGame, runs: int) -> None:
                 "VALUES (?, 'match.a', 0, 'timeout', 1, x'', '')",
                 (run,),
             )
-        add_run(db, run, game.name, pair, scores=[scores, other], hands=200)
+        add_run(db, run, game.name, lineup, scores=scores, hands=100 * players)
 
 
 def enter_ratings(store: Store, game: ServerGame) -> None:

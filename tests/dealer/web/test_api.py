@@ -41,6 +41,8 @@ from tests.dealer.web.visits import PATIENCE_S, Visit, small_house, visiting
 
 PREFIX = "/api/v1"
 KUHN = {"game": "kuhn.limit.2p", "players": ["random", "calling"], "deals": 10}
+ONE_HAND = KUHN | {"deals": 1, "seating": "single"}
+MANY_HANDS = KUHN | {"deals": 1_000_000, "seating": "single"}
 
 
 def token_of(folder: Path, name: str, scopes: Sequence[Scope]) -> str:
@@ -138,10 +140,10 @@ async def test_job_is_played_and_its_runs_matches_and_hands_are_read(tmp_path: P
             assert (len(whole[name]), whole["after"]) == (count, None)
             assert await in_pages(program, path, name, limit=1) == whole[name]
         match = f"/runs/{run['id']}/matches/0"
-        for path in ("/games", "/jobs", f"/runs/{run['id']}", f"{match}/log", f"{match}/hands"):
+        for path in ("/jobs", f"{match}/log", f"{match}/hands"):
             await check_conditional_requests(program, path)
         tag = (await program.get("/jobs")).headers["etag"]
-        await program.submit(KUHN)
+        await program.submit(ONE_HAND)
         assert (await program.get("/jobs")).headers["etag"] != tag
 
 
@@ -172,7 +174,7 @@ async def check_conditional_requests(program: Program, path: str) -> None:
 async def test_exports_of_a_match_equal_conversions_of_its_log(tmp_path: Path) -> None:
     async with visiting(small_house(), tmp_path / "data") as visit:
         program = Program(visit)
-        job = {"game": "holdem.limit.2p.reverse_blinds", "players": ["random", "calling"], "deals": 5}
+        job = {"game": "holdem.limit.2p.reverse_blinds", "players": ["random", "calling"], "deals": 2}
         done = await program.finished((await program.submit(job | {"seating": "single"})).json()["id"])
         run = done["runs"][0]["id"]
         for name in FORMATS:
@@ -184,26 +186,22 @@ async def test_exports_of_a_match_equal_conversions_of_its_log(tmp_path: Path) -
             (converted,) = (tmp_path / name).iterdir()
             assert (file.suffix, answer.content) == (converted.suffix, converted.read_bytes())
             if name != "ohh":
-                assert len(list(find([file]).hands())) == 5
+                assert len(list(find([file]).hands())) == 2
         assert (await program.get(f"/runs/{run}/matches/0/export/nothing")).status_code == 404
-        kuhn = await program.finished((await program.submit(KUHN)).json()["id"])
-        refused = await program.get(f"/runs/{kuhn['runs'][0]['id']}/matches/0/export/pokerstars")
-        assert refused.status_code == 409
-        assert refused.json()["detail"].endswith(".")
 
 
 async def test_repeated_request_counts_once(tmp_path: Path) -> None:
     async with visiting(small_house(), tmp_path / "data") as visit:
         program = Program(visit)
-        answers = await asyncio.gather(*(program.submit(KUHN, "mine") for _ in range(10)))
+        answers = await asyncio.gather(*(program.submit(ONE_HAND, "mine") for _ in range(5)))
         assert {answer.status_code for answer in answers} == {201}
         assert len({answer.json()["id"] for answer in answers}) == 1
-        other = await program.submit(KUHN | {"deals": 9}, "mine")
+        other = await program.submit(ONE_HAND | {"deals": 9}, "mine")
         assert other.status_code == 422
         assert len({answer.headers["location"] for answer in answers}) == 1
         ann = Program(visit, token_of(tmp_path / "data", "ann", [Scope.PLAY, Scope.READ]))
-        assert (await ann.submit(KUHN, "mine")).json()["id"] != answers[0].json()["id"]
-        assert (await program.submit(KUHN, "x" * 201)).status_code == 422
+        assert (await ann.submit(ONE_HAND, "mine")).json()["id"] != answers[0].json()["id"]
+        assert (await program.submit(ONE_HAND, "x" * 201)).status_code == 422
 
 
 async def test_running_job_is_cancelled_by_its_user_or_an_admin(tmp_path: Path) -> None:
@@ -212,7 +210,7 @@ async def test_running_job_is_cancelled_by_its_user_or_an_admin(tmp_path: Path) 
         ann = Program(visit, token_of(tmp_path / "data", "ann", [Scope.PLAY, Scope.READ]))
         admin = Program(visit, token_of(tmp_path / "data", "root", [Scope.ADMIN]))
         for canceller in (program, admin):
-            number = (await program.submit(KUHN | {"deals": 1_000_000})).json()["id"]
+            number = (await program.submit(MANY_HANDS)).json()["id"]
             async with asyncio.timeout(PATIENCE_S):
                 while (job := (await program.told(f"/jobs/{number}"))["job"])["state"] != "running":
                     assert job["state"] == "queued"
@@ -235,8 +233,8 @@ async def test_cards_and_seeds_are_secret_while_deals_are_left_to_play(tmp_path:
     async with visiting(small_house(max_deals=2000000), tmp_path / "data") as visit:
         program = Program(visit)
         ann = Program(visit, token_of(tmp_path / "data", "ann", [Scope.READ]))
-        job = (await program.submit(KUHN | {"runs": 2, "seating": "single"})).json()["id"]
-        long = (await program.submit(KUHN | {"deals": 1_000_000})).json()
+        job = (await program.submit(ONE_HAND | {"runs": 2})).json()["id"]
+        long = (await program.submit(MANY_HANDS)).json()
         assert long["seed"] is None, "whoever knows the seed knows the cards"
         assert (await program.told(f"/jobs/{long['id']}"))["job"]["seed"] is None
         last = (await program.finished(job))["runs"][0]
@@ -276,7 +274,7 @@ async def test_tokens_are_good_for_their_scopes_until_they_are_revoked(tmp_path:
         assert (await reader.get("/bots")).status_code == 200
         assert (await reader.submit(KUHN)).status_code == 403
         assert (await player.get("/bots")).status_code == 403
-        assert (await player.submit(KUHN)).status_code == 201
+        assert (await player.submit(ONE_HAND)).status_code == 201
         for token in ("wrong", "\N{SNOWMAN}".encode().hex(), "a" * 5000):
             for path in ("/bots", "/games"):
                 answer = await Program(visit, token).get(path)
@@ -292,12 +290,11 @@ async def test_tokens_are_good_for_their_scopes_until_they_are_revoked(tmp_path:
 
 
 async def test_standings_need_no_token(tmp_path: Path) -> None:
-    async with visiting(small_house(requests_per_minute=300), tmp_path / "data") as visit:
+    async with visiting(small_house(requests_per_minute=60), tmp_path / "data") as visit:
         await Program(visit).submit(KUHN)
         async with asyncio.timeout(PATIENCE_S):
-            while not (await visit.browser.get(f"{PREFIX}/games/kuhn/standings")).json()["ratings"]:
-                await asyncio.sleep(0.25)
-        page = (await visit.browser.get("/standings/kuhn")).text
+            while "/pairs/" not in (page := (await visit.browser.get("/standings/kuhn")).text):
+                await asyncio.sleep(0.1)
         for path, key in (("standings", "ratings"), ("pairs", "pairs")):
             (address,) = links(page, f"{PREFIX}/games/kuhn.limit.2p/{path}")
             public = await visit.browser.get(address)
@@ -305,8 +302,8 @@ async def test_standings_need_no_token(tmp_path: Path) -> None:
             assert public.json() == await Program(visit).told(f"/games/kuhn/{path}")
         assert len((await visit.browser.get(f"{PREFIX}/games")).json()["games"]) == 4
         assert (await visit.browser.get(f"{PREFIX}/games?colour=red")).status_code == 422
-        refused = [(await visit.browser.get(f"{PREFIX}/games")).status_code for _ in range(100)]
-        assert 429 in refused, "an address may not ask without end"
+        refused = [(await visit.browser.get(f"{PREFIX}/games")).status_code for _ in range(20)]
+        assert 429 in refused
 
 
 async def test_wrong_tokens_and_too_many_requests_have_to_wait(tmp_path: Path) -> None:
@@ -400,7 +397,7 @@ async def test_events_are_sent_as_they_come_and_after_a_break(tmp_path: Path) ->
                     if until in fields["data"]:
                         break
                 elif last is None and not heard:
-                    await program.submit(KUHN)
+                    await program.submit(ONE_HAND)
                 fields = {}
         return heard
 
@@ -419,17 +416,24 @@ async def test_events_are_sent_as_they_come_and_after_a_break(tmp_path: Path) ->
         ).status_code == 422
 
 
+@pytest.mark.slow
+async def test_description_is_valid_openapi(tmp_path: Path) -> None:
+    async with visiting(small_house(), tmp_path / "data") as visit:
+        document = (await visit.browser.get(f"{PREFIX}/openapi.json")).json()
+    assert document["openapi"].startswith("3.1.")
+    validate(document)
+
+
 async def test_description_matches_the_answers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     do_without_box(tmp_path, monkeypatch)
 
     async with visiting(replace(small_house(), uploads=UploadSettings()), tmp_path / "data") as visit:
         document = (await visit.browser.get(f"{PREFIX}/openapi.json")).json()
-        assert document["openapi"].startswith("3.1.")
-        validate(document)
         schemas = document["components"]["schemas"]
         program = Program(visit)
         game = "holdem.limit.2p.reverse_blinds"
-        await program.finished((await program.submit(KUHN | {"game": game, "deals": 2})).json()["id"])
+        job = KUHN | {"game": game, "deals": 1, "seating": "single"}
+        await program.finished((await program.submit(job)).json()["id"])
         announced = EventSettings.model_validate({"name": "final", "game": game, "closes": "2030-01-01T00:00:00Z"})
         with contextlib.closing(Store(visit.house.folder / DATABASE_NAME)) as store:
             store.write_now(lambda db: add_event(db, "ann", announced, game))
@@ -519,7 +523,7 @@ async def test_every_status_that_occurs_is_described(tmp_path: Path, monkeypatch
         await drive(422, "/jobs?limit=0")
         await drive(404, "/jobs/{job}", job=99)
         await drive(404, "/jobs/{job}", "DELETE", job=99)
-        more = {"json": KUHN}
+        more = {"json": ONE_HAND}
         await drive(403, "/jobs", "POST", headers=reader.headers)
         await drive(201, "/jobs", "POST")
         await program.finished(1)
@@ -529,7 +533,7 @@ async def test_every_status_that_occurs_is_described(tmp_path: Path, monkeypatch
         await drive(200, "/runs/{run}/matches/{match}/log")
         await drive(409, "/runs/{run}/matches/{match}/export/{format}", format="pokerstars")
         await drive(404, "/games/{game}/pairs", game="none")
-        for log in tmp_path.glob("data/runs/*/match.a.log"):
+        for log in tmp_path.glob("data/runs/*/match*.log"):
             log.unlink()
         await drive(410, "/runs/{run}/matches/{match}/hands")
         for broken, status in ((StoreError(tmp_path, "the disk"), 503), (RuntimeError("ours"), 500)):

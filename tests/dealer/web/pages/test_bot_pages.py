@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import re
 from pathlib import Path
@@ -10,20 +9,21 @@ from pathlib import Path
 from dealer.server.db.store import DATABASE_NAME, Store
 from dealer.server.db.users import add_user
 from tests.dealer.web.browsing import links
-from tests.dealer.web.pages.test_standings import GAME, finished, submit
-from tests.dealer.web.visits import PATIENCE_S, small_house, visiting
+from tests.dealer.web.pages.test_standings import GAME, fill_server, finished, submit
+from tests.dealer.web.visits import small_house, visiting
 
 LIMIT = "holdem.limit.2p.reverse_blinds"
 
 
 async def test_page_of_a_bot_shows_rating_opponents_and_faults(tmp_path: Path) -> None:
-    async with visiting(small_house(), tmp_path) as visit:
-        page = f"/bots/{GAME}/random"
-        for _ in range(2):
-            await finished(visit, await submit(visit, deals=100))
-        async with asyncio.timeout(PATIENCE_S):
-            while (text := (await visit.browser.get(page)).text).count("<polyline") == 0:
-                await asyncio.sleep(0.1)
+    settings = small_house()
+    fill_server(tmp_path, settings, runs=2, bots=2)
+    async with visiting(settings, tmp_path) as visit:
+        page = f"/bots/{GAME}/bot1"
+        with contextlib.closing(Store(tmp_path / DATABASE_NAME)) as store:
+            store.write_now(lambda db: db.execute("INSERT INTO rating_history VALUES (1, 100, 0.0, 50.0)").rowcount)
+        text = (await visit.browser.get(page)).text
+        assert "<polyline" in text
         assert "rating, mbb/g over deals played" in text
         # The axis and one opponent.
         assert text.count('class="interval"') == 2
@@ -43,7 +43,7 @@ async def test_page_of_a_bot_shows_rating_opponents_and_faults(tmp_path: Path) -
 async def test_links_to_leaks_are_for_the_owner_alone(tmp_path: Path) -> None:
     async with visiting(small_house(), tmp_path) as visit:
         page = f"/bots/{LIMIT}/random"
-        await finished(visit, await submit(visit, game=LIMIT, deals=2))
+        await finished(visit, await submit(visit, game=LIMIT, deals=1))
         with contextlib.closing(Store(visit.house.folder / DATABASE_NAME)) as store:
             query = "UPDATE bots SET owner = ? WHERE game = ? AND name = 'random'"
             store.write_now(lambda db: db.execute(query, (add_user(db, "player"), LIMIT)).rowcount)
@@ -51,7 +51,7 @@ async def test_links_to_leaks_are_for_the_owner_alone(tmp_path: Path) -> None:
         await visit.log_in()
         (asked,) = links((await visit.browser.get(page)).text, "/account/request")
         assert "practice=1" in asked
-        await finished(visit, await submit(visit, game=LIMIT, deals=2, practice=True))
+        await finished(visit, await submit(visit, game=LIMIT, deals=1, practice=True))
         own = (await visit.browser.get(page)).text
         assert links(own, "/runs/2/leaks") == ["/runs/2/leaks?player=random"]
         assert links(own, "/runs/1/leaks") == []

@@ -33,18 +33,17 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_page_has_the_sentences_of_the_command_with_links_to_the_hands(run: Path) -> None:
-    found = leaks_of(deals_in(find([run])), "calling")
+    leaks = leaks_of(deals_in(find([run])), "calling")
     with browsing(run) as client:
         assert f"{LEAKS}calling" in links(client.get("/runs/limit").text)
         page = client.get(f"{LEAKS}calling")
         assert page.status_code == 200
-        for sentence in sentences_of(found):
+        for sentence in sentences_of(leaks):
             assert str(escape(sentence)) in page.text
-        for divergence, _ in found.worst:
+        for divergence, _ in leaks.worst:
             assert str(escape(divergence_in_words(divergence))) in page.text
             for match in "ab":
                 assert f"/runs/limit/matches/match.{match}/hands/{divergence.hand_number}" in links(page.text)
-        assert all(client.get(path).status_code == 200 for path in links(page.text))
 
 
 def test_unknown_players_and_long_runs_are_refused(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -73,12 +72,12 @@ def test_leaks_are_secret_while_deals_are_left_to_play(run: Path, tmp_path: Path
 def test_owners_are_led_to_leaks_of_their_own_bots_alone(run: Path) -> None:
     watched = WatchedRun(run)
 
-    def told(*own: str) -> list[str]:
+    def linked(*own: str) -> list[str]:
         shown = ShownRun(watched, Access(own=frozenset(own)))
         return list(leak_paths(shown, watched.contests[0]))
 
-    assert told("calling") == ["calling"]
-    assert told() == []
+    assert linked("calling") == ["calling"]
+    assert linked() == []
     watched.close()
 
 
@@ -98,32 +97,31 @@ async def test_leaks_of_a_users_bot_are_found_in_practice(
         client.start()
         await client.until(JoinedServer)
         program = Program(visit)
-        wish = {"game": LIMIT, "players": ["mine", "random"], "deals": 40}
+        wish = {"game": LIMIT, "players": ["mine", "random"], "deals": 10}
         job = (await program.submit(wish)).json()["id"]
         assert (await program.finished(job))["runs"][0]["unrated"] == ""
         refused = (await visit.browser.get("/runs/1/leaks?player=mine")).text
         assert "No deal of mine was played in every seating" in refused
         forms = links(refused, "/account/request?")
         assert forms == links((await visit.browser.get("/runs/1")).text, "/account/request?")
-        answer = await program.submit(wish | {"practice": True})
         page = (await visit.browser.get(f"/account/request?game={LIMIT}&practice=1")).text
         if is_allowed:
             form = (await visit.browser.get(forms[0])).text
             chosen = re.findall('value="([^"]+)" (?:selected|checked)', form)
             assert chosen == [LIMIT, "mine", "random", "rotations", "1"]
-            sent = {"game": LIMIT, "player1": "mine", "player2": "random", "deals": "40", "practice": "1"}
+            sent = {"game": LIMIT, "player1": "mine", "player2": "random", "deals": "10", "practice": "1"}
             assert (await post(visit.browser, "/account/request", forms[0], **sent)).status_code == 303
-            for run in (2, 3):
-                (played_run,) = (await program.finished(run))["runs"]
-                assert not played_run["is_rated"]
-                page = (await visit.browser.get(f"/runs/{run}")).text
-                assert "does not count in the standings: its cards follow from a seed, as in practice" in page
-                (path,) = links(page, f"/runs/{run}/leaks")
-                found = (await visit.browser.get(path)).text
-                assert "Both played the same cards in 40 deals" in found
-                assert links(found, "/account/request?") == []
+            (played_run,) = (await program.finished(2))["runs"]
+            assert not played_run["is_rated"]
+            page = (await visit.browser.get("/runs/2")).text
+            assert "does not count in the standings: its cards follow from a seed, as in practice" in page
+            (path,) = links(page, "/runs/2/leaks")
+            leaks = (await visit.browser.get(path)).text
+            assert "Both played the same cards in 10 deals" in leaks
+            assert links(leaks, "/account/request?") == []
         else:
             assert forms == []
+            answer = await program.submit(wish | {"practice": True})
             assert answer.status_code == 422
             assert "not dealt the same cards twice on this server" in answer.json()["detail"]
             assert 'name="practice"' not in page

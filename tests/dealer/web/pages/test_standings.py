@@ -15,7 +15,7 @@ import pytest
 from dealer.server.db import counted_scores
 from dealer.server.db.store import DATABASE_NAME, Store
 from dealer.server.db.users import add_user
-from dealer.server.server_settings import ServerGame, bots_for
+from dealer.server.server_settings import ServerGame, ServerSettings, bots_for
 from protocol import find_game
 from tests.dealer.web.browsing import links
 from tests.dealer.web.visits import PATIENCE_S, Visit, small_house, visiting
@@ -24,9 +24,20 @@ from tests.filled import BOTS, USERS, enter_ratings, fill
 GAME = "kuhn.limit.2p"
 
 
+def fill_server(folder: Path, settings: ServerSettings, runs: int, bots: int = BOTS, players: int = 2) -> list[str]:
+    """Write a database as after many rated runs of the first game; return the bots, the best first."""
+    game = settings.games[0]
+    with contextlib.closing(Store(folder / DATABASE_NAME)) as store:
+        for number in range(USERS):
+            store.write_now(lambda db, number=number: add_user(db, f"user{number}"))  # type: ignore[misc]
+        store.write_now(lambda db: fill(db, game, runs, bots, players))
+        enter_ratings(store, game)
+        return [rating.bot.name for rating in counted_scores.standings(store, game.name)]
+
+
 async def submit(visit: Visit, **fields: Any) -> int:
     headers = {"authorization": f"Bearer {visit.token}"}
-    body = {"game": GAME, "players": ["random", "calling"], "deals": 10} | fields
+    body = {"game": GAME, "players": ["random", "calling"], "deals": 1} | fields
     answer = await visit.browser.post("/api/v1/jobs", json=body, headers=headers)
     assert answer.status_code < 300, answer.text
     return int(answer.json()["id"])
@@ -37,6 +48,17 @@ async def finished(visit: Visit, job: int) -> None:
     async with asyncio.timeout(PATIENCE_S):
         while (await visit.browser.get(f"/api/v1/jobs/{job}", headers=headers)).json()["job"]["ended_s"] is None:
             await asyncio.sleep(0.05)
+
+
+async def first_state(visit: Visit, path: str) -> str:
+    """The first state of a stream of events."""
+    text = ""
+    async with visit.browser.stream("GET", path) as events:
+        async for piece in events.aiter_text():
+            text += piece
+            if "event: state" in text and text.endswith("\n\n"):
+                break
+    return text
 
 
 async def first_view_bytes(one: Visit) -> int:
@@ -65,7 +87,7 @@ async def test_standings_lead_to_a_hand(tmp_path: Path) -> None:
         assert "/account/request" in links(empty.text)
         for path, status in (("/standings", 302), ("/standings/chess", 404), (f"/pairs/{GAME}/7", 404), ("/runs", 200)):
             assert (await visit.browser.get(path)).status_code == status
-        await finished(visit, await submit(visit))
+        await finished(visit, await submit(visit, deals=10))
         runs = links((await visit.browser.get("/runs")).text, "/runs/") or ["/runs/1"]
         page = await visit.browser.get(runs[0])
         assert "10 deals of kuhn in 2 seatings each" in page.text
@@ -91,19 +113,15 @@ async def test_standings_lead_to_a_hand(tmp_path: Path) -> None:
         assert runs[0] in links(home)
         assert "Nothing has been played yet" not in home
         assert await first_view_bytes(visit) < 40_000
-        async with visit.browser.stream("GET", "/live/home") as events:
-            async for piece in events.aiter_text():
-                if "event: state" in piece:
-                    assert runs[0] in links(piece)
-                    break
-        for query, found in (
+        assert runs[0] in links(await first_state(visit, "/live/home"))
+        for query, is_listed in (
             ("game=kuhn&bot=random&user=player&state=finished", True),
             ("game=leduc", False),
             ("bot=mfs", False),
             ("user=ann", False),
             ("state=failed", False),
         ):
-            assert (runs[0] in links((await visit.browser.get(f"/runs?{query}")).text)) is found, query
+            assert (runs[0] in links((await visit.browser.get(f"/runs?{query}")).text)) is is_listed, query
         assert (await visit.browser.get("/runs?state=lost")).status_code == 400
         assert "owner" not in (await visit.browser.get("/standings/kuhn")).text
         with contextlib.closing(Store(visit.house.folder / DATABASE_NAME)) as store:
@@ -118,10 +136,10 @@ async def test_standings_lead_to_a_hand(tmp_path: Path) -> None:
 
 async def test_bot_has_a_page_before_its_opponents_are_rated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("dealer.server.db.counted_scores.standings", lambda store, game, bot=None: [])
-
-    async with visiting(small_house(), tmp_path) as visit:
-        await finished(visit, await submit(visit, deals=1))
-        bot = await visit.browser.get(f"/bots/{GAME}/random")
+    settings = small_house()
+    fill_server(tmp_path, settings, runs=1, bots=2)
+    async with visiting(settings, tmp_path) as visit:
+        bot = await visit.browser.get(f"/bots/{GAME}/bot1")
         assert (bot.status_code, len(links(bot.text, "/pairs/"))) == (200, 1)
 
 
@@ -134,27 +152,18 @@ async def test_cell_of_a_larger_game_leads_to_the_tables_of_both_bots(
 ) -> None:
     monkeypatch.setattr("dealer.web.pages.standings._TABLES_ON_PAGE", 1)
     _, game = find_game("kuhn.limit.3p")
-    bots = bots_for(game, ("random", "calling", "folding", "raising"))
+    bots = bots_for(game, ("random", "calling"))
     settings = replace(small_house(), games=(ServerGame("kuhn3", "kuhn.limit.3p", game, 20, 10, bots),))
+    fill_server(tmp_path, settings, runs=5, bots=4, players=3)
 
     async with visiting(settings, tmp_path) as visit:
-        for players, deals in (
-            (["random", "calling", "folding"], 5),
-            (["folding", "random", "calling"], 5),
-            (["random", "calling", "raising"], 10),
-        ):
-            await finished(visit, await submit(visit, game="kuhn3", players=players, deals=deals))
-        # Every bot with every other that it has met, all but folding with raising, once all runs are rated.
-        cells: list[tuple[str, str, str]] = []
-        async with asyncio.timeout(PATIENCE_S):
-            while len(cells) < 10:
-                page = (await visit.browser.get("/standings/kuhn3")).text
-                cells = re.findall(r'<a href="(/tables/[^"]+with=[^"]+)" aria-label="([^"]+)">([^<]+)</a>', page)
-        assert '<a href="/tables/kuhn3">2</a>' in page
-        assert len(cells) == 10
-        ((path, _, cell),) = (cell for cell in cells if cell[1].startswith("calling at the tables with random "))
+        page = (await visit.browser.get("/standings/kuhn3")).text
+        cells = re.findall(r'<a href="(/tables/[^"]+with=[^"]+)" aria-label="([^"]+)">([^<]+)</a>', page)
+        assert '<a href="/tables/kuhn3">4</a>' in page
+        assert len(cells) == 12
+        ((path, _, cell),) = (cell for cell in cells if cell[1].startswith("bot2 at the tables with bot4 "))
         first = (await visit.browser.get(path.replace("&amp;", "&"))).text
-        assert f"calling won {cell} mbb/g in 20 deals".replace("\xa0", " ") in first
+        assert f"bot2 won {cell} mbb/g in 300 deals".replace("\xa0", " ") in first
         (following,) = links(first, "?")
         second = (await visit.browser.get(f"/tables/kuhn3{following}")).text
         pairs = []
@@ -166,11 +175,11 @@ async def test_cell_of_a_larger_game_leads_to_the_tables_of_both_bots(
             figures = re.findall(r'<td class="(?:won|lost|even)[12]?">([^<]+)</td>', text)
             assert len(figures) == 3
             assert all(f"<dd>{figure} mbb/g</dd>" in behind for figure in figures)
-        assert sorted(pairs) == [("/pairs/kuhn3/1", ["/runs/1", "/runs/2"]), ("/pairs/kuhn3/2", ["/runs/3"])]
+        assert sorted(pairs) == [("/pairs/kuhn3/1", ["/runs/1", "/runs/5"]), ("/pairs/kuhn3/3", ["/runs/3"])]
         # The worst for the bot that the page is about first, whose result stands first.
-        won = [_mbb(re.findall(r"<th[^>]*>calling</th><td[^>]*>([^<]+)</td>", text)[0]) for text in (first, second)]
+        won = [_mbb(re.findall(r"<th[^>]*>bot2</th><td[^>]*>([^<]+)</td>", text)[0]) for text in (first, second)]
         assert won == sorted(won)
-        assert sum(won) / 2 == pytest.approx(_mbb(cell), abs=1)
+        assert (2 * won[0] + won[1]) / 3 == pytest.approx(_mbb(cell), abs=1)
         wrong = ("?bot=1", "?bot=1&with=1", "?bot=1&with=77", "?bot=x&with=2", "?after=-1", f"?bot={'9' * 20}&with=1")
         for query in wrong:
             assert (await visit.browser.get(f"/tables/kuhn3{query}")).status_code == 404, query
@@ -196,14 +205,13 @@ async def test_lists_of_runs_come_page_by_page_and_cells_of_large_crosstables_ar
                 return pages
             (query,) = following
 
-    async with visiting(small_house(), tmp_path) as visit:
-        for _ in range(3):
-            await finished(visit, await submit(visit, deals=40))
+    settings = small_house()
+    fill_server(tmp_path, settings, runs=3, bots=2)
+    async with visiting(settings, tmp_path) as visit:
         assert await pages_from(visit, "/runs") == [["/runs/3", "/runs/2"], ["/runs/1"]]
         cell = r'<a href="(/pairs/[^"]+)"[^>]* title="([^"]+)">([^<]+)</a>'
-        async with asyncio.timeout(PATIENCE_S):
-            while len(cells := re.findall(cell, page := (await visit.browser.get(f"/standings/{GAME}")).text)) < 2:
-                await asyncio.sleep(0.1)
+        cells = re.findall(cell, page := (await visit.browser.get(f"/standings/{GAME}")).text)
+        assert len(cells) == 2
         assert all(whole.startswith(f"{short}\xa0±\xa0") for _, whole, short in cells)
         assert '<table class="cross">' in page
         pair = cells[0][0]
@@ -215,7 +223,7 @@ async def test_lists_of_runs_come_page_by_page_and_cells_of_large_crosstables_ar
             assert "There are no more runs" in (await visit.browser.get(path)).text
 
 
-async def test_running_runs_are_listed_first(tmp_path: Path) -> None:
+async def test_running_run_is_listed_first_and_hides_its_cards(tmp_path: Path) -> None:
     _, game = find_game("kuhn")
     bots = bots_for(game, ("random", "calling", "folding", "raising"))
     settings = replace(small_house(), games=(ServerGame(GAME, GAME, game, 20, 10, bots, 2_000_000),))
@@ -231,52 +239,25 @@ async def test_running_runs_are_listed_first(tmp_path: Path) -> None:
         # Folding every hand loses for certain, and the winner stands first.
         assert re.findall(r'<span class="words good">([^<]+)</span>', text) == ["raising"]
         assert "raising</span>, <span" in text
-        for query, found in (("", ["/runs/1", "/runs/2"]), ("?bot=folding", ["/runs/2"]), ("?user=ann", [])):
-            async with visit.browser.stream("GET", f"/live/runs{query}") as events:
-                text = ""
-                async for piece in events.aiter_text():
-                    text += piece
-                    if "event: state" in text and text.endswith("\n\n"):
-                        break
-            assert links(text, "/runs/") == found
+        for query, runs in (("", ["/runs/1", "/runs/2"]), ("?bot=folding", ["/runs/2"]), ("?user=ann", [])):
+            assert links(await first_state(visit, f"/live/runs{query}"), "/runs/") == runs
         assert (await visit.browser.get("/live/runs?state=lost")).status_code == 400
-
-
-async def test_cards_of_a_running_run_are_hidden(tmp_path: Path) -> None:
-    async with visiting(small_house(max_deals=2000000), tmp_path) as visit:
-        await submit(visit, deals=1_000_000, seed=7)
-        async with asyncio.timeout(PATIENCE_S):
-            while (page := await visit.browser.get("/runs/1/matches/match.a")).status_code != 200:
-                await asyncio.sleep(0.1)
-        assert "export" not in page.text
-        for path in ("/runs/1/matches/match.a/hands/0", "/runs/1/matches/match.a/hands/0/acpc"):
+        match = "/runs/1/matches/match.a"
+        page = await visit.browser.get(match)
+        assert (page.status_code, "export" in page.text) == (200, False)
+        for path in (f"{match}/hands/0", f"{match}/hands/0/acpc", f"{match}/export/log"):
             answer = await visit.browser.get(path)
-            assert answer.status_code == 403
-            assert "STATE" not in answer.text
-        assert (await visit.browser.get("/runs/1/matches/match.a/export/log")).status_code == 403
-        async with visit.browser.stream("GET", "/runs/1/matches/match.a/events") as events:
-            text = ""
-            async for piece in events.aiter_text():
-                text += piece
-                if "event: state" in text and text.endswith("\n\n"):
-                    break
+            assert (answer.status_code, "STATE" in answer.text) == (403, False)
+        text = await first_state(visit, f"{match}/events")
         assert "Pot <b>" in text
-        assert "queen" not in text
-        assert "king" not in text
-        assert " of spades" not in text
+        assert not re.search("queen|king| of spades", text)
 
 
 async def test_many_bots_come_page_by_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Twenty bots that have all met: every one has a place of its own, and the crosstables are those of their pages."""
     settings = small_house()
-    game = next(game for game in settings.games if game.name == GAME)
-    with contextlib.closing(Store(tmp_path / DATABASE_NAME)) as store:
-        for number in range(USERS):
-            store.write_now(lambda db, number=number: add_user(db, f"user{number}"))  # type: ignore[misc]
-        store.write_now(lambda db: fill(db, game, 190))
-        enter_ratings(store, game)
-        order = [rating.bot.name for rating in counted_scores.standings(store, GAME)]
-        assert len(order) == BOTS
+    order = fill_server(tmp_path, settings, runs=190)
+    assert len(order) == BOTS
 
     def shown_in(page: str) -> tuple[list[int], list[str], list[str]]:
         """Places, names, and the addresses of the pairs."""
