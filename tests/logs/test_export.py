@@ -86,17 +86,6 @@ def test_hands_of_other_games_are_left_out_where_every_hand_is_a_game_of_its_own
     assert len(list(read_phh(path, strict=True))) == 6
 
 
-def test_several_matches_are_several_files(tmp_path: Path) -> None:
-    exporter = Exporter(POKERSTARS, tmp_path)
-    some, others = hands("limit", 3), [replace(record, match_name="other") for record in hands("limit", 2)]
-    write_all(exporter, [*some, *others, *some])
-    exporter.close()
-    assert len(exporter.paths) == 2
-    assert exporter.hands == 8
-    counts = [path.read_text("utf-8").count("PokerStars Hand #") for path in exporter.paths]
-    assert counts == [6, 2]
-
-
 def test_hands_of_phh_files_are_numbered_on(tmp_path: Path) -> None:
     exporter = Exporter(PHH, tmp_path)
     some = hands("nolimit", 3)
@@ -114,18 +103,6 @@ def test_a_name_that_is_no_file_name(tmp_path: Path) -> None:
         exporter.close()
         assert exporter.paths[0].parent == tmp_path
         assert exporter.paths[0].name.isascii()
-
-
-def test_matches_with_other_seeds_have_other_numbers(tmp_path: Path) -> None:
-    """Same names, same game, even the same first hand: the seed and the time tell them apart."""
-    numbers = set()
-    (record,) = random_hands(find_game("limit")[1], 1, with_notes=True)
-    for seed in (1, 2, None):
-        exporter = Exporter(POKERSTARS, tmp_path / str(seed), ExportOptions(seed=seed))
-        exporter.write(record)
-        exporter.close()
-        numbers.add(exporter.paths[0].read_text("utf-8").split("#")[1][:12])
-    assert len(numbers) == 3
 
 
 def test_options_reach_the_formats(tmp_path: Path) -> None:

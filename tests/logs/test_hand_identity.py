@@ -10,13 +10,12 @@ import pytest
 
 from dealer.watching import WatchedRun
 from engine import Game
-from logs import HandRecord, hand_identity
+from logs import hand_identity
 from logs.contest_scores import largest_losses
 from logs.conversion import convert
 from logs.errors import LogProblem
 from logs.export import FORMATS
 from logs.formats.export_format import ExportOptions
-from logs.formats.hand_numbers import HandNumbers
 from logs.hand_source import HandSource, find
 from logs.leaks import deals_in
 from logs.pokerstars import format_pokerstars_file
@@ -122,14 +121,6 @@ def test_pages_show_each_hand_once(overlap: Path) -> None:
     run.close()
 
 
-def test_a_number_twice_in_a_file_and_in_other_time_zones(tmp_path: Path) -> None:
-    path = tmp_path / "a.txt"
-    path.write_text(
-        hand(7) + hand(7, "2023/10/13 07:39:37 CET [2023/10/13 01:39:37 ET]") + hand(7, dealt="Dealt to Dan [2s 3s]")
-    )
-    assert read(path) == (1, [f"{path}: 2 hands are in the files twice, the first is hand 7 (each counts once)"])
-
-
 def test_rooms_have_numbers_of_their_own(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text(hand(7))
     (tmp_path / "b.txt").write_text(hand(7).replace("PokerStars Hand #", "Poker Hand #HD"))
@@ -188,14 +179,6 @@ def test_two_logs_of_one_match(tmp_path: Path, lines: list[str]) -> None:
     assert sentences[1].startswith(f"{two}: 19 hands are in the files twice")
 
 
-def test_a_log_with_hands_twice(tmp_path: Path, lines: list[str]) -> None:
-    hands = hand_lines(lines)
-    path = write(tmp_path / "a.log", [*lines, *lines])
-    assert read(path)[0] == 40
-    path = write(tmp_path / "b.log", [lines[0], *hands[:6], hands[5], *hands[6:]])
-    assert read(path)[0] == 40
-
-
 def test_runs_of_one_seed_that_agree_by_chance_are_two(tmp_path: Path, lines: list[str]) -> None:
     again = log_lines(random_hands("limit", 40, fold=0.2), f"{LIMIT}.game")
     assert set(hand_lines(lines)) & set(hand_lines(again))
@@ -236,29 +219,11 @@ def test_the_seatings_of_a_duplicate_match_are_different_hands(tmp_path: Path) -
     assert read(tmp_path / "a.txt", tmp_path / "b.txt") == (100, [])
 
 
-def test_numbers_written_by_this_program_are_all_different() -> None:
-    """Matches differ in nothing but the seats, the seed, the name or the beginning."""
-    first = random_hands("limit", 1, names=("Ann", "Bob"))[0]
-    turned = random_hands("limit", 1, names=("Bob", "Ann"))[0]
-    numbers: list[int] = []
-    for record in (first, turned):
-        for match_id in [None, *(f"seed {seed}, begun {begun}" for seed in range(20) for begun in range(5))]:
-            base = HandNumbers(match_id)
-            numbers += [base.number(_numbered(record, number)) for number in range(0, 1000, 37)]
-    assert len(set(numbers)) == len(numbers)
-
-
-def _numbered(record: HandRecord, number: int) -> HandRecord:
-    from dataclasses import replace
-
-    return replace(record, hand_number=number)
-
-
 # ---- exports
 
 
 @pytest.mark.parametrize("format_name", ["pokerstars", "phh"])
-@pytest.mark.parametrize("game", ["limit", "nolimit3", "nolimit6"])
+@pytest.mark.parametrize("game", ["limit", "nolimit3"])
 def test_a_log_and_its_exported_histories(tmp_path: Path, format_name: str, game: str) -> None:
     names = {"limit": LIMIT, "nolimit3": "holdem.nolimit.3p", "nolimit6": "holdem.nolimit.6p"}
     log = write(tmp_path / "m.log", log_lines(random_hands(game, 30), f"{names[game]}.game"))
@@ -269,20 +234,6 @@ def test_a_log_and_its_exported_histories(tmp_path: Path, format_name: str, game
     assert read(log, history) == expected
     assert read(history, log) == expected
     assert read(tmp_path) == expected
-
-
-def test_a_folder_of_several_formats_is_read_whole(tmp_path: Path, lines: list[str]) -> None:
-    write(tmp_path / "m.log", lines)
-    (tmp_path / "hh.txt").write_text(hand(1) + hand(2))
-    assert read(tmp_path) == (42, [])
-    assert count_hands(find([tmp_path])).hands == 42
-
-
-@pytest.mark.parametrize("format_name", ["pokerstars", "phh"])
-def test_histories_exported_beside_others_count_once(overlap: Path, format_name: str) -> None:
-    convert(find([overlap]), (FORMATS[format_name],))
-    assert len(list((overlap / format_name).iterdir())) == 1
-    assert read(overlap) == (4, [f"{overlap}/{TWICE}"])
 
 
 # ---- foreign files

@@ -41,8 +41,8 @@ def test_everything_that_tells_a_match_counts() -> None:
     assert match_base(others[4], "1") == match_base(one, "1")
 
 
-@pytest.mark.parametrize("base", [0, 1000, 599_999_999_000])
-@pytest.mark.parametrize("number", [0, 999, 1000, 10**7, 10**11])
+@pytest.mark.parametrize("base", [0, 599_999_999_000])
+@pytest.mark.parametrize("number", [0, 999, 10**11])
 def test_numbers_have_twelve_digits(base: int, number: int) -> None:
     assert 400_000_000_000 <= exported_number(base, number) <= 999_999_999_999
 
@@ -50,12 +50,3 @@ def test_numbers_have_twelve_digits(base: int, number: int) -> None:
 def test_numbers_of_a_match_are_all_different() -> None:
     base = 599_999_000_000
     assert len({exported_number(base, number) for number in range(200_000)}) == 200_000
-
-
-def test_bases_of_matches_are_spread_over_all_thousands() -> None:
-    hand = made_hand("limit", "f", "AsAd KsKd")
-    bases = {match_base(hand, str(index)) for index in range(5000)}
-    assert len(bases) >= 4999
-    assert all(base % 1000 == 0 for base in bases)
-    in_tenths = [sum(base // 60_000_000_000 == tenth for base in bases) for tenth in range(10)]
-    assert min(in_tenths) > 400

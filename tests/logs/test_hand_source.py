@@ -40,15 +40,6 @@ def found(*paths: Path) -> list[tuple[str, ExportFormat | None]]:
     return [(Path(file.path).name, file.format) for file in find(paths).files]
 
 
-def test_files_are_told_apart_by_their_names(tmp_path: Path) -> None:
-    for name in ("a.log", "b.phh", "c.PHHS", "d.txt", "e"):
-        (tmp_path / name).write_text("anything")
-    assert found(*(tmp_path / name for name in ("e", "d.txt", "c.PHHS", "b.phh", "a.log"))) == [
-        ("e", LOG), ("d.txt", LOG), ("c.PHHS", PHH), ("b.phh", PHH), ("a.log", LOG),
-    ]  # fmt: skip
-    assert find([str(tmp_path / "e")]).files == (HandFile(str(tmp_path / "e"), LOG),)
-
-
 def test_a_folder_is_searched_for_logs(tmp_path: Path) -> None:
     hands = random_hands("kuhn", 3)
     for name in ("match.10.log", "match.2.log", "sub/b/match.log", "sub/a/match.LOG"):
@@ -72,13 +63,6 @@ def test_a_folder_is_searched_for_logs(tmp_path: Path) -> None:
             "match.log",
         )
     ] + [("match.phhs", PHH)]
-
-
-def test_a_folder_without_logs_is_searched_for_phh(tmp_path: Path) -> None:
-    for name in ("10.phh", "9.phh", "sub/1.phhs"):
-        write_phh(tmp_path / name, random_hands("limit", 1))
-    (tmp_path / "bot.log").write_text("started\n")
-    assert found(tmp_path) == [("9.phh", PHH), ("10.phh", PHH), ("1.phhs", PHH)]
 
 
 def write_pokerstars(path: Path, hands: list[HandRecord]) -> Path:
@@ -123,13 +107,6 @@ def counted_once(*paths: Path) -> tuple[int, list[str]]:
     """The number of hands that are read strictly, and what is reported."""
     problems: list[LogProblem] = []
     return len(list(find(paths, strict=True, on_problem=problems.append).hands())), [*map(str, problems)]
-
-
-def test_folders_and_files_come_in_the_order_given(tmp_path: Path) -> None:
-    for name in ("b/1.log", "a/1.log", "c.log"):
-        write_log(tmp_path / name, random_hands("kuhn", 1))
-    files = find([tmp_path / "c.log", tmp_path / "b", tmp_path / "a"]).files
-    assert [Path(file.path).relative_to(tmp_path).as_posix() for file in files] == ["c.log", "b/1.log", "a/1.log"]
 
 
 def test_missing_files_and_empty_folders_are_refused(tmp_path: Path) -> None:
@@ -193,15 +170,6 @@ def test_a_file_that_is_none_is_a_problem_among_others(tmp_path: Path) -> None:
         list(find([bad, good], on_problem=heard.append, strict=True).hands())
 
 
-def test_problems_of_all_files_are_told(tmp_path: Path) -> None:
-    for name in ("1.log", "2.log"):
-        path = write_log(tmp_path / name, random_hands("kuhn", 5, int(name[0])))
-        path.write_text(path.read_text().replace("STATE:3:", "STATE:x:"))
-    heard: list[LogProblem] = []
-    assert len(list(find([tmp_path], on_problem=heard.append).hands())) == 8
-    assert [Path(problem.path).name for problem in heard] == ["1.log", "2.log"]
-
-
 def test_a_hand_survives_every_format(tmp_path: Path) -> None:
     written = random_hands("nolimit3", 20)
     write_log(tmp_path / "a" / "1.log", written, "holdem.nolimit.3p")
@@ -230,7 +198,7 @@ SIX_MAX = (Path(__file__).parent / "pokerstars" / "genuine" / "six-max.txt").rea
     ],
     ids=["archive", "utf-16", "utf-16-be", "utf-16-le", "mark"],
 )
-@pytest.mark.parametrize("name", ["hands.txt", "hands"])
+@pytest.mark.parametrize("name", ["hands.txt"])
 def test_pokerstars_texts_as_archives_and_systems_leave_them(
     tmp_path: Path, encode: Callable[[str], bytes], name: str
 ) -> None:

@@ -67,45 +67,12 @@ def test_appending_keeps_what_was_there(path: Path) -> None:
     assert path.read_bytes() == b"old\nnew\n"
 
 
-def test_appending_to_nothing_makes_the_file(path: Path) -> None:
-    with LineFile(path, append=True) as file:
-        file.write("new\n")
-    assert path.read_bytes() == b"new\n"
-
-
-def test_line_ends_are_not_translated(path: Path) -> None:
-    with LineFile(path) as file:
-        file.write("one\r\ntwo\n")
-    assert path.read_bytes() == b"one\r\ntwo\n"
-
-
 def test_names_are_written_as_utf_8_and_foreign_bytes_as_they_came(tmp_path: Path) -> None:
     path = tmp_path / "log"
     with LineFile(path) as file:
         file.write("é€\n")
         file.write(b"\xff\n".decode("utf-8", "surrogateescape"))
     assert path.read_bytes() == "é€\n".encode() + b"\xff\n"
-
-
-def test_closing_twice_does_nothing(path: Path) -> None:
-    file = LineFile(path)
-    file.close()
-    file.close()
-    with pytest.raises(OSError):
-        file.write("late\n")
-    assert path.read_bytes() == b""
-
-
-def test_the_file_is_closed_when_its_block_fails(path: Path) -> None:
-    with pytest.raises(KeyError), LineFile(path) as file:
-        raise KeyError
-    with pytest.raises(OSError):
-        file.write("late\n")
-
-
-def test_a_file_that_cannot_be_opened(tmp_path: Path) -> None:
-    with pytest.raises(FileNotFoundError):
-        LineFile(tmp_path / "no such folder" / "match.log")
 
 
 def test_a_write_in_pieces_is_completed(path: Path, full_disk: FullDisk) -> None:
@@ -116,9 +83,8 @@ def test_a_write_in_pieces_is_completed(path: Path, full_disk: FullDisk) -> None
 
 
 @pytest.mark.parametrize("append", [False, True])
-@pytest.mark.parametrize("at_once", [1, 3, 1000])
-@pytest.mark.parametrize("room", [0, 1, 5, 11])
-def test_half_a_line_is_cut_off_again(path: Path, full_disk: FullDisk, append: bool, at_once: int, room: int) -> None:
+@pytest.mark.parametrize(("room", "at_once"), [(0, 1000), (5, 3), (11, 1)])
+def test_half_a_line_is_cut_off_again(path: Path, full_disk: FullDisk, append: bool, room: int, at_once: int) -> None:
     full_disk.at_once = at_once
     with LineFile(path, append=append) as file:
         file.write("first\n")

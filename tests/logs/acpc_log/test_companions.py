@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import itertools
 import re
 from pathlib import Path
@@ -105,18 +104,6 @@ def test_nothing_is_read_unasked(tmp_path: Path) -> None:
     assert all(hand.times and not hand.comments for hand in hands)
 
 
-def test_a_log_without_a_transaction_log_has_no_times(tmp_path: Path) -> None:
-    played(tmp_path)
-    (tmp_path / "x.tlog").unlink()
-    assert all(hand.times == () for hand in read_log(tmp_path / "x.log", strict=True, times=True))
-
-
-def test_a_transcript_that_is_not_there(tmp_path: Path) -> None:
-    played(tmp_path)
-    with pytest.raises(FileNotFoundError):
-        list(read_log(tmp_path / "x.log", transcript=tmp_path / "y.err"))
-
-
 @pytest.mark.sampled
 @pytest.mark.parametrize("name", sample.recorded_cases())
 def test_the_recorded_matches(name: str, tmp_path: Path) -> None:
@@ -176,17 +163,6 @@ def read(folder: Path, tlog: str) -> tuple[list[HandRecord], list[str]]:
     hands = list(read_log(folder / "x.log", times=True, on_problem=heard.append))
     assert all(problem.path == str(folder / "x.tlog") for problem in heard)
     return hands, [f"{problem.line_number}: {problem.problem} ({problem.kind.name})" for problem in heard]
-
-
-def test_a_transaction_log_alone_gives_times(tmp_path: Path) -> None:
-    records, lines = logged(tmp_path)
-    hands, problems = read(tmp_path, "".join(lines))
-    assert problems == []
-    assert [hand.times for hand in hands] == [record.times for record in records]
-    assert all(
-        hand == dataclasses.replace(sample.as_seen(record), times=record.times)
-        for hand, record in zip(hands, records, strict=True)
-    )
 
 
 def test_a_hand_that_was_never_finished_has_transactions_for_nothing(tmp_path: Path) -> None:

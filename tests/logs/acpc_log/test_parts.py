@@ -92,31 +92,7 @@ def test_a_part_knows_the_match_of_the_header_before_it(tmp_path: Path) -> None:
         assert {record.game.num_rounds for record in records[60:]} == {1}
 
 
-def test_a_file_of_one_line_or_none_is_one_part(tmp_path: Path) -> None:
-    for content in ("", "STATE", "a\n"):
-        path = write(tmp_path / "x.log", [content])
-        (part,) = cut_log(path, 4)
-        assert (part.start, part.end) == (0, len(content))
-
-
-def test_names_that_are_no_text_come_back(tmp_path: Path) -> None:
-    records = random_hands("kuhn", 90, names=("Bj\udce4rn", "Björn"))
-    path = write(tmp_path / "x.log", log_lines(records, "kuhn.limit.2p.game"))
-    found, problems = read_in_parts(path, 4)
-    assert problems == []
-    assert all(one == other for one, other in zip(found, read_log(path), strict=True))
-
-
 # ---- the score
-
-
-def test_the_only_score(tmp_path: Path) -> None:
-    found = only_score(write(tmp_path / "match.log", LINES))
-    assert found is not None
-    line_number, score = found
-    assert line_number == len(LINES)
-    assert score.names == ("Ann", "Bob")
-    assert sum(score.totals) == 0
 
 
 @pytest.mark.parametrize(

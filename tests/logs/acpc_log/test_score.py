@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from logs.acpc_log.state_lines import is_same_score, parse_score, wrong_score
+from logs.acpc_log.state_lines import is_same_score, parse_score
 
 
 @pytest.mark.parametrize(
@@ -27,9 +27,3 @@ def test_no_scores(line: str) -> None:
 def test_decimals_that_were_not_printed_do_not_matter() -> None:
     assert is_same_score((1 / 3, -1 / 3), (0.333333, -0.333333))
     assert not is_same_score((1.0, -1.0), (1.002, -1.0))
-
-
-def test_the_sentence() -> None:
-    assert wrong_score([1.5, -1.5]) == (
-        "the score is not the sum of the hands, 1.5|-1.5: hands are missing, or some were added"
-    )

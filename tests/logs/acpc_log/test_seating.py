@@ -77,14 +77,6 @@ def test_equal_names_in_the_wrong_order_are_refused() -> None:
         seating.seats(2, names)
 
 
-def test_other_players_are_refused() -> None:
-    seating = MatchSeats(2)
-    seating.collect(0, ("A", "B"))
-    seating.collect(1, ("B", "A"))
-    with pytest.raises(ValueError, match="the players are A and C, those of the match A and B"):
-        seating.seats(2, ("A", "C"))
-
-
 def test_one_damaged_hand_is_outvoted() -> None:
     for damaged in range(3):
         seating = MatchSeats(2)
@@ -106,17 +98,3 @@ def test_the_score_decides_where_hands_do_not() -> None:
         seating.collect(1, ("B", "A"))
         seating.conclude(score)
         assert seating.names == names
-
-
-def test_the_score_does_not_overrule_the_hands() -> None:
-    seating = MatchSeats(2)
-    seating.collect(0, ("A", "B"))
-    seating.collect(1, ("B", "A"))
-    seating.conclude(("B", "A"))
-    assert seating.names == ("A", "B")
-
-
-def test_nothing_to_conclude() -> None:
-    seating = MatchSeats(2)
-    seating.conclude(("A", "B"))
-    assert seating.names == ()

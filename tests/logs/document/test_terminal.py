@@ -93,12 +93,6 @@ def test_a_grid_is_a_square_of_words() -> None:
     assert "\x1b" not in "".join(rows)
 
 
-def test_a_narrow_window_has_the_first_letters() -> None:
-    rows = drawn(40)
-    assert max(map(len, rows)) <= 40
-    assert rows[1].startswith("A c*r ")
-
-
 @pytest.mark.parametrize("colours", ["truecolor", "256", "standard"])
 def test_actions_differ_in_colour(colours: str) -> None:
     rows = drawn(80, colours)

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from logs.estimation import MIN_UNITS, Z_95, AnyTimeMean, Estimate, RunningMean, interval_half_width
+from logs.estimation import MIN_UNITS, Z_95, AnyTimeMean, RunningMean, interval_half_width
 from logs.estimation.mean import units_for_half_width
 
 
@@ -48,13 +48,6 @@ def test_too_few_scores_have_no_interval() -> None:
     any_time.add(1)
     any_time.add(1)
     assert any_time.half_width() is not None
-
-
-def test_the_half_width_is_so_many_standard_errors() -> None:
-    running = RunningMean([0.0, 10.0] * 200)
-    error = math.sqrt(25 * 400 / 399 / 400)
-    assert running.half_width() == pytest.approx(Z_95 * error)
-    assert abs(Z_95 - statistics.NormalDist().inv_cdf(0.975)) < 1e-6
 
 
 def test_the_half_width_is_a_point_of_a_normal_and_an_exponential_variable() -> None:
@@ -96,11 +89,6 @@ def test_the_units_that_an_interval_takes(half_width: float, sd: float, farther:
     assert widths[1] <= half_width < widths[0]
 
 
-def test_no_interval_takes_more_units_than_one_that_is_narrower_than_any() -> None:
-    assert units_for_half_width(1e-300, 1e5, 1e5) == units_for_half_width(1e-6, 1e5, 1e5) > 10**21
-    assert units_for_half_width(1e9, 1e5, 1e5) == MIN_UNITS
-
-
 def test_scores_that_were_all_equal_are_not_certain() -> None:
     """Unseen scores may still have happened in 3.7 / n of the deals."""
     equal = RunningMean([-750.0] * 1000, (-24_000, 24_000))
@@ -135,8 +123,10 @@ def test_equal_scores_at_any_time() -> None:
         equal.add(24_001)
 
 
-@given(st.lists(st.floats(-10, 10), min_size=MIN_UNITS, max_size=MIN_UNITS + 50))
-def test_intervals_do_not_depend_on_the_side_they_are_seen_from(scores: list[float]) -> None:
+@given(st.integers(0, 2**32), st.integers(MIN_UNITS, MIN_UNITS + 50))
+def test_intervals_do_not_depend_on_the_side_they_are_seen_from(seed: int, count: int) -> None:
+    chance = random.Random(seed)
+    scores = [chance.choice([-10.0, 0.0, 10.0, chance.uniform(-10, 10)]) for _ in range(count)]
     for kind in (RunningMean, AnyTimeMean):
         ours, theirs = kind(scores, (-10, 20)), kind([-score for score in scores], (-20, 10))
         assert ours.half_width() == pytest.approx(theirs.half_width(), rel=1e-6)
@@ -149,29 +139,6 @@ def mean_of(numbers: list[float]) -> RunningMean:
     """Mean by plain sums, as databases keep them."""
     total, squares = sum(numbers), sum(number * number for number in numbers)
     return RunningMean.from_moments(len(numbers), total / len(numbers), squares - total * total / len(numbers))
-
-
-def test_mean_and_interval_are_the_textbooks() -> None:
-    chance = random.Random(1)
-    numbers = [chance.gauss(3, 200) for _ in range(1000)]
-    found = mean_of(numbers)
-    assert found.mean == pytest.approx(statistics.fmean(numbers))
-    assert found.half_width() == pytest.approx(1.959964 * statistics.stdev(numbers) / math.sqrt(1000))
-
-
-def test_few_numbers_have_no_interval() -> None:
-    numbers = [float(i % 7) for i in range(MIN_UNITS)]
-    assert mean_of(numbers[1:]).half_width() is None
-    assert mean_of(numbers).half_width() == pytest.approx(Z_95 * statistics.stdev(numbers) / 10)
-
-
-def test_an_estimate_in_another_unit() -> None:
-    assert Estimate(-20.0, 8.0).times(0.1) == Estimate(-2.0, 0.8)
-
-
-@pytest.mark.parametrize("number", [-50, 0.1, 1 / 3, 20000])
-def test_numbers_that_are_all_the_same_say_nothing_of_their_spread(number: float) -> None:
-    assert mean_of([number] * 1000).half_width() is None
 
 
 def test_a_million_hands_for_all_chips_lose_nothing() -> None:

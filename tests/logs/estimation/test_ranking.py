@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 
 from logs.estimation import (
     AnyTimeMean,
-    Estimate,
     RankedContest,
     Ranking,
     RunningMean,
@@ -130,15 +129,6 @@ def test_a_player_without_a_contest_among_the_remaining_keeps_its_bankroll() -> 
     assert instant_runoff(contests, 4) == [(1, B), (2, A), (3, C), (4, D)]
 
 
-def test_nobody_played() -> None:
-    assert total_bankroll([], 2) == []
-    assert instant_runoff([], 2) == []
-
-
-def test_several_contests_of_the_same_players() -> None:
-    assert total_bankroll([pair(A, B, 10), pair(B, A, 4)], 2) == [(1, A), (2, B)]
-
-
 @given(st.data(), st.integers(2, 5))
 def test_the_runoff_is_what_its_rule_says(data: st.DataObject, n: int) -> None:
     values = st.integers(-50, 50)
@@ -210,11 +200,6 @@ def test_contests_of_different_length_share_what_they_can() -> None:
     assert found == pytest.approx(1.96 * error, rel=0.05)
 
 
-def test_too_few_deals_have_no_interval() -> None:
-    contests = [pair(A, B, *[1.0, -1.0] * 100), pair(A, C, *[3.0] * 99)]
-    assert mean_of_contests(contests, A, BOUNDS) == Estimate(1.5, None, pytest.approx(0.5 / 199**0.5))
-
-
 @pytest.mark.parametrize(
     ("players", "scores", "problem"),
     [
@@ -254,12 +239,6 @@ def test_equals_have_equal_chances(ranking: Ranking) -> None:
     assert bootstrap(contests, 4, ranking, samples=2000, seed=3) == pytest.approx(np.full((4, 4), 0.25), abs=0.06)
 
 
-@pytest.mark.parametrize("ranking", Ranking)
-def test_those_who_are_level_are_level_in_every_sample(ranking: Ranking) -> None:
-    contests = [noisy_pair(a, b, 0, 1, seed) for seed, (a, b) in enumerate(combinations(range(4), 2))]
-    assert bootstrap(contests, 4, ranking, samples=50)[0].tolist() == [1.0] * 4
-
-
 def test_samples_give_a_deal_the_same_weight_in_all_contests() -> None:
     """A and B win the same from C, deal by deal: with weights of their own one would be ahead by luck."""
     won = np.random.default_rng(1).normal(0, 1000, 300)
@@ -277,14 +256,7 @@ def test_places_and_players_add_up(ranking: Ranking) -> None:
     assert matrix.sum(axis=1) == pytest.approx(np.ones(5), abs=0.01)
 
 
-def test_the_same_seed_gives_the_same_result() -> None:
-    contests = [noisy_pair(A, B, 20, 200, 1)]
-    first, same, other = (bootstrap(contests, 2, Ranking.TOTAL_BANKROLL, samples=500, seed=seed) for seed in (1, 1, 2))
-    assert (first == same).all()
-    assert (first != other).any()
-
-
-@pytest.mark.parametrize("units", [400, 2500, 20_000])
+@pytest.mark.parametrize("units", [400, 20_000])
 def test_the_probability_is_that_of_the_normal_distribution(units: int) -> None:
     """Two standard errors ahead, of which chance explains a quarter: 3**0.5 of them are left, for a share of 0.958.
 
@@ -312,11 +284,3 @@ def test_contests_of_any_length_count_alike_in_a_sample_too() -> None:
     assert order == [C, A, B]
     matrix = bootstrap(contests, 3, Ranking.TOTAL_BANKROLL, samples=50)
     assert [matrix[place, player] for place, player in enumerate(order)] == [1.0, 1.0, 1.0]
-
-
-def test_tables_of_three_can_be_drawn_anew() -> None:
-    chance = np.random.default_rng(1)
-    won = chance.normal((60, 0, -60), 100, (200, 3))
-    matrix = bootstrap([RankedContest((C, A, B), won)], 3, Ranking.INSTANT_RUNOFF)
-    assert matrix.argmax(axis=1).tolist() == [C, A, B]
-    assert matrix[0, C] > 0.99

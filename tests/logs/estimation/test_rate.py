@@ -32,13 +32,6 @@ def test_flipping_changes_the_sign_and_the_names() -> None:
         RATE.of("Cat")
 
 
-def test_the_interval_is_around_the_mean() -> None:
-    assert (RATE.low, RATE.high) == pytest.approx((7.2, 17.6))
-    assert ((-RATE).low, (-RATE).high) == pytest.approx((-17.6, -7.2))
-    few = Rate(12.4, None, player="Ann", opponent="Bob")
-    assert (few.low, few.high) == (None, None)
-
-
 @pytest.mark.parametrize(
     ("rate", "text"),
     [
@@ -58,10 +51,6 @@ def test_two_sides_of_one_sum_show_the_same_figure() -> None:
     assert (signed(high), signed(low)) == ("+388", "-388")
     assert (signed(high / 10, 1), signed(low / 10, 1)) == ("+38.9", "-38.9")
     assert signed(-1e-9) == "+0"
-
-
-def test_texts_with_more_digits() -> None:
-    assert RATE.text(1) == "+12.4 ± 5.2 mbb/g"
 
 
 def test_a_rate_is_a_value() -> None:

@@ -35,13 +35,10 @@ ACCEPTED = (
         ("10000", FixedDeals(10_000), "10000"),
         (" 0010 ", FixedDeals(10), "10"),
         ("ci=20", IntervalWidth(20), "ci=20"),
-        ("CI=2.5", IntervalWidth(2.5), "ci=2.5"),
         ("better:0,30", Better(0, 30), "better:0,30"),
         ("better:-30, 0", Better(-30, 0), "better:-30,0"),
         ("better:0,30,0.01", Better(0, 30, 0.01, 0.05), "better:0,30,0.01,0.05"),
         ("better:0,30,.01,.1", Better(0, 30, 0.01, 0.1), "better:0,30,0.01,0.1"),
-        ("better:0,30,0.05,0.05", Better(0, 30), "better:0,30"),
-        ("better:0,1e3", Better(0, 1000), "better:0,1000"),
     ],
 )
 def test_rules_are_parsed_and_written(text: str, rule: StopRule, again: str) -> None:
@@ -51,29 +48,18 @@ def test_rules_are_parsed_and_written(text: str, rule: StopRule, again: str) -> 
 
 NO_RULES = {
     "": "'' is not a stop rule",
-    "soon": "'soon' is not a stop rule",
     "10k": "'10k' is not a stop rule",
-    "-5": "'-5' is not a stop rule",
     "1" * 30: f"'{'1' * 30}' is not a stop rule",
-    "\u0665": "'\u0665' is not a stop rule",
     "0": "0 is not a number of deals above 0",
-    "ci=": "'ci=' contains something that is not a number",
     "ci=wide": "'ci=wide' contains something that is not a number",
     "ci=1,2": "'ci=1,2' needs one number and has 2",
     "ci=0": "the width must be above 0, not 0",
-    "ci=-3": "the width must be above 0, not -3",
     "ci=nan": "the width must be above 0, not nan",
-    "ci=inf": "the width must be above 0, not inf",
-    "better:0": "'better:0' needs 2 to 4 numbers with commas between them and has 1",
     "better:0,1,2,3,4": "'better:0,1,2,3,4' needs 2 to 4 numbers with commas between them and has 5",
-    "better:a,b": "'better:a,b' contains something that is not a number",
     "better:30,0": "LOW must be below HIGH: 30 is not below 0",
-    "better:5,5": "LOW must be below HIGH: 5 is not below 5",
     "better:nan,5": "LOW must be below HIGH: nan is not below 5",
-    "better:0,inf": "LOW must be below HIGH: 0 is not below inf",
     "better:0,30,0": "an error rate must be between 1e-09 and 0.5, not 0",
     "better:0,30,0.05,0.7": "an error rate must be between 1e-09 and 0.5, not 0.7",
-    "better:0,30,5": "an error rate must be between 1e-09 and 0.5, not 5",
     "better:0,30,nan": "an error rate must be between 1e-09 and 0.5, not nan",
 }
 
@@ -155,16 +141,6 @@ def test_a_width() -> None:
     assert monitor.scores.count == pytest.approx(monitor.likely_units(1000), rel=0.05)
 
 
-def test_a_width_waits_for_enough_units() -> None:
-    monitor = monitor_of("ci=100")
-    for _ in range(MIN_UNITS_FOR_WIDTH - 1):
-        monitor.add(0)
-        assert not monitor.is_decided
-    assert monitor.expected_more() == 1
-    monitor.add(0)
-    assert monitor.is_decided
-
-
 def test_better() -> None:
     monitor = monitor_of("better:0,1000")
     test = BetterTest(0, 1000, lowest=-20_000, highest=20_000)
@@ -178,15 +154,6 @@ def test_better() -> None:
     assert monitor.is_decided
     assert monitor.verdict is Verdict.BETTER
     assert monitor.scores.count == test.units
-
-
-def test_not_better() -> None:
-    monitor = monitor_of("better:-2.5,300,0.01,0.002")
-    chance = random.Random(2)
-    while not monitor.is_decided:
-        monitor.add(chance.gauss(-100, 2000))
-    assert monitor.is_decided
-    assert monitor.verdict is Verdict.NOT_BETTER
 
 
 def test_better_up_front() -> None:
@@ -206,9 +173,3 @@ def test_bounds_beyond_the_game_are_refused(text: str) -> None:
     assert str(caught.value) == (
         f"{text} is out of reach: all scores of this game are between -20,000 and 20,000 mbb/g" + ACCEPTED
     )
-
-
-def test_scores_out_of_bounds() -> None:
-    monitor = monitor_of("better:0,30")
-    with pytest.raises(ValueError, match="a score of 20001 mbb is out of bounds"):
-        monitor.add(20_001)

@@ -60,7 +60,7 @@ def test_hands_diverge_at_the_first_different_action() -> None:
     assert parted > 25
 
 
-@pytest.mark.parametrize(("players", "hands"), [(3, 60), (6, 31)])
+@pytest.mark.parametrize(("players", "hands"), [(3, 30), pytest.param(6, 31, marks=pytest.mark.slow)])
 def test_among_more_players_each_is_compared_with_all_others(players: int, hands: int) -> None:
     """The slow twin compares the texts of every two hands of a deal, seat by seat."""
     deals = list(played([Changed(seed) for seed in range(players)], hands, 5))
@@ -127,7 +127,7 @@ def test_many_players_who_are_alike_have_no_leaks(players: int, deals: int) -> N
 
 
 def test_folding_to_every_bet_is_the_first_leak() -> None:
-    leak = leaks_between(1000, 2, folds_to_bets).leaks[0]
+    leak = leaks_between(800, 2, folds_to_bets).leaks[0]
     assert leak.name.startswith("flop, facing a bet")
     assert leak.choices[0][0] == "fold"
 

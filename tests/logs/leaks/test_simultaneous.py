@@ -63,13 +63,6 @@ def test_the_bound_among_three_is_that_of_all_roles() -> None:
     assert half_widths == pytest.approx(bound * own.std(axis=0, ddof=1) * deals**0.5)
 
 
-def test_nothing_is_asked_of_no_cell() -> None:
-    sums, half_widths, _ = simultaneous_intervals(
-        np.zeros(0), np.zeros((0, 3), dtype=np.int64), np.zeros(0, dtype=np.int64), 0, 40
-    )
-    assert (sums.size, half_widths.size) == (0, 0)
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("spread", ["normal", "heavy", "few chips"])
 def test_hardly_ever_is_one_of_all_intervals_wrong(spread: str) -> None:

@@ -75,6 +75,7 @@ def test_the_logs_of_2012(name: str) -> None:
     assert_replayed(list(read_log(log_of_2012(name).splitlines(keepends=True), strict=True))[::10])
 
 
+@pytest.mark.slow
 @pytest.mark.sampled
 @pytest.mark.parametrize("name", recorded_cases("sidepots"))
 def test_side_pots(name: str) -> None:
@@ -95,20 +96,7 @@ def test_side_pots(name: str) -> None:
     assert outcomes["same"] >= 54
 
 
-def test_a_heros_view_is_replayed_too() -> None:
-    for hand in random_hands("nolimit3", 25, fold=0.1):
-        wanted = [stack + value for stack, value in zip(shown_stacks(hand.game), hand.values, strict=True)]
-        assert replay(hand, ExportOptions(hero="Bob")) == pytest.approx(wanted, abs=1e-5, rel=0)
-
-
-def test_fields_of_our_own_are_kept_apart() -> None:
-    (hand,) = random_hands("limit", 1, with_notes=True)
-    history = pokerkit.HandHistory.loads(format_phh(hand, ExportOptions(seed=5)))
-    assert set(history.user_defined_fields) == {"_has_stacks", "_max_raises", "_seed", "_times", "_comments"}
-    assert (history.hand, history.players, history.seats) == (0, ["Ann", "Bob"], [1, 2])
-
-
-@pytest.mark.parametrize("name", ["limit", "nolimit", "limit6", "nolimit6"])
+@pytest.mark.parametrize("name", ["limit", "nolimit6"])
 def test_text_of_pokerkit_is_read(name: str) -> None:
     """PokerKit reads our hands and writes them in other quotes, without the fields that it does not need."""
     hands = random_hands(name, 25, with_notes=True)

@@ -12,7 +12,6 @@ from typing import Any
 import pytest
 
 from engine import format_cards
-from engine.game import DEFAULT_STACK
 from logs import HandRecord
 from logs.errors import DamagedLogError, LogError, LogProblem, ProblemKind
 from logs.formats.export_format import ExportOptions
@@ -74,15 +73,6 @@ def test_the_recorded_matches_come_back(name: str) -> None:
         assert hand == record
 
 
-def test_one_hand_without_a_table_header_is_a_file_too(tmp_path: Path) -> None:
-    (record,) = random_hands("nolimit", 1)
-    path = tmp_path / "x.phh"
-    for end in ("\n", "\r\n"):
-        path.write_bytes(format_phh(record).replace("\n", end).encode())
-        (hand,) = read_phh(path, strict=True)
-        assert hand == kept(record)
-
-
 def test_chips_as_money_come_back() -> None:
     for record in random_hands("nolimit3", 30):
         text = format_phh(record, ExportOptions(chip_value=0.01, currency="EUR"))
@@ -136,43 +126,9 @@ def test_a_number_is_the_place_in_the_file_where_there_is_none(tmp_path: Path) -
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize("number", ["'final'", "-1", "true", "1.5"])
-def test_a_hand_may_have_a_name_for_a_number(number: str) -> None:
-    assert only(f"{FOLD}hand = {number}\n").hand_number == 0
-
-
-def test_seats_are_counted_from_the_first_that_is_taken() -> None:
-    hand = only(FOLD + "seats = [6, 2, 3]\nseat_count = 9\nplayers = ['Ann', '', 'Cat']\n")
-    assert hand.seats == (2, 0, 1)
-    assert hand.names_by_seat == ("p2", "Cat", "Ann")
-
-
-def test_commentaries_and_empty_actions_are_passed_over() -> None:
-    text = FOLD.replace("'p3 cbr 250'", "'', ' # a word', 'p3  cbr 250 # big', '#x'").replace(
-        "'p1 cc', 'p2 f'", "\"p1 cc\",\n'p2 f'"
-    )
-    assert only(text).values == (-250.0, -100.0, 350.0)
-
-
 def test_amounts_may_be_floats_that_are_whole() -> None:
     hand = only(FOLD.replace("100, 0]", "100.0, 0.00]").replace("cbr 250", "cbr 250.00").replace("= 100\n", "= 1e2\n"))
     assert hand.values == (-250.0, -100.0, 350.0)
-
-
-def test_unknown_stacks_are_as_deep_as_can_be() -> None:
-    hand = only(FOLD.replace("[20000, 20000, 20000]", "[inf, 20000, inf]"))
-    assert hand.game.stacks == (DEFAULT_STACK, 20000, DEFAULT_STACK)
-
-
-def test_heads_up_the_blinds_stand_the_other_way_round() -> None:
-    hand = only(
-        "variant = 'FT'\nantes = [0, 0]\nblinds_or_straddles = [5, 10]\nsmall_bet = 10\nbig_bet = 20\n"
-        "starting_stacks = [1000, 1000]\nactions = ['d dh p1 AhKs', 'd dh p2 2c2d', 'p2 cbr 20', 'p1 f']\n"
-    )
-    assert hand.game.blinds == (10, 5)
-    assert hand.game.first_players == (1, 0, 0, 0)
-    assert hand.game.raise_sizes == (10, 10, 20, 20)
-    assert hand.values == (-10.0, 10.0)
 
 
 def test_a_straddle_is_a_third_blind() -> None:
@@ -188,12 +144,6 @@ def test_a_straddle_is_a_third_blind() -> None:
 def test_unknown_cards_stay_unknown() -> None:
     hand = only(FOLD.replace("6s6h", "????").replace("KdAs", "Kd??"))
     assert [format_cards(hole) for hole in hand.deal.hole_cards] == ["", "", "8h5h"]
-
-
-def test_cards_shown_become_known() -> None:
-    hand = only(SHOWDOWN.replace("6s6h", "????").replace("'p1 sm'", "'p1 sm 6s6h'").replace("'p3 sm'", "'p3 sm -'"))
-    assert format_cards(hand.deal.hole_cards[0]) == "6s6h"
-    assert hand.values == (350.0, -100.0, -250.0)
 
 
 def test_player_who_mucks_unseen_has_lost() -> None:
@@ -220,20 +170,6 @@ def test_a_better_hand_that_was_mucked_is_noted() -> None:
     assert hands[0].values == (-250.0, -100.0, 350.0)
 
 
-def test_the_odd_chip_may_be_anybodys() -> None:
-    text = SHOWDOWN.replace("6s6h", "7c5c").replace("'p1 sm', 'p3 sm'", "'p1 sm 7c5c', 'p3 sm 8h5h'")
-    text = (
-        text.replace("9sAhTs", "KhKcKs")
-        .replace("d db 2c", "d db Ks")
-        .replace("KhKcKs", "AhAcTs")
-        .replace("d db Ks", "d db Ad")
-    )
-    text = text.replace("KdAs", "Kd4s").replace("d db 3c", "d db Kh").replace("[50, 100, 0]", "[50, 101, 0]")
-    text = text.replace("min_bet = 100", "min_bet = 101")
-    assert only(text).values == (50.5, -101.0, 50.5)
-    assert only(text + "finishing_stacks = [20051, 19899, 20050]\n").values == (50.5, -101.0, 50.5)
-
-
 def test_rake_is_noted() -> None:
     hands, problems = read(FOLD + "finishing_stacks = [19750, 19900, 20330]\n")
     assert problems == [
@@ -251,10 +187,7 @@ SHOWN = SHOWDOWN.replace("'p1 sm', 'p3 sm'", "'p1 sm 6s6h', 'p3 sm 8h5h'")
         (FOLD, "[1, 2, 3]", "the finishing stacks lack 59994 chips, and rake is at most the pot of 600"),
         (FOLD, "[19750, 19900, 19749]", "the finishing stacks lack 601 chips, and rake is at most the pot of 600"),
         (FOLD, "[19750, 19890, 20350]", "p2 has 19890 chips at the end, but should have 19900"),
-        (FOLD, "[19750, 19910, 20340]", "p2 has 19910 chips at the end, but should have 19900"),
-        (FOLD, "[19750, 19900, 20360]", "p3 has 20360 chips at the end, but should have 20350"),
         (FOLD, "[19749.5, 19900, 20350]", "p1 has 19749.5 chips at the end, but should have 19750"),
-        (SHOWN, "[20340, 19900, 19740]", "p3 has 19740 chips at the end, but should have 19750"),
         (SHOWN, "[19750, 19900, 20350]", "p1 has 19750 chips at the end, but should have 20350"),
     ],
 )
@@ -293,7 +226,6 @@ def test_winnings_are_those_of_the_winners() -> None:
     [
         ("min_bet = 100", "min_bet = 50.5", "min_bet holds 50.5, which is not a whole number of chips of 1: give a"),
         ("min_bet = 100", "min_bet = 20", "min_bet is 20 chips, but the big blind is 100"),
-        ("min_bet = 100", "min_bet = 200", "min_bet is 200 chips, but the big blind is 100"),
         ("min_bet", "seat_count = 2\nmin_bet", "3 players at a table of 2 seats"),
         ("min_bet", "seat_count = 'x'\nmin_bet", "seat_count is not a number"),
         ("min_bet", "seat_count = 6\nseats = [1, 2, 7]\nmin_bet", "seats are not within 1 to 6, which is seat_count"),
@@ -361,36 +293,26 @@ def problem_of(text: str) -> str:
         ("antes = [0, 0, 0]", "antes = [0, 5, 0]", "there are antes, which no game of the ACPC has"),
         ("antes = [0, 0, 0]", "antes = [0, 0]", "3 stacks, 3 blinds and 2 antes do not make a table of"),
         ("[50, 100, 0]", "[50, 100, '0']", "blinds_or_straddles holds '0', which is not an amount"),
-        ("[50, 100, 0]", "[50, 100, true]", "blinds_or_straddles holds 'True', which is not an amount"),
         ("[50, 100, 0]", "[50, 100, -5]", "blinds_or_straddles holds -5, which is below 0"),
         ("[50, 100, 0]", "[50, 100.5, 0]", "blinds_or_straddles holds 100.5, which is not a whole number of chips"),
         ("[50, 100, 0]", "[50, nan, 0]", "blinds_or_straddles holds NaN, which is not an amount of chips"),
-        ("[50, 100, 0]", "[50, 1e999999999, 0]", "blinds_or_straddles holds 1E+999999999, which is not an amount"),
         ("[50, 100, 0]", "[50, 30000, 0]", "this game cannot be played: blind for player 2 is greater than stack size"),
         ("[20000, 20000, 20000]", "[20000, 20000, 3000000000]", "this game cannot be played: a stack of 3000000000"),
         ("actions = ", "_x = ", "actions is missing"),
         ("'d dh p1 6s6h'", "7", "actions is not a list of texts"),
         ("'p3 cbr 250'", "'p3 bets 250'", "'p3 bets 250' is not an action of hold'em"),
-        ("'p3 cbr 250'", "'p3 sd'", "'p3 sd' is not an action of hold'em"),
         ("'p3 cbr 250'", "'p4 cbr 250'", "'p4 cbr 250' names a player who is not at the table"),
-        ("'p3 cbr 250'", "'p0 cbr 250'", "'p0 cbr 250' names a player who is not at the table"),
         ("'p3 cbr 250'", "'x3 cbr 250'", "'x3 cbr 250' names no player"),
-        ("'p3 cbr 250'", "'p² cbr 250'", "'p² cbr 250' names no player"),
         ("'p3 cbr 250'", "'p1 cbr 250'", "'p1 cbr 250': it is the turn of p3"),
         ("'p3 cbr 250'", "'p3 cbr 25x'", "'25x' is not an amount"),
-        ("'p3 cbr 250'", "'p3 cbr -250'", "'-250' is not an amount"),
         ("'p3 cbr 250'", "'p3 cbr 1.5'", "it holds 1.5, which is not a whole number of chips of 1"),
         ("'p3 cbr 250'", "'p3 cbr 150'", "'p3 cbr 150': the raise is below the smallest legal size"),
-        ("'p3 cbr 250'", "'p3 cbr 99999'", "'p3 cbr 99999': the raise is above the player's stack"),
         ("'p3 cbr 480', 'p1 f'", "'p3 cbr 480'", "the hand is not over after its last action"),
         ("'p1 f'", "'p1 f', 'p3 f'", "'p3 f' comes after the end of the hand"),
         ("'d db 9sAhTs', ", "", "the board has 0 cards before 'p1 cc', but should have 3"),
-        ("'d db 9sAhTs'", "'d db 9sAh'", "the board has 2 cards before 'p1 cc', but should have 3"),
-        ("'p1 f'", "'p1 f', 'd db 2c'", "the board has 4 cards at the end of the hand, but should have 3"),
         ("9sAhTs", "9sAhTx", "'d db 9sAhTx': 'Tx' in '9sAhTx' is not a card: write a rank of"),
         ("9sAhTs", "9sAh6s", "a card is dealt twice"),
         ("6s6h", "6s6h6d", "'d dh p1 6s6h6d': hold'em has two hole cards"),
-        ("'d dh p2 KdAs'", "'d dh p1 KdAs'", "'d dh p1 KdAs': these are not the cards that were dealt"),
     ],
 )  # fmt: skip
 def test_wrong_hand_is_skipped_with_its_reason(old: str, new: str, problem: str) -> None:
@@ -402,13 +324,9 @@ def test_wrong_hand_is_skipped_with_its_reason(old: str, new: str, problem: str)
     ("more", "problem"),
     [
         ("finishing_stacks = [19750, 19900]", "2 finishing stacks at a table of 3"),
-        ("finishing_stacks = [19900, 19900, 20200]", "p1 has 19900 chips at the end, but should have 19750"),
         ("players = ['a', 'b']", "2 players at a table of 3"),
         ("players = ['a', 'b', 3]", "players is not a list of texts"),
         ("seats = [1, 2, 2]", "seats are not 3 different numbers"),
-        ("seats = [1, 2, 2, 3]", "seats are not 3 different numbers"),
-        ("seats = [1, 2, '3']", "seats are not 3 different numbers"),
-        ("seats = 3", "seats are not 3 different numbers"),
         ("event = 3", "event is not a text"),
     ],
 )
@@ -416,24 +334,14 @@ def test_wrong_optional_field_is_reported(more: str, problem: str) -> None:
     assert problem_of(f"{FOLD}{more}\n") == problem
 
 
-def test_a_limit_bet_of_another_size_is_wrong() -> None:
-    (record,) = random_hands("limit", 1, seed=2, fold=0.0)
-    text = format_phh(record)
-    assert " cbr 20" in text
-    assert problem_of(text.replace(" cbr 20", " cbr 25", 1)).endswith("cbr 25': the bets of the game make it 20 chips")
-
-
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
         ("variant = NT\n", "<lines>, line 1, byte 11: this is not TOML: "),
         (FOLD + "variant = 'NT'\n", "<lines>, line 8, byte 15: this is not TOML: "),
-        ("variant = 'NT\n", "<lines>, line 1"),
         ("actions = [\n 'p1 f',\n", "<lines>, line 2: this is not TOML: "),
         ("x = " + "[" * 100_000 + "\n", "<lines>, line 1: this is not TOML: it is nested too deeply (skipped)"),
-        ("x = 2020-13-45\n", "<lines>, line 1, byte "),
         ("x = '\udcff'\n", "<lines>, line 1: there is no variant; "),
-        ("x = '\0'\n", "<lines>, line 1, byte 6: this is not TOML: "),
     ],
 )
 def test_text_that_is_not_toml_is_reported_with_its_place(text: str, problem: str) -> None:
@@ -473,12 +381,6 @@ def test_a_file_without_a_hand_is_no_phh(tmp_path: Path, content: bytes) -> None
     path.write_bytes(content)
     with pytest.raises(LogError, match=r"x\.phh: there is no hand in it"):
         list(read_phh(path))
-
-
-def test_chip_value_must_be_positive() -> None:
-    for value in (0, -1, "nan", 1e-9):
-        with pytest.raises(ValueError, match="the value of a chip"):
-            list(read_phh([FOLD], chip_value=value))  # type: ignore[arg-type]
 
 
 @pytest.mark.slow

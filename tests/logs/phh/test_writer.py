@@ -129,11 +129,6 @@ def test_all_in_players_show_before_the_rest_of_the_board() -> None:
     ]
 
 
-def test_the_last_to_bet_shows_first() -> None:
-    assert actions_of(heads_up("cc/cc/cc/cr300c"))[-2:] == ["p2 sm 2c3d", "p1 sm Ah6c"]
-    assert actions_of(heads_up("cc/cc/cc/cc"))[-2:] == ["p1 sm Ah6c", "p2 sm 2c3d"]
-
-
 def test_a_hero_sees_what_is_shown_only() -> None:
     shown, hidden = heads_up("cc/cc/cc/cc"), heads_up()
     assert actions_of(shown, ExportOptions(hero="Ann"))[:2] == ["d dh p1 ????", "d dh p2 2c3d"]
@@ -163,13 +158,6 @@ def test_times_and_comments_have_fields_of_their_own() -> None:
     assert table["_times"] == [list(pair) for pair in times]
     assert table["_comments"] == [[1, 3, '# "quoted" \\ \t \x7f \x00 é �']]
     assert "time" not in tomllib.loads(format_phh(heads_up(times=(Times(10**18, 10**18),) * 8)))
-
-
-def test_a_split_pot_has_fractions() -> None:
-    hand = next(hand for hand in random_hands("limit10", 100, fold=0.02) if any(value % 1 for value in hand.values))
-    stacks = tomllib.loads(format_phh(hand))["finishing_stacks"]
-    assert stacks == pytest.approx([100000 + value for value in hand.values], abs=1e-6)
-    assert any(isinstance(stack, float) for stack in stacks)
 
 
 def test_many_hands_are_numbered_tables() -> None:

@@ -11,7 +11,7 @@ import pytest
 from engine import parse_cards, rank_hand
 from logs.pokerstars import format_pokerstars
 from tests.logs.pokerstars.checker import WrongHand, check_file
-from tests.logs.pokerstars.judging import judge, judge_pots
+from tests.logs.pokerstars.judging import judge
 from tests.logs.pokerstars.made_hands import MADE
 
 
@@ -26,56 +26,39 @@ MUTATIONS = [
     # name of the hand, what is replaced (first occurrence), by what, words of the complaint
     ("limit-heads-up-fold", "returned to Ann", "returned to Bob", "expected Uncalled"),
     ("limit-heads-up-fold", "raises $10 to $20", "raises $15 to $25", "a bet is 1000 cents"),
-    ("limit-heads-up-fold", "raises $10 to $20", "bets $20", "this is a raise"),
     ("limit-heads-up-fold", "Bob: folds \n", "Bob: folds\n", "expected"),
     ("limit-heads-up-fold", "(small blind) folded", "folded", "expected Seat"),
-    ("limit-heads-up-fold", "folded before Flop", "folded before Flop (didn't bet)", "expected Seat"),
     ("limit-heads-up-fold", "Seat #2 is", "Seat #1 is", "the small blind is Ann's"),
-    ("limit-heads-up-fold", "Seat #2 is", "Seat #0 is", "expected Table"),
     ("limit-heads-up-fold", "2-max Seat #2", "3-max Seat #3", "the button is at an empty seat"),
     ("limit-heads-up-fold", "Seat 2: Bob", "Seat 3: Bob", "no such seat"),
     ("limit-heads-up-fold", "Seat 2: Bob", "Seat 1: Bob", "seats are in order"),
     ("limit-heads-up-fold", "Seat 2: Bob", "Seat 2: ANN", "two players of one name"),
     ("limit-heads-up-fold", "#736130849000:  ", "#736130849000: ", "expected PokerStars"),
-    ("limit-heads-up-fold", "#736130849000", "#73613084900", "expected PokerStars"),
     ("limit-heads-up-fold", "($10/$20 USD)", "($5/$10 USD)", "no more than the small bet"),
     ("limit-heads-up-fold", " USD)", ")", "do not agree"),
     ("limit-heads-up-fold", " ET\n", " UTC\n", "expected PokerStars"),
     ("limit-heads-up-fold", "blind $5", "blind $5.00", "expected"),
-    ("limit-heads-up-fold", "blind $5", "blind $5.5", "expected"),
-    ("limit-heads-up-fold", "blind $5", "blind $1,000", "expected"),
     ("limit-heads-up-fold", "\n\n\n", "\n\n", "two empty lines"),
-    ("limit-heads-up-fold", "Bob: folds \n", "Bob: folds \n\n", "expected"),
-    ("limit-heads-up-walk", "($5) returned", "($10) returned", "expected Uncalled"),
     ("limit-heads-up-showdown", "Ann: bets $10\nBob: calls $10\n", "Bob: calls $10\nAnn: bets $10\n", "Ann is due"),
     ("limit-heads-up-showdown", "Bob: checks \nAnn: bets", "Ann: bets", "Bob is due"),
     ("limit-heads-up-showdown", "Ann: bets $10", "Ann: raises $10 to $10", "no bet yet"),
     ("limit-heads-up-showdown", "Bob: calls $20", "Bob: checks ", "2000 cents are to call"),
     ("limit-heads-up-showdown", "*** TURN *** [7h Ad Td] [4s]", "*** TURN *** [7h Ad Tc] [4s]", "expected"),
-    ("limit-heads-up-showdown", "[7h Ad Td 4s] [Kc]", "[7h Ad Td] [4s] [Kc]", "expected"),
-    ("limit-heads-up-showdown", "[8s 7s]", "[8s 7h]", "expected Seat"),
     ("limit-heads-up-showdown", "(a pair of Kings)", "(a pair of Aces)", "this is a pair of Kings"),
     ("limit-heads-up-showdown", "with a pair of Kings", "with a pair of Aces", "expected Seat"),
     ("limit-heads-up-showdown", "Ann collected $140", "Bob collected $140", r"the winners are \['Ann'\]"),
     ("limit-heads-up-showdown", "Dealt to Ann [Kd Qc]", "Dealt to Ann [Kd Qd]", "other cards"),
     ("limit-heads-up-showdown", "Dealt to Ann", "Dealt to Eve", "is the hero"),
-    ("limit-heads-up-showdown", "and lost with", "and won ($0) with", "expected Seat"),
     ("nolimit-heads-up-all-in", "bets $173 and is all-in", "bets $173", "all-in is who"),
-    ("nolimit-heads-up-all-in", "raises $18 to $24", "raises $18 to $24 and is all-in", "all-in is who"),
     ("nolimit-heads-up-all-in", "raises $18 to $24", "raises $5 to $11", "a raise is to 1200 cents at least"),
     ("nolimit-heads-up-all-in", "($0.50/$1.00 USD)", "($0.50/$1 USD)", "has cents"),
     ("nolimit-heads-up-all-in", "($0.50/$1.00 USD)", "($1.00/$2.00 USD)", "not those of the header"),
     ("nolimit-three-side-pot", "Main pot $1500. Side pot $3000.", "Main pot $3000. Side pot $1500.", "expected Total"),
-    ("nolimit-three-side-pot", "Main pot $1500. Side pot $3000. ", "", "expected Total"),
     ("nolimit-three-side-pot", "from side pot", "from main pot", "nobody collects the side pot"),
-    ("nolimit-three-side-pot", "won ($4500)", "won ($3000)", "expected Seat"),
     ("nolimit-four-two-side-pots-raked", "side pot-2", "side pot", "nobody collects the side pot-2"),
     ("nolimit-four-two-side-pots-raked", "$641.69 from", "$641.70 from", "expected Total"),
-    ("nolimit-four-two-side-pots-raked", "Cat collected", "Dan collected", "winners are"),
-    ("limit-six-odd-cents", "Eve folded before Flop (didn't bet)", "Eve folded before Flop", "expected Seat"),
     ("limit-six-odd-cents", "Dan collected €1.16", "Dan collected $1.16", "another symbol"),
     ("nolimit-six-kickers", " - Ace+King kicker", " - King kicker", "this is a pair of Eights"),
-    ("nolimit-six-kickers", " - lower kicker", "", "this is a pair of Eights"),
     ("limit-play-money", " (Play Money)", "", "play money has no symbol"),
     ("limit-play-money", "a Royal Flush", "a straight flush, Ten to Ace", "this is a Royal Flush"),
 ]
@@ -89,6 +72,7 @@ def test_a_mistake_is_found(name: str, old: str, new: str, complaint: str) -> No
         check_file(text.replace(old, new, 1))
 
 
+@pytest.mark.slow
 def test_every_line_counts() -> None:
     """A hand with any line left out, or any two neighbours exchanged, is wrong; a hero there need not be."""
     for name in MADE:
@@ -103,6 +87,7 @@ def test_every_line_counts() -> None:
                     check_file("".join(swapped))
 
 
+@pytest.mark.slow
 def test_every_number_counts() -> None:
     """A hand with any number changed behind the blinds is wrong."""
     for name in MADE:
@@ -137,12 +122,3 @@ def test_judged_hands_are_those_of_the_engine() -> None:
     judged = sorted((rank_hand(parse_cards("".join(hand))), judge(hand)) for hand in hands)
     for (rank, one), (other_rank, other) in combinations(judged, 2):
         assert (rank < other_rank) == (one < other)
-
-
-def test_pots_are_peeled_in_layers() -> None:
-    pots = judge_pots({"A": 50, "B": 100, "C": 80, "D": 100, "E": 20}, {"C"})
-    assert [(pot.cents, sorted(pot.players)) for pot in pots] == [
-        (100, ["A", "B", "D", "E"]),
-        (120, ["A", "B", "D"]),
-        (130, ["B", "D"]),
-    ]

@@ -14,24 +14,15 @@ from tests.tables import rows
 NAMED = rows("""
     Ac 9d 7h 5s 3c 2d Jh  high card Ace
     Kc Kd 7h 5s 3c 2d Jh  a pair of Kings
-    6c 6d 7h Ts 3c 2d Jh  a pair of Sixes
     Kc Kd 9h 9s 3c 2d Jh  two pair, Kings and Nines
-    Kc Kd 9h 9s 3c 3d Jh  two pair, Kings and Nines
-    8c 8d 8h 9s 3c 2d Jh  three of a kind, Eights
     9c Td Jh Qs Kc 2d 2h  a straight, Nine to King
     Ac 2d 3h 4s 5c 9d 9h  a straight, Ace to Five
-    Ac 2d 3h 4s 5c 6d 9h  a straight, Deuce to Six
-    Tc Jd Qh Ks Ac 9d 9h  a straight, Ten to Ace
     Qc 2c 3c 4c 9c Ad Kh  a flush, Queen high
-    7c 7d 7h Js Jc 2d 3h  a full house, Sevens full of Jacks
     7c 7d 7h Js Jc Jd 3h  a full house, Jacks full of Sevens
     7c 7d 7h Js Jc 2d 2h  a full house, Sevens full of Jacks
-    2c 2d 2h Js Jc Ad Ah  a full house, Deuces full of Aces
     9c 9d 9h 9s Jc Jd 3h  four of a kind, Nines
-    5c 6c 7c 8c 9c Td Jh  a straight flush, Five to Nine
     Ac 2c 3c 4c 5c 6d Jh  a straight flush, Ace to Five
     Tc Jc Qc Kc Ac 9c 8c  a Royal Flush
-    9c Tc Jc Qc Kc Ad Ah  a straight flush, Nine to King
 """)
 
 
@@ -47,18 +38,12 @@ def test_a_name(cards: str, text: str) -> None:
     [
         ("7h 5h 8h Ac 8s", "4c Tc", "Qc Td", " - Ace+Queen kicker"),
         ("7h 5h 8h Ac 8s", "Qc Td", "4c Tc", " - lower kicker"),
-        ("7h 5h 8h Ac 8s", "Qc Td", "Qd 3c", " - lower kicker"),
         ("7h 5h 8h Ac 8s", "Qc Td", "Qd Tc", ""),
         ("7h 5h 8h 2c 8s", "Kc Td", "Ad 3c", " - Ace kicker"),
-        ("Kh Kd 8h 8c 2s", "Qc Td", "Ad 3c", " - Ace kicker"),
-        ("Kh Kd Kc 8c 2s", "9d 7h", "Td 8h", ""),
-        ("Kh 9d 4c 8c 2s", "Ad 7h", "Ac 3h", " - lower kicker"),
         ("Kh 9d 4c 8c 2s", "Ad 3h", "Ac 7h", " - King+Nine+Eight+Seven kicker"),
         ("Ah 9h 4h 8c 2s", "Qh Th", "7h 3h", " - lower cards"),
-        ("Ah 9h 4h 8c 2s", "7h 3h", "Qh Th", ""),
         ("Kh 9h 4h 8c 2s", "Ah 3h", "Qh 7h", ""),
         ("Kh Kd Kc Ks 2s", "3d 7h", "Td 8h", " - Ten kicker"),
-        ("Kh Kd Kc 8c 8s", "Ad 7h", "Td 9h", ""),
     ],
 )
 def test_an_ending(board: str, first: str, second: str, wanted: str) -> None:

@@ -19,26 +19,16 @@ NAMES = st.lists(st.one_of(st.text(max_size=20), st.sampled_from(TRICKY)), min_s
     ("name", "written"),
     [
         ("Ann", "Ann"),
-        ("a.b_c-9", "a.b_c-9"),
         ("twelve_chars", "twelve_chars"),
         ("agent_iter", "agent-iter"),
-        ("my_deep_bot", "my-deep_bot"),
         ("a.COM_pute", "a-COM_pute"),
         ("Zoë & co", "Zo_co"),
-        ("bot:1", "bot_1"),
         ("Dealer", "Deal-er"),
-        ("xposts", "xpost-s"),
-        ("foldsalot", "fold-salot"),
-        ("Raises", "Raise-s"),
-        ("checks", "check-s"),
         ("calls_1", "call-s_1"),
-        ("bets", "bet-s"),
         ("AlwaysCalls", "AlwaysCalls"),
         ("Seat", "Seat-"),
-        ("board", "board-"),
         ("", "player"),
         ("\udcff", "_"),
-        ("Small Blind", "Small_Blind"),
     ],
 )
 def test_a_name(name: str, written: str) -> None:
@@ -80,11 +70,9 @@ def test_any_names(names: list[str]) -> None:
     ("name", "written"),
     [
         ("match", "match"),
-        ("T 1", "T 1"),
         ("Bob's #1", "Bob_s _1"),
         ("../x\\y:z", ".._x_y_z"),
         ("", "table"),
-        ("   ", "table"),
         ("x" * 40, "x" * 30),
     ],
 )

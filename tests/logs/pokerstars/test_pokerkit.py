@@ -71,8 +71,8 @@ def is_of_a_card_room(hand: HandRecord) -> bool:
 @pytest.mark.parametrize("fold", [0.15, 0.0, 0.4])
 @pytest.mark.parametrize("name", NO_LIMIT)
 def test_random_hands(name: str, fold: float) -> None:
-    assert_read(random_hands(name, 12, seed=3, fold=fold))
-    assert_read(random_hands(name, 8, seed=4), dataclasses.replace(LF, hero="Ann", chip_value="0.01", crlf=True))
+    assert_read(random_hands(name, 6, seed=3, fold=fold))
+    assert_read(random_hands(name, 4, seed=4), dataclasses.replace(LF, hero="Ann", chip_value="0.01", crlf=True))
 
 
 @pytest.mark.parametrize(
@@ -98,6 +98,7 @@ def test_recorded_matches(name: str) -> None:
     assert_read(filter(is_of_a_card_room, hands))
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", [name for name in OF_2012 if ".nolimit." in name])
 def test_matches_of_2012(name: str) -> None:
     game = find_game("nolimit3" if name.startswith("3p") else "nolimit")[1]

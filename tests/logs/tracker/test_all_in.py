@@ -15,7 +15,7 @@ from logs.tracker import all_in
 from logs.tracker.all_in import AllInExpectations
 from logs.tracker.hand_counts import HandCounts
 from protocol import find_game
-from tests.logs.hands import TOYS, random_hands
+from tests.logs.hands import random_hands
 from tests.logs.tracker import naive
 from tests.logs.tracker.little_hands import hand
 
@@ -89,16 +89,12 @@ def test_the_memory_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     assert HandCounts().add_all(records).players["Ann"].sums == pytest.approx(expected.players["Ann"].sums)
 
 
-@pytest.mark.parametrize("game", [*TOYS, "limit", "nolimit10"])
+@pytest.mark.parametrize("game", ["kuhn", "leduc", "nolimit10"])
 def test_which_games_have_expectations(game: str) -> None:
     assert AllInExpectations.exist_for(find_game(game)[1])
 
 
-def test_a_game_with_too_many_boards_has_none() -> None:
-    omaha = find_game("nolimit")[1]._replace(num_hole_cards=3)
-    assert not AllInExpectations.exist_for(omaha)
-
-
+@pytest.mark.slow
 def test_numba_is_not_imported_before_cards_are_to_come() -> None:
     """A showdown after all bets, and an all-in on the turn, are counted without numba."""
     code = """

@@ -64,12 +64,16 @@ def test_progress_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
 
 
 @pytest.mark.usefixtures("small_files")
-def test_several_processes_count_what_one_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("is_spawned", [False, pytest.param(True, marks=pytest.mark.slow)])
+def test_several_processes_count_what_one_counts(
+    is_spawned: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Four matches of two bots, the first in parts; a match of others; a PHH file alone in another folder."""
-    monkeypatch.setattr("multiprocessing.get_context", get_context)
+    if is_spawned:
+        monkeypatch.setattr("multiprocessing.get_context", get_context)
     (tmp_path / "run").mkdir()
     for seed, names in enumerate([("Ann", "Bob"), ("Bob", "Ann"), ("Ann", "Bob"), ("Cat", "Dan")]):
-        write(tmp_path / "run" / f"m{seed}.log", random_hands("limit", 700 if not seed else 100, seed, names=names))
+        write(tmp_path / "run" / f"m{seed}.log", random_hands("limit", 200 if not seed else 60, seed, names=names))
     write(tmp_path / "run" / "m9.log", random_hands("leduc", 60), "leduc")
     (tmp_path / "phh").mkdir()
     phh = tmp_path / "phh" / "hands.phhs"
@@ -79,7 +83,7 @@ def test_several_processes_count_what_one_counts(tmp_path: Path, monkeypatch: py
     heard: list[int] = []
     counts = count_hands(find(paths, on_problem=problems.append), processes=2, on_progress=heard.append)
     assert problems == []
-    assert heard[-1] == counts.hands == 700 + 3 * 100 + 60 + 40
+    assert heard[-1] == counts.hands == 200 + 3 * 60 + 60 + 40
     assert len(heard) >= 3
     alone = count_hands(find(paths))
     assert figures(counts) == figures(alone)
@@ -140,15 +144,10 @@ def test_a_file_that_is_no_log(tmp_path: Path, processes: int) -> None:
         count_hands(find([bad, good]), processes=processes)
 
 
-def test_nothing_to_count(tmp_path: Path) -> None:
-    with pytest.raises(LogError, match="there is no such file or folder"):
-        count_hands(find([tmp_path / "none.log"]))
-
-
 # ---- deals
 
 
-@pytest.mark.parametrize("orders", [3, 6], ids=["rotations", "permutations"])
+@pytest.mark.parametrize("orders", [3, pytest.param(6, marks=pytest.mark.slow)], ids=["rotations", "permutations"])
 def test_the_same_cards_in_several_seatings_are_one_unit(
     tmp_path: Path, orders: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import math
 import re
 from dataclasses import replace
@@ -39,18 +37,6 @@ def test_every_table_has_its_columns(game: str, hands: int) -> None:
     assert titles[0] == "Statistics"
     assert {"By position", "By street"} <= set(titles)
     assert ("Most profitable starting hands" in titles) is game.startswith("limit")
-
-
-def test_bots_stand_side_by_side_with_meanings() -> None:
-    few = _tables(random_hands("limit3", 30))[0]
-    assert [column.title for column in few.columns[1:]] == sorted(
-        ["Ann", "Bob", "Cat"], key=[column.title for column in few.columns].index
-    )
-    assert len(few.columns) == 4
-    assert all(meaning.endswith(".") or meaning for meaning in few.meanings)
-    many = _tables(random_hands("limit10", 30))[0]
-    assert len(many.columns) == 11
-    assert len(many.meanings) == len(many.rows)
 
 
 def test_names_that_trackers_shorten_are_listed() -> None:
@@ -128,16 +114,6 @@ def test_rows_are_the_figures() -> None:
     assert row["timing_mean_ms"] == pytest.approx(0.037)
     assert (first["name"], first["position"], first["style"]) == (bot.name, "SB", None)
     assert first["hands"] == bot.positions[0].hands
-
-
-def test_rows_make_a_csv_file() -> None:
-    file = io.StringIO()
-    writer = csv.DictWriter(file, COLUMNS)
-    writer.writeheader()
-    writer.writerows(rows(statistics_for("kuhn", 30)))
-    lines = file.getvalue().splitlines()
-    assert len(lines) == 1 + 2 * 3
-    assert lines[0].startswith("name,position,hands,net_chips,mbb_per_game,mbb_per_game_half_width_95,")
 
 
 # ---- texts

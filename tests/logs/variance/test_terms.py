@@ -7,7 +7,7 @@ import pytest
 
 from engine import CALL, betting_start, raise_to
 from logs.tracker.all_in import AllInExpectations, board_before_showdown
-from logs.variance.cross_fitting import HANDS, ONE, CrossSums
+from logs.variance.cross_fitting import CrossSums
 from logs.variance.terms import Shares, chance_columns, chance_terms, term_values
 from protocol import find_game
 from tests.logs.variance.small_games import Strategy, Weighed, all_hands, drawn, small_game, uniform
@@ -77,21 +77,6 @@ def test_known_values_and_variances() -> None:
         assert chances @ values**2 - value**2 == pytest.approx(variance, abs=1e-9)
 
 
-def test_the_spread_of_sums_is_the_variance() -> None:
-    """For hands weighted by their probabilities, the products of the sums give exact variances."""
-    hands = all_hands(small_game("kuhn"), (drawn(1), drawn(2)))
-    sums, columns = expectations(hands, 0)
-    assert sums.mean(ONE).mean == pytest.approx(1)
-    assert sums.mean(HANDS).mean == pytest.approx(1)
-    assert columns == 6
-    found, number = sums.mean(2), len(hands)
-    probabilities = np.array([hand.probability for hand in hands])
-    values = np.array([hand.record.values[0] for hand in hands])
-    exact = float(probabilities @ values**2 - (probabilities @ values) ** 2)
-    assert found.variance * (number - 1) / number == pytest.approx(exact)
-    assert sums.mean(2, [4]).variance < found.variance
-
-
 def test_all_in_side_pots_have_terms_of_their_own() -> None:
     game = find_game("holdem.nolimit.3p")[1]
     game = game._replace(stacks=(500, 1000, 2000))
@@ -102,11 +87,3 @@ def test_all_in_side_pots_have_terms_of_their_own() -> None:
     rows = {row.members for row in chance_terms(betting).rows}
     assert rows == {0b111, 0b110}
     assert board_before_showdown(betting) == 0
-
-
-def test_terms_of_all_positions_add_up_to_0() -> None:
-    records = [hand.record for hand in all_hands(small_game("kuhn.limit.3p"), (uniform,) * 3)]
-    terms = term_values(
-        Shares(records[0].game), [r.deal for r in records], [chance_terms(r.betting) for r in records], [0] * 999
-    )
-    assert np.abs(terms.sum(axis=1)).max() < 1e-12
