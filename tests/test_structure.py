@@ -18,10 +18,9 @@ from typing import Final, NamedTuple
 import pytest
 
 from tests.programs import loaded_by
+from tests.style import PACKAGES, parse_module
 
 ROOT = Path(__file__).resolve().parents[1]
-PACKAGES = ("engine", "protocol", "logs", "bots", "dealer")
-"""From the ground up; a package imports only from those before it."""
 SCRIPTS = "acpc_arena"
 """The module of the console scripts, above all packages."""
 
@@ -40,14 +39,14 @@ DEALER_ROOMS = (
 )
 """The dealer's rooms from the ground up; a room imports only from rows before its own, not from its neighbours."""
 
-MOST_LINES = 800
-MOST_MODULES = 24
+MAX_LINES = 800
+MAX_MODULES = 24
 """Of a folder; the command line has a file for every command."""
 
 ROLES = {"app", "bot", "errors", "kernel", "reader", "runs", "training", "warmup", "writer"}
 """Names of modules that play the same role in several packages; any other name belongs to one module."""
 
-MOST_POSITIONAL = 6
+MAX_POSITIONAL = 6
 WORDY = (
     "engine.kernels.betting",
     "engine.kernels.draw",
@@ -69,17 +68,16 @@ class Source(NamedTuple):
     """A module as it is written."""
 
     name: str
+    text: str
     tree: ast.Module
     nodes: tuple[ast.AST, ...]
-    lines: int
     imports: frozenset[Import]
 
 
 def parsed(path: Path) -> Source:
     parts = path.relative_to(ROOT).with_suffix("").parts
     name = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
-    text = path.read_bytes()
-    tree = ast.parse(text)
+    text, tree = parse_module(path)
     nodes = tuple(ast.walk(tree))
     imports = set()
     for node in nodes:
@@ -89,7 +87,7 @@ def parsed(path: Path) -> Source:
             assert node.module, f"{name} has a relative import"
             assert not node.level, f"{name} has a relative import"
             imports |= {Import(node.module, alias.name) for alias in node.names}
-    return Source(name, tree, nodes, text.count(b"\n"), frozenset(imports))
+    return Source(name, text, tree, nodes, frozenset(imports))
 
 
 @cache
@@ -106,8 +104,8 @@ def arrows() -> Mapping[str, frozenset[str]]:
     targets = {}
     for source in known.values():
         full = {
-            one.module if f"{one.module}.{one.name}" not in known else f"{one.module}.{one.name}"
-            for one in source.imports
+            item.module if f"{item.module}.{item.name}" not in known else f"{item.module}.{item.name}"
+            for item in source.imports
         }
         targets[source.name] = frozenset((full & known.keys()) - {source.name})
     return targets
@@ -171,7 +169,7 @@ def test_rows_of_the_database_are_plain_values() -> None:
     """The models of pydantic describe the interface for programs, which shows less than the rows have."""
     for name, source in sources().items():
         if name.startswith("dealer.server.db."):
-            assert not [one.module for one in source.imports if one.module.startswith("pydantic")], name
+            assert not [item.module for item in source.imports if item.module.startswith("pydantic")], name
 
 
 BELOW_DATABASE = {"dealer.server.event_settings", "dealer.server.ratings", "dealer.server.server_settings"}
@@ -210,12 +208,12 @@ def test_rooms_do_not_import_each_other_in_circles() -> None:
 
 
 def test_no_module_is_long() -> None:
-    assert not [source.name for source in sources().values() if source.lines > MOST_LINES]
+    assert not [source.name for source in sources().values() if source.text.count("\n") > MAX_LINES]
 
 
 def test_no_folder_holds_many_modules() -> None:
     sizes = Counter(name.rpartition(".")[0] for name in sources())
-    assert {folder for folder, size in sizes.items() if size > MOST_MODULES} <= {"dealer.cli"}  # one module per command
+    assert {folder for folder, size in sizes.items() if size > MAX_MODULES} <= {"dealer.cli"}  # one module per command
 
 
 def test_modules_of_one_name_play_one_role() -> None:
@@ -233,7 +231,7 @@ def test_no_call_has_many_positional_arguments() -> None:
         for source in sources().values()
         if not source.name.startswith(WORDY)
         for node in source.nodes
-        if isinstance(node, ast.Call) and len(node.args) > MOST_POSITIONAL
+        if isinstance(node, ast.Call) and len(node.args) > MAX_POSITIONAL
     ]
 
 
@@ -241,11 +239,12 @@ def test_underscore_names_stay_in_their_module_and_underscore_modules_in_their_p
     borrowed = {
         source.name
         for source in sources().values()
-        for one in source.imports
-        if one.module.split(".")[0] in PACKAGES
-        if (one.name or "").startswith("_")
+        for item in source.imports
+        if item.module.split(".")[0] in PACKAGES
+        if (item.name or "").startswith("_")
         or (
-            any(part.startswith("_") for part in one.module.split(".")) and not one.module.startswith(f"{source.name}.")
+            any(part.startswith("_") for part in item.module.split("."))
+            and not item.module.startswith(f"{source.name}.")
         )
     }
     assert not borrowed
@@ -293,11 +292,11 @@ def test_dealer_imports_no_agent() -> None:
 
 def test_lower_packages_import_no_sockets() -> None:
     assert not [
-        f"{source.name} imports {one.module}"
+        f"{source.name} imports {item.module}"
         for source in sources().values()
         if source.name.split(".")[0] in ("engine", "protocol")
-        for one in source.imports
-        if one.module.split(".")[0] in ("asyncio", "socket", "subprocess")
+        for item in source.imports
+        if item.module.split(".")[0] in ("asyncio", "socket", "subprocess")
     ]
 
 
@@ -322,12 +321,9 @@ def test_every_package_is_typed() -> None:
 
 
 def test_playing_and_dealing_import_nothing_heavy() -> None:
-    heavy = ["numpy", "numba", "scipy", "asyncio", "socket", "subprocess", "pydantic", "typer", "rich"]
-    assert loaded_by("import engine, protocol, logs", heavy) == []
-    assert loaded_by("import dealer.cli.play, dealer.run.results", ["numpy", "numba", "scipy"]) == []
-    assert (
-        loaded_by("import bots; bots.Bot, bots.run", ["asyncio", "dataclasses", "inspect", "pydantic", "numpy"]) == []
-    )
+    heavy = ["numpy", "numba", "scipy", "asyncio", "subprocess", "pydantic", "typer", "rich", "dataclasses", "inspect"]
+    assert loaded_by("import engine, protocol, bots; bots.Bot, bots.run", heavy) == []
+    assert loaded_by("import logs, dealer.cli.play, dealer.run.results", ["numpy", "numba", "scipy"]) == []
 
 
 @pytest.mark.parametrize("package", PACKAGES)
@@ -353,13 +349,7 @@ def test_exported_names_exist_once(package: str) -> None:
 
 def test_sentences_get_their_capital_in_one_place() -> None:
     """A name at the start of a sentence must not get one."""
-    found = {
-        path.relative_to(ROOT)
-        for package in PACKAGES
-        for path in (ROOT / package).rglob("*.py")
-        if "[:1].upper()" in path.read_text("utf-8")
-    }
-    assert found == {Path("engine/text.py")}
+    assert [name for name, source in sources().items() if "[:1].upper()" in source.text] == ["engine.text"]
 
 
 TEXTS_FOR_PEOPLE: Final = {"reason", "kept_reason", "sentence", "problem", "warning", "remedy", "cure", "note"}
@@ -406,7 +396,7 @@ def taken_apart(source: Source, composed_by: Set[str]) -> Iterator[str]:
             continue
         # Without arguments it only counts as white space what is white space.
         is_split = node.func.attr in TAKES_APART and node.args and is_for_people(node.func.value, composed_by)
-        is_matched = node.func.attr in PATTERNS and any(is_for_people(one, composed_by) for one in node.args)
+        is_matched = node.func.attr in PATTERNS and any(is_for_people(arg, composed_by) for arg in node.args)
         if is_split or is_matched:
             yield f"{source.name}, line {node.lineno}: {ast.unparse(node)}"
 
@@ -418,12 +408,12 @@ def test_no_text_for_people_is_taken_apart() -> None:
         "import re\nre.sub('The last .*', '', run.reason)\nstr(error).removeprefix('x: ')\ncause_sentence(x).split(':')"
     )
     tree = ast.parse(example)
-    assert len(list(taken_apart(Source("example", tree, tuple(ast.walk(tree)), 4, frozenset()), composed_by))) == 3
+    assert len(list(taken_apart(Source("example", example, tree, tuple(ast.walk(tree)), frozenset()), composed_by))) == 3
     assert [place for source in sources().values() for place in taken_apart(source, composed_by)] == []
 
 
 def test_one_module_looks_for_programs() -> None:
     """A program that is missing is a reason to skip, in the same words everywhere."""
     tests = set((ROOT / "tests").rglob("*.py")) - {Path(__file__)}
-    lookups = {path.relative_to(ROOT) for path in tests if "shutil.which(" in path.read_text("utf-8")}
+    lookups = {path.relative_to(ROOT) for path in tests if b"shutil.which(" in path.read_bytes()}
     assert lookups == {Path("tests/outside.py")}

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from pathlib import Path
-
-import pytest
 
 from tests.style import PACKAGES, Place, places
 
@@ -13,10 +10,11 @@ ROOT = Path(__file__).resolve().parents[1]
 MAX_PLACES = {"question": 0, "relative": 60, "idiom": 20}
 
 
-@pytest.mark.parametrize("rule", MAX_PLACES)
-def test_few_docstrings_break_a_rule(rule: str) -> None:
-    broken = [place for place in places(ROOT / package for package in PACKAGES) if place.rule == rule]
-    assert len(broken) <= MAX_PLACES[rule], "\n".join(map(str, broken))
+def test_few_docstrings_break_a_rule() -> None:
+    broken = list(places(ROOT / package for package in PACKAGES))
+    for rule, max_places in MAX_PLACES.items():
+        breaks = [place for place in broken if place.rule == rule]
+        assert len(breaks) <= max_places, "\n".join(map(str, breaks))
 
 
 def test_places_are_named_by_file_and_line(tmp_path: Path) -> None:
@@ -27,4 +25,3 @@ def test_places_are_named_by_file_and_line(tmp_path: Path) -> None:
         Place(module, 1, "relative", "What the"),
         Place(module, 4, "idiom", "Nobody"),
     ]
-    assert Counter(place.rule for place in places([module])) == {"question": 1, "relative": 1, "idiom": 1}
