@@ -113,6 +113,7 @@ def test_files_agree_on_ports_names_and_networks() -> None:
     assert "ports" not in found["services"][service], "only the proxy is reached from outside"
 
 
+@pytest.mark.slow  # a server and two interpreters start
 def test_health_check_follows_the_server(tmp_path: Path) -> None:
     """The command of the image, at the port of a server that runs here."""
     words = json.loads(argument("HEALTHCHECK").partition("CMD ")[2])

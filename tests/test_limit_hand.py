@@ -70,6 +70,7 @@ def limit_games(draw: st.DrawFn) -> Game:
     )
 
 
+@pytest.mark.slow  # numba compiles
 @settings(max_examples=100)
 @given(limit_games(), SEEDS, st.sampled_from([0, 5, 30]), st.data())
 def test_compiled_loop_plays_by_the_rules(game: Game, seed: int, fold: int, data: st.DataObject) -> None:
@@ -89,6 +90,7 @@ def test_compiled_loop_plays_by_the_rules(game: Game, seed: int, fold: int, data
     assert values.tolist() == pytest.approx(showdown_values(betting.spent, told), abs=1e-9)
 
 
+@pytest.mark.slow  # numba compiles
 def test_hands_of_ten_players_are_zero_sum() -> None:
     game = find_game("limit10")[1]
     rules, ranks, values = limit_rules(game), np.empty(10, np.int64), np.empty(10)

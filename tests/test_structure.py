@@ -408,7 +408,9 @@ def test_no_text_for_people_is_taken_apart() -> None:
         "import re\nre.sub('The last .*', '', run.reason)\nstr(error).removeprefix('x: ')\ncause_sentence(x).split(':')"
     )
     tree = ast.parse(example)
-    assert len(list(taken_apart(Source("example", example, tree, tuple(ast.walk(tree)), frozenset()), composed_by))) == 3
+    assert (
+        len(list(taken_apart(Source("example", example, tree, tuple(ast.walk(tree)), frozenset()), composed_by))) == 3
+    )
     assert [place for source in sources().values() for place in taken_apart(source, composed_by)] == []
 
 

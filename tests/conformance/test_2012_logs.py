@@ -21,7 +21,7 @@ def _results(log: str) -> bytes:
     return "".join(line + "\n" for line in log.splitlines() if line.startswith(("STATE:", "SCORE:"))).encode()
 
 
-@pytest.mark.sampled
+@pytest.mark.slow  # a thousand hands each; those of `test_recorded_matches` are dealt by the same reference
 @pytest.mark.parametrize("path", LOGS, ids=lambda p: p.name.removesuffix(".log.xz"))
 def test_the_log_of_2012_comes_out_again(path: Path, tmp_path: Path) -> None:
     log = lzma.decompress(path.read_bytes()).decode()

@@ -36,10 +36,8 @@ QUIET = "-q"
 
 QUICK = {
     "holdem.limit.2p.reverse_blinds.s0",
-    "holdem.limit.3p.wild",
     "holdem.nolimit.6p.wild",
     "sidepots.nolimit.3p.wild",
-    "leduc.nolimit.2p.s42",
     "kuhn.limit.3p.wild",
 }
 CASES = [

@@ -132,7 +132,9 @@ class TestLong:
         assert (tmp_path / "runs" / "seed-1.checkpoint").stat().st_size > 1000
 
 
-@pytest.mark.parametrize("command", ["evolve kuhn", "evolve kuhn --repeat 2 --workers 2"])
+@pytest.mark.parametrize(
+    "command", ["evolve kuhn", pytest.param("evolve kuhn --repeat 2 --workers 2", marks=pytest.mark.slow)]
+)
 def test_locked_run_is_refused(arena_here: Arena, tmp_path: Path, command: str) -> None:
     with contextlib.closing(FileLock(tmp_path / "seed-1.lock")):
         ran = arena_here(*command.split(), str(tmp_path))

@@ -41,7 +41,7 @@ COMMANDS: Final = {
     "bots random": "bots",
     "exploit exact kuhn random": "exploitability",
     "exploit against kuhn random calling": "exploitability",
-    "exploit bound limit raising --hands 50 --actions fcr": "exploitability",
+    "exploit bound limit raising --hands 2 --actions fcr": "exploitability",
 }
 
 

@@ -23,7 +23,7 @@ def small(finished_runs: Callable[..., Path], tmp_path: Path) -> Path:
         "A=random?seed=5",
         "B=random?seed=9",
         "-n",
-        "200",
+        "100",
         "--seed",
         "3",
         "--in-process",
@@ -52,7 +52,7 @@ def test_estimates_as_json_are_kept_in_the_result(arena_here: Arena, small: Path
     assert ran.code == 0
     found = Estimates.model_validate_json(ran.out)
     (of_game,) = found.games
-    assert (of_game.hands, of_game.deals) == (400, 200)
+    assert (of_game.hands, of_game.deals) == (200, 100)
     result = ContestResult.model_validate_json((small / "result.json").read_text("utf-8"))
     assert result.estimates == of_game
     for player, told in zip(of_game.players, result.players, strict=True):

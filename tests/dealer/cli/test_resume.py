@@ -151,10 +151,11 @@ def test_ten_kills(tmp_path: Path, arena: Arena, how: str) -> None:
 
 
 def test_run_killed_before_its_first_hand_is_resumed(tmp_path: Path, arena_here: Arena) -> None:
-    process = _start(tmp_path, *RUNS["play"], "--seed", "1", "--out", "killed")
+    words = ("play", "kuhn", "random", "calling", "-n", "20", "--seed", "1", "--in-process")
+    process = _start(tmp_path, *words, "--out", "killed")
     _kill_at(process, (tmp_path / "killed" / "run.toml").exists)
     assert arena_here("resume", "killed").code == 0
-    arena_here(*RUNS["play"], "--seed", "1", "--out", "whole")
+    arena_here(*words, "--out", "whole")
     assert _logs(tmp_path / "killed") == _logs(tmp_path / "whole")
 
 
@@ -317,7 +318,7 @@ MORE = {
     "play": ("play", "kuhn", "random", "calling", "--workers", "2"),
     "in process": ("play", "leduc", "random", "raising", "--in-process", "--export", "none"),
     "a rule that was not met": ("play", "kuhn", "random", "calling", "--in-process", "--stop", "ci=0.001"),
-    "a number as a rule": ("play", "kuhn", "random", "calling", "--in-process", "--stop", "60"),
+    "a number as a rule": ("play", "kuhn", "random", "calling", "--in-process", "--stop", "20"),
     "tournament": ("tournament", "kuhn", "random", "calling", "folding", "--in-process"),
 }
 
@@ -326,11 +327,11 @@ MORE = {
 @pytest.mark.parametrize("how", MORE)
 def test_extended_run_equals_a_longer_one(tmp_path: Path, arena_here: Arena, how: str) -> None:
     words = MORE[how]
-    hands = () if how == "a number as a rule" else ("-n", "60")
+    hands = () if how == "a number as a rule" else ("-n", "20")
     assert arena_here(*words, *hands, "--seed", "3", "--out", "run").code == 0
-    more = arena_here("resume", "run", "-n", "150", "-q")
+    more = arena_here("resume", "run", "-n", "50", "-q")
     assert more.code == 0, more.err
-    whole = [*words, "-n", "150"] if hands else [*words[:-2], "-n", "150"]
+    whole = [*words, "-n", "50"] if hands else [*words[:-2], "-n", "50"]
     assert arena_here(*whole, "--seed", "3", "--out", "whole").code == 0
     assert _logs(tmp_path / "run") == _logs(tmp_path / "whole")
     results = [_result(tmp_path / name) for name in ("run", "whole")]
@@ -347,7 +348,7 @@ def test_extended_run_equals_a_longer_one(tmp_path: Path, arena_here: Arena, how
     [
         (("-n", "20"), "9999999999", "--deals: must be at most 4,294,967,295, not 9999999999"),
         (("-n", "20"), "20", "--deals: 20 is not more than the 20 of the run"),
-        (("-n", "20", "--workers", "4"), "40", "--deals: a run of more workers than seatings cannot have more deals: "),
+        (("-n", "4", "--workers", "4"), "8", "--deals: a run of more workers than seatings cannot have more deals: "),
         (
             ("-n", "4000", "--stop", "better:-900,-899", "--workers", "1"),
             "8000",

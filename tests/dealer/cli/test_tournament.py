@@ -13,6 +13,7 @@ from dealer.cli.crosstable import crosstable
 from dealer.run.results import ContestResult, TournamentResult
 from logs.whole_file import write_whole
 from tests.dealer.cli.conftest import Arena, window
+from tests.dealer.helpers import write_program
 
 BOTS = ("calling", "raising", "Rnd=random")
 
@@ -80,9 +81,8 @@ def test_every_player_has_every_seat_of_three(arena_here: Arena) -> None:
 
 
 def test_bot_that_cannot_start_fails_its_own_contests_only(arena_here: Arena, tmp_path: Path) -> None:
-    bad = tmp_path / "bad.py"
-    bad.write_text("raise SystemExit(3)\n")
-    ran = arena_here("tournament", "kuhn", "calling", "random", "Bad=python3 bad.py", "-n", "20", "--json")
+    bad = "Bad=" + write_program(tmp_path, "bad.py", "raise SystemExit(3)\n")
+    ran = arena_here("tournament", "kuhn", "calling", "random", bad, "-n", "2", "--json")
     assert ran.code == 1
     result = TournamentResult.model_validate_json(ran.out)
     assert [contest.outcome for contest in result.contests] == ["finished", "failed", "failed"]

@@ -15,37 +15,36 @@ from dealer.run.results.result_sentences import rounded_up
 from logs.estimation import IntervalWidth, Monitor, score_bounds
 from protocol import find_game
 from tests.dealer.cli.conftest import Arena
-from tests.dealer.helpers import ARENA, PATIENCE_S, program_env
+from tests.dealer.helpers import ARENA, PATIENCE_S, program_env, write_program
 from tests.programs import start
 
-LEDUC = ("play", "leduc", "calling", "random", "--in-process", "--seed", "3", "--plan")
+KUHN = ("play", "kuhn", "calling", "random", "--in-process", "--seed", "3", "--plan")
 
 
 def test_deals_follow_from_the_spread_of_the_pilot(arena_here: Arena, tmp_path: Path) -> None:
-    ran = arena_here(*LEDUC, "--stop", "ci=20", "--json")
+    ran = arena_here(*KUHN, "--stop", "ci=20", "--json")
     planned = json.loads(ran.out)
     pilot = planned["pilot"]
     first = pilot["players"][0]
     assert (ran.code, ran.err, pilot["duplicates"]) == (0, "", 1000)
-    monitor = Monitor(IntervalWidth(20), score_bounds(find_game("leduc")[1]))
+    monitor = Monitor(IntervalWidth(20), score_bounds(find_game("kuhn")[1]))
     assert planned["deals"] == monitor.likely_units(first["standard_deviation"], first["won"]["raw"]["mean"])
     assert planned["seconds"] == pytest.approx(planned["deals"] * 2 / pilot["hands_per_second"])
     assert [*tmp_path.iterdir()] == []
 
-    sentences = arena_here(*LEDUC, "--stop", "ci=20").out.splitlines()
-    assert sentences[0].startswith("A pilot of 1,000 deals took ")
-    about = f"{rounded_up(planned['deals']):,}"
-    assert re.fullmatch(rf"--stop ci=20 is likely to need about {about} deals of leduc: .+\.", sentences[1])
-
 
 def test_rule_may_end_the_pilot(arena_here: Arena) -> None:
-    planned = json.loads(arena_here(*LEDUC, "--stop", "better:-3000,3000", "--json").out)
+    planned = json.loads(arena_here(*KUHN, "--stop", "better:-1900,1900", "--json").out)
     assert planned["deals"] == planned["pilot"]["duplicates"] < 1000
 
 
 def test_plan_may_exceed_the_deals_to_be_played(arena_here: Arena) -> None:
-    out = arena_here(*LEDUC, "--stop", "ci=5", "-n", "2000").out
-    assert "deals of leduc, more than the 2,000 that would be played: " in out
+    words = (*KUHN, "--stop", "ci=5", "-n", "150")
+    about = f"{rounded_up(json.loads(arena_here(*words, '--json').out)['deals']):,}"
+    pilot, plan = arena_here(*words).out.splitlines()[:2]
+    assert pilot.startswith("A pilot of 150 deals took ")
+    more = "more than the 150 that would be played"
+    assert re.fullmatch(rf"--stop ci=5 is likely to need about {about} deals of kuhn, {more}: .+\.", plan)
 
 
 NO_STOP_RULE = "--plan estimates the deals of a stop rule; add one, such as --stop ci=20 or --stop better:0,30"
@@ -60,13 +59,13 @@ NO_STOP_RULE = "--plan estimates the deals of a stop rule; add one, such as --st
     ],
 )
 def test_pilot_without_a_rule_is_refused(arena_here: Arena, options: tuple[str, ...], code: int, sentence: str) -> None:
-    ran = arena_here(*LEDUC, *options)
+    ran = arena_here(*KUHN, *options)
     assert (ran.code, ran.sentence) == (code, sentence)
 
 
 def test_failed_pilot_has_the_reason(arena_here: Arena, tmp_path: Path) -> None:
-    (tmp_path / "bad.py").write_text("raise SystemExit(3)")
-    ran = arena_here("play", "leduc", "python3 bad.py", "random", "--stop", "ci=20", "--plan")
+    bad = write_program(tmp_path, "bad.py", "raise SystemExit(3)")
+    ran = arena_here("play", "leduc", bad, "random", "--stop", "ci=20", "--plan")
     assert (ran.code, ran.out) == (1, "")
     assert "exit code 3" in ran.sentence
     assert not (tmp_path / "runs").exists()

@@ -57,7 +57,12 @@ def test_full_disk_is_an_error(tmp_path: Path, arguments: list[str]) -> None:
     ran = _in_shell(tmp_path, arguments, ">/dev/full")
     assert ran.returncode == 2
     assert ran.stderr == b"arena: cannot write to standard output: No space left on device\n"
-    assert _in_shell(tmp_path, arguments, ">/dev/full 2>&1").returncode == 2
+
+
+@needs_full
+@pytest.mark.slow
+def test_full_disk_of_both_streams_is_an_error(tmp_path: Path) -> None:
+    assert _in_shell(tmp_path, ["games"], ">/dev/full 2>&1").returncode == 2
 
 
 TALKER = """
@@ -92,7 +97,7 @@ class Talker(Bot):
     "arguments",
     [
         ["play", "kuhn", "talker.py:Talker", "random", "-n", "2", "--in-process", "--out", "run"],
-        ["bots", "talker.py:Talker"],
+        pytest.param(["bots", "talker.py:Talker"], marks=pytest.mark.slow),
         pytest.param(["exploit", "exact", "kuhn", "talker.py:Talker"], marks=pytest.mark.slow),
         pytest.param(["doctor", "talker.py:Talker", "--game", "kuhn"], marks=pytest.mark.slow),
         pytest.param(["bench", "bot", "talker.py:Talker", "--game", "kuhn", "-n", "5"], marks=pytest.mark.slow),
