@@ -82,11 +82,19 @@ STATES: Final = (
     *("queued", "running", "one of two done", "finished"),
     *("failed at once", "failed long ago", "cancelled", "being stopped"),
 )
+QUICK_STATES: Final = ("running", "finished", "failed at once")
 FAILED: Final = ("finished", "failed at once", "failed long ago")
 """States with a failure that quotes output."""
 OVER: Final = ("finished", "failed at once", "failed long ago", "cancelled", "closed")
 SEED_IS_KNOWN: Final = ("text port", "own agent", "chosen seed")
 """To its user from the start."""
+
+
+def kinds(*quick: str, others: Sequence[str] = ("table",)) -> list[Any]:
+    """The kinds of jobs as parameters of a test, most of them slow ones."""
+    slow = [kind for kind in (*KINDS, *others) if kind not in quick]
+    return [*quick, *(pytest.param(kind, marks=pytest.mark.slow) for kind in slow)]
+
 
 CARDS: Final = {"seed", "cards"}
 HANDS: Final = {"cards"}
@@ -426,7 +434,9 @@ def failure(name: str, output: str) -> Failure:
 
 
 @contextlib.contextmanager
-def house(folder: Path, kinds: Sequence[str] = (), names: Sequence[str] = ()) -> Any:
+def house(
+    folder: Path, kinds: Sequence[str] = (), names: Sequence[str] = (), states: Sequence[str] = STATES
+) -> Any:
     """A server that is not started; `names` are of bots whose runs have failed."""
     folder.mkdir()
     settings = replace(small_house(requests_per_minute=10**9), uploads=UploadSettings())
@@ -448,7 +458,7 @@ def house(folder: Path, kinds: Sequence[str] = (), names: Sequence[str] = ()) ->
                 made.add_table(owner_for_token(SESSION), SLUMBOT_GAME, "open")
                 made.add_table(owner_for_token("another"), GAME, "closed")
             else:
-                for state in STATES:
+                for state in states:
                     made.add_job(kind, state)
         yield made
 
@@ -471,8 +481,7 @@ def test_finished_hands_are_shown_when_no_card_of_them_is_played_again() -> None
     assert public_hands(key, [100]) == 100 - DELAY_HANDS
 
 
-@pytest.mark.sampled
-@pytest.mark.parametrize("kind", [*KINDS, "table", "slumbot"])
+@pytest.mark.parametrize("kind", kinds("text port", "joined bot", others=("table", "slumbot")))
 def test_seeds_and_cards_are_for_nobody_who_could_use_them(tmp_path: Path, kind: str) -> None:
     with house(tmp_path / "data", [kind]) as made:
         for one, (name, person) in itertools.product(made.hidden, persons(made).items()):
@@ -665,9 +674,14 @@ def check(made: House, pattern: re.Pattern[str], text: str, person: Person, wher
     return found
 
 
-@pytest.mark.sampled
-@pytest.mark.parametrize("kind", [*KINDS, "table", "slumbot"])
-def test_no_address_shows_more_than_is_decided(tmp_path: Path, kind: str) -> None:
+@pytest.mark.parametrize(
+    ("kind", "states"),
+    [
+        ("joined bot", QUICK_STATES),
+        *(pytest.param(kind, STATES, marks=pytest.mark.slow) for kind in (*KINDS, "table", "slumbot")),
+    ],
+)
+def test_no_address_shows_more_than_is_decided(tmp_path: Path, kind: str, states: Sequence[str]) -> None:
     async def walk(made: House) -> dict[str, set[str]]:
         pattern = searched(made)
         shown: dict[str, set[str]] = {}
@@ -690,7 +704,7 @@ def test_no_address_shows_more_than_is_decided(tmp_path: Path, kind: str) -> Non
                     shown.setdefault(address, set()).update(kinds)
         return shown
 
-    with house(tmp_path / "data", [kind]) as made, asyncio.Runner(loop_factory=new_event_loop) as runner:
+    with house(tmp_path / "data", [kind], states=states) as made, asyncio.Runner(loop_factory=new_event_loop) as runner:
         shown = runner.run(walk(made))
     if kind == "table":
         assert {address for address, found in shown.items() if "own cards" in found} >= {
@@ -706,7 +720,7 @@ def test_no_address_shows_more_than_is_decided(tmp_path: Path, kind: str) -> Non
             assert shown[address] - late == wanted, address
 
 
-@pytest.mark.parametrize("names", [NAMES[2:4], pytest.param(NAMES, marks=pytest.mark.slow)], ids=["two", "all"])
+@pytest.mark.parametrize("names", [NAMES[3:4], pytest.param(NAMES, marks=pytest.mark.slow)], ids=["one", "all"])
 def test_name_of_a_bot_reveals_no_output(tmp_path: Path, names: list[str]) -> None:
     """Request every page, API answer, feed and published folder as a stranger, a user and an organiser."""
 
@@ -793,8 +807,7 @@ def test_every_command_of_the_text_port_is_in_the_table() -> None:
         assert (event.verb.name if isinstance(event, ClientCommand) else type(event).__name__) == name
 
 
-@pytest.mark.sampled
-@pytest.mark.parametrize("kind", [*KINDS, "table"])
+@pytest.mark.parametrize("kind", kinds("text port"))
 def test_no_command_tells_more_than_is_decided(tmp_path: Path, kind: str) -> None:
     async def talk_to(made: House) -> dict[str, set[str]]:
         pattern = searched(made)
@@ -837,8 +850,7 @@ def test_no_command_tells_more_than_is_decided(tmp_path: Path, kind: str) -> Non
 # ---- to clients that bring bots
 
 
-@pytest.mark.sampled
-@pytest.mark.parametrize("kind", [*KINDS, "table"])
+@pytest.mark.parametrize("kind", kinds("text port"))
 def test_no_message_to_a_client_with_a_bot_tells_more_than_is_decided(tmp_path: Path, kind: str) -> None:
     async def talk_to(made: House) -> set[str]:
         pattern = searched(made)

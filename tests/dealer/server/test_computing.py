@@ -1,12 +1,9 @@
-"""Processes that compute for a server: results as in this process, and a process that dies costs nothing but time."""
+"""Processes that compute for a server."""
 
 from __future__ import annotations
 
-import asyncio
-import contextlib
 import os
 import socket
-from collections.abc import Iterator
 from pathlib import Path
 
 import psutil
@@ -17,29 +14,7 @@ from dealer.server.computing import Computing
 from tests.programs import PATIENCE_S
 
 
-@pytest.fixture(scope="module")
-def computing() -> Iterator[Computing]:
-    with contextlib.closing(Computing()) as computing:
-        yield computing
-
-
-def _run(task: object) -> object:
-    async def main() -> object:
-        async with asyncio.timeout(PATIENCE_S):
-            return await task  # type: ignore[misc]
-
-    return asyncio.run(main())
-
-
-def _die(path: str) -> int:
-    """Kill the process, the first time."""
-    if not Path(path).exists():
-        Path(path).touch()
-        os._exit(9)
-    return os.getpid()
-
-
-def _sockets() -> int:
+def _socket_count() -> int:
     return sum("socket:" in os.path.realpath(f"/proc/self/fd/{fd}") for fd in os.listdir("/proc/self/fd"))
 
 
@@ -47,49 +22,26 @@ def _fail() -> None:
     raise LookupError("no such thing")
 
 
-def _die_always() -> None:
-    os._exit(9)
-
-
-def test_a_task_whose_process_dies_is_done_again(
-    computing: Computing, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    # Paths are those of this process, wherever that is.
-    monkeypatch.chdir(tmp_path)
-    first = _run(computing.run(os.getpid))
-    assert _run(computing.run(_die, "died")) not in (first, os.getpid())
-    assert (tmp_path / "died").exists()
-
-
-def test_a_killed_process_is_replaced(computing: Computing) -> None:
-    process = psutil.Process(computing.wait(os.getpid))
-    process.kill()
-    process.wait(PATIENCE_S)
-    assert computing.wait(os.getpid) != process.pid
-
-
-def test_errors_are_those_of_the_task(computing: Computing) -> None:
-    with pytest.raises(LookupError, match="no such thing"):
-        computing.wait(_fail)
-
-
-def test_what_kills_its_process_every_time_is_given_up(computing: Computing, caplog: pytest.LogCaptureFixture) -> None:
-    with pytest.raises(WorkersError, match="3 workers died in turn, and no task was finished"):
-        _run(computing.run(_die_always))
-    assert caplog.messages == [
-        "the workers of this machine: 3 workers died in turn, and no task was finished",
-    ]
-    assert computing.wait(abs, -1) == 1
-
-
 @pytest.mark.skipif(not os.path.isdir("/proc/self/fd"), reason="needs /proc")
-def test_processes_inherit_no_sockets_and_end_with_the_server() -> None:
+async def test_killed_process_is_replaced_and_processes_end_with_the_server(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
     computing = Computing()
+    killed = psutil.Process(computing.wait(os.getpid))
+    killed.kill()
+    killed.wait(PATIENCE_S)
     with socket.create_server(("127.0.0.1", 0)) as server:
         server.set_inheritable(True)
-        assert computing.wait(_sockets) == 0
-    process = psutil.Process(computing.wait(os.getpid))
+        replacement = psutil.Process(await computing.run(os.getpid))
+    assert replacement.pid not in (killed.pid, os.getpid())
+    assert computing.wait(_socket_count) == 0
+    monkeypatch.chdir(tmp_path)
+    assert computing.wait(os.getcwd) == str(tmp_path), "relative paths are those of this process"
+    with pytest.raises(LookupError, match="no such thing"):
+        await computing.run(_fail)
+    assert caplog.messages == []
     computing.close()
-    assert not process.is_running()
-    with pytest.raises(WorkersError, match="they have ended"):
-        computing.wait(os.getpid)
+    assert not replacement.is_running()
+    with pytest.raises(WorkersError, match="they have ended") as caught:
+        await computing.run(os.getpid)
+    assert caplog.messages == [str(caught.value)]

@@ -17,7 +17,7 @@ from tests.dealer.server.servers import House, running
 CONFIG = """
 [[games]]
 game = "kuhn"
-deals = 1500
+deals = 500
 bots = ["random", "calling"]
 """
 
@@ -54,6 +54,6 @@ async def test_run_continues_when_its_dealer_process_is_killed() -> None:
         await ann.expect_remark("player.t run 1 of 1: finished, .*")
         (log,) = (house.folder / "runs").glob("*/*.log")
         lines = log.read_text().splitlines()
-        assert [line.split(":")[1] for line in lines if line.startswith("STATE:")] == [str(n) for n in range(1500)]
+        assert [line.split(":")[1] for line in lines if line.startswith("STATE:")] == [str(n) for n in range(500)]
         assert house.rows("SELECT number, state FROM runs") == [(1, "finished")]
     assert not _dealer_processes()

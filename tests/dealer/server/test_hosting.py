@@ -405,7 +405,7 @@ async def test_a_message_that_is_too_long_ends_the_connection() -> None:
         assert await ann.expect_close() == 1009
 
 
-@pytest.mark.parametrize("max_unsent_bytes", [1 << 14, 1 << 40])
+@pytest.mark.parametrize("max_unsent_bytes", [1 << 14, pytest.param(1 << 40, marks=pytest.mark.slow)])
 async def test_slow_reader_is_disconnected(monkeypatch: pytest.MonkeyPatch, max_unsent_bytes: int) -> None:
     monkeypatch.setattr(join_socket, "MAX_UNSENT_BYTES", max_unsent_bytes)
 

@@ -1,10 +1,11 @@
-"""What is played while no request waits."""
+"""Play while no request waits."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
 import math
+from collections.abc import Sequence
 from pathlib import Path
 from typing import cast
 
@@ -25,7 +26,6 @@ from protocol.joining import ContestTerms
 from tests.dealer.helpers import PATIENCE_S
 from tests.dealer.server.test_contests import Host, is_over, offer, serving, settings_of, until
 
-BOTS = '"calling=calling", "random=random", "raising=raising"'
 LADDER = """
 [ladder]
 width = {width}
@@ -35,9 +35,9 @@ share = 0.01
 [[games]]
 game = "kuhn.limit.2p"
 name = "two"
-max_running = {most}
+max_running = 1
 bots = [{bots}]
-""".replace("{bots}", BOTS)
+"""
 
 
 @pytest.fixture(autouse=True)
@@ -45,38 +45,18 @@ def _in_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
 
 
-def settings(width: float, most: int = 1) -> ServerSettings:
-    return settings_of(LADDER.format(width=width, most=most))
+def settings(*bots: str, width: float = 1.0) -> ServerSettings:
+    return settings_of(LADDER.format(width=width, bots=", ".join(f'"{bot}"' for bot in bots)))
 
 
-def widths(service: Service) -> list[float]:
-    found = counted_scores.pairs(service.store, service.settings.games[0])
-    return [max(score.half_width_95 or math.inf for score in pair.scores) for pair in found]
+def pairs(service: Service) -> Sequence[counted_scores.Pair]:
+    return counted_scores.pairs(service.store, service.settings.games[0])
 
 
-async def test_every_pair_is_played_until_its_interval_is_narrow() -> None:
-    async with serving(settings(80)) as (service, ann):
-        await until(service, lambda: len(widths(service)) == 3 and max(widths(service)) <= 80)
-        # It rests: nothing is wider than asked for.
-        await until_idle(service)
-        runs = records.runs(service.store, limit=1000)
-        assert {(run.user, run.state, run.duplicates) for run in runs} == {("ladder", RunState.FINISHED, 100)}
-        assert len(runs) == sum(pair.runs for pair in counted_scores.pairs(service.store, service.settings.games[0]))
-        played = [pair.duplicates for pair in counted_scores.pairs(service.store, service.settings.games[0])]
-        assert min(played) == 100 < max(played)
-        assert len({job.kind for job in records.jobs(service.store)} - {JobKind.LADDER}) == 0
-        # A bot that comes and may climb is played, too; one that may not is left alone.
-        await service.presence.enter(ann, offer("shy", games=("two",)), Host())
-        host = Host()
-        guest = await service.presence.enter(ann, offer("eve", games=("two",), is_on_ladder=True), host)
-        await until(service, lambda: len(widths(service)) == 6)
-        versions = {
-            score.version
-            for pair in counted_scores.pairs(service.store, service.settings.games[0])
-            for score in pair.scores
-        }
-        assert guest.versions["two"] in versions
-        assert len(versions) == 4
+def are_narrow(service: Service, count: int, width: float) -> bool:
+    """Whether so many pairs have intervals that are at most so wide."""
+    half_widths = [score.half_width_95 or math.inf for pair in pairs(service) for score in pair.scores]
+    return len(half_widths) == 2 * count and max(half_widths) <= width
 
 
 async def until_idle(service: Service) -> None:
@@ -84,38 +64,55 @@ async def until_idle(service: Service) -> None:
     await until(service, lambda: not service.queue.active())
 
 
-async def test_the_ladder_makes_room_for_users_and_goes_on_later() -> None:
-    bots = '"A=./held.sh", "B=./held.sh"'
-    async with serving(settings_of(LADDER.format(width=1, most=1).replace(BOTS, bots))) as (service, ann):
+async def test_every_pair_is_played_until_its_interval_is_narrow() -> None:
+    # After 100 deals the half-widths are 74 (calling and raising), 108 and 118 or so.
+    width = 90
+    async with serving(settings("calling", "random", "raising", width=width)) as (service, ann):
+        await until(service, lambda: are_narrow(service, 3, width))
+        # It rests: nothing is wider than asked for.
+        await until_idle(service)
+        runs = records.runs(service.store, limit=1000)
+        assert {(run.user, run.state, run.duplicates) for run in runs} == {("ladder", RunState.FINISHED, 100)}
+        assert len(runs) == sum(pair.runs for pair in pairs(service))
+        played = [pair.duplicates for pair in pairs(service)]
+        assert min(played) == 100 < max(played)
+        assert {job.kind for job in records.jobs(service.store)} == {JobKind.LADDER}
+        # A bot that joins the ladder is played, too; one that does not is left alone, though it came first.
+        await service.presence.enter(ann, offer("shy", games=("two",)), Host())
+        guest = await service.presence.enter(ann, offer("eve", games=("two",), is_on_ladder=True), Host())
+        await until(service, lambda: len(pairs(service)) == 4)
+        versions = {score.version for pair in pairs(service) for score in pair.scores}
+        assert guest.versions["two"] in versions
+
+
+async def test_ladder_makes_room_for_users_and_resumes_later() -> None:
+    async with serving(settings("A=./held.sh", "B=./held.sh")) as (service, ann):
         await until(service, lambda: any(job.is_running for job in service.queue.active()))
-        (first,) = service.queue.active()
-        row, _ = await service.submit(ann, JobRequest("two", ("A", "B"), terms=ContestTerms(deals=50)))
+        (job,) = service.queue.active()
+        request, _ = await service.submit(ann, JobRequest("two", ("A", "B"), terms=ContestTerms(deals=50)))
         async with asyncio.timeout(PATIENCE_S):
-            while isinstance(first.state, Running) and not first.state.is_interrupted:
+            while isinstance(job.state, Running) and not job.state.is_interrupted:
                 await asyncio.sleep(0.01)
         # Its first hand, at the latest, is played only now.
         Path("house/go").touch()
-        await until(service, lambda: is_over(service, row.id))
+        await until(service, lambda: is_over(service, request.id))
         # Its run was interrupted, not ended: it is resumed, and counts once.
-        assert records.runs(service.store, job=first.row.id)[0].state is RunState.RUNNING
-        await until(service, lambda: is_over(service, first.row.id))
-        (run,) = records.runs(service.store, job=first.row.id)
+        assert records.runs(service.store, job=job.row.id)[0].state is RunState.RUNNING
+        await until(service, lambda: is_over(service, job.row.id))
+        (run,) = records.runs(service.store, job=job.row.id)
         assert (run.state, run.is_rated) == (RunState.FINISHED, True)
-        (mine,) = records.runs(service.store, job=row.id)
-        assert mine.ended_s is not None
+        (preferred,) = records.runs(service.store, job=request.id)
+        assert preferred.ended_s is not None
         assert run.ended_s is not None
-        assert mine.ended_s < run.ended_s
+        assert preferred.ended_s < run.ended_s
 
 
-async def test_a_line_up_that_comes_to_nothing_is_left_alone() -> None:
-    text = LADDER.format(width=1, most=1).replace(BOTS, '"A=./crash.sh", "B=./crash.sh"')
-    async with serving(settings_of(text)) as (service, ann):
-        del ann
+async def test_pair_whose_runs_fail_is_left_alone() -> None:
+    async with serving(settings("A=./crash.sh", "B=./crash.sh")) as (service, _):
         await until(service, lambda: len(records.runs(service.store)) == 3)
         await until_idle(service)
         await asyncio.sleep(0.1)
-        assert {run.state for run in records.runs(service.store)} == {RunState.FAILED}
-        assert len(records.runs(service.store)) == 3
+        assert [run.state for run in records.runs(service.store)] == [RunState.FAILED] * 3
 
 
 def idle(number: int) -> WaitingJob:
@@ -126,7 +123,7 @@ def wanted(number: int, **changes: bool) -> WaitingJob:
     return WaitingJob(number, CapacityShare(1, "g", ("a", "b")), 1, number, 99, **changes)  # type: ignore[arg-type]
 
 
-def test_the_ladder_comes_after_everybody_and_only_when_nobody_waits() -> None:
+def test_ladder_comes_after_everybody_and_only_when_nobody_waits() -> None:
     assert next_job([idle(1), wanted(2)], {}, Limits()) == wanted(2)
     assert can_start_idle_run([idle(1)], {}, max_idle=1, max_runs=2)
     assert not can_start_idle_run([wanted(2)], {}, max_idle=1, max_runs=2)
@@ -135,13 +132,13 @@ def test_the_ladder_comes_after_everybody_and_only_when_nobody_waits() -> None:
     assert not can_start_idle_run([], {2: wanted(2).share, 3: wanted(3).share}, max_idle=1, max_runs=2)
 
 
-def test_the_ladder_makes_room_only_where_it_is_in_the_way() -> None:
+def test_ladder_makes_room_only_where_it_is_in_the_way() -> None:
     running = {1: idle(1).share, 2: idle(2).share}
-    one = Limits(runs_per_game={"g": 2})
-    assert preempted_jobs([wanted(3)], running, one, max_runs=9) == [1, 2]
-    assert preempted_jobs([wanted(3, is_ready=False)], running, one, max_runs=9) == []
-    assert preempted_jobs([], running | {3: wanted(3).share}, one, max_runs=2) == [1]
-    assert preempted_jobs([], running, one, max_runs=2) == []
+    limits = Limits(runs_per_game={"g": 2})
+    assert preempted_jobs([wanted(3)], running, limits, max_runs=9) == [1, 2]
+    assert preempted_jobs([wanted(3, is_ready=False)], running, limits, max_runs=9) == []
+    assert preempted_jobs([], running | {3: wanted(3).share}, limits, max_runs=2) == [1]
+    assert preempted_jobs([], running, limits, max_runs=2) == []
 
 
 async def test_ratings_that_take_long_are_made_rarely(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -76,7 +76,7 @@ port = 0
 [[games]]
 game = "kuhn.limit.2p"
 name = "kuhn"
-deals = 10
+deals = 3
 bots = []
 """
 
@@ -144,7 +144,7 @@ async def ask_by_every_way(house: House, tokens: dict[str, str]) -> None:
 
 
 @pytest.mark.usefixtures("house_folder")
-@pytest.mark.parametrize("is_practice", [False, True])
+@pytest.mark.parametrize("is_practice", [False, pytest.param(True, marks=pytest.mark.slow)])
 async def test_the_rule_holds_for_every_way_to_ask_for_a_contest(*, is_practice: bool) -> None:
     Path("s.toml").write_text(CONFIG)
     # A ladder whose only game is none of the server's plays nothing.
