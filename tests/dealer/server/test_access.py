@@ -434,9 +434,7 @@ def failure(name: str, output: str) -> Failure:
 
 
 @contextlib.contextmanager
-def house(
-    folder: Path, kinds: Sequence[str] = (), names: Sequence[str] = (), states: Sequence[str] = STATES
-) -> Any:
+def house(folder: Path, kinds: Sequence[str] = (), names: Sequence[str] = (), states: Sequence[str] = STATES) -> Any:
     """A server that is not started; `names` are of bots whose runs have failed."""
     folder.mkdir()
     settings = replace(small_house(requests_per_minute=10**9), uploads=UploadSettings())

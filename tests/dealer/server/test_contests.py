@@ -7,13 +7,11 @@ import contextlib
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from dealer.errors import RefusedError
 from dealer.match.events import HandFinished
-from dealer.run.choices import Seating
 from dealer.run.contest import MatchEvent, Watch
 from dealer.server.computing import Computing
 from dealer.server.db import counted_scores, records

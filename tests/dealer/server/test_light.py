@@ -19,6 +19,7 @@ import pytest
 
 from engine.kernels import disk
 from tests.dealer.helpers import PATIENCE_S
+from tests.programs import loaded_by
 
 MAX_PAUSE_MS: Final = 50
 """Of processor time of the loop's thread; a pause of the clock also depends on what else the machine does."""
@@ -89,12 +90,12 @@ class _Server:
 
     def _line(self, pattern: str) -> str:
         for line in self.out:
-            if found := re.match(pattern, line):
-                return found[1].rstrip("/")
+            if match := re.match(pattern, line):
+                return match[1].rstrip("/")
         raise AssertionError(f"the server has not printed {pattern}")
 
     def get(self, path: str, body: object = None) -> Any:
-        """What the server answers, of a page its text."""
+        """The answer as JSON; of a page, its text."""
         headers = {"Authorization": f"Bearer {self.token}", "Content-Type": "application/json"}
         data = None if body is None else json.dumps(body).encode()
         with urlopen(Request(self.page + path, data, headers), timeout=PATIENCE_S) as answer:
@@ -131,8 +132,13 @@ def _serving(folder: Path) -> Iterator[_Server]:
         server.out.close()
 
 
+def test_server_imports_nothing_heavy() -> None:
+    assert loaded_by("import dealer.cli.serve, dealer.server.server, dealer.web.server_site", _HEAVY) == []
+
+
+@pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="a server is stopped by a signal")
-@pytest.mark.parametrize("game", ["kuhn", pytest.param("limit", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("game", ["kuhn", "limit"])
 def test_server_process_stays_light(tmp_path: Path, game: str, monkeypatch: pytest.MonkeyPatch) -> None:
     if game == "limit":
         # Kernels count as published, so that results of hold'em are corrected.

@@ -1,4 +1,4 @@
-"""Results that are removed before a competition begins: what goes, what stays, and that play goes on."""
+"""Removing all results before a competition."""
 
 from __future__ import annotations
 
@@ -30,21 +30,19 @@ def _in_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_every_table_is_kept_or_removed(tmp_path: Path) -> None:
     with contextlib.closing(Store(tmp_path / DATABASE_NAME)) as store:
-        found = store.read("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'")
-    assert {row["name"] for row in found} == {*RESULT_TABLES, *KEPT}
+        tables = store.read("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'")
+    assert {row["name"] for row in tables} == {*RESULT_TABLES, *KEPT}
 
 
-async def test_results_go_and_users_tokens_and_bots_stay() -> None:
-    given = []
-
+async def test_results_are_removed_and_users_tokens_and_bots_kept() -> None:
     settings, data = settings_of(), Path("data")
     async with serving(settings) as (service, ann):
-        given.append(service.store.write_now(lambda db: add_token(db, ann.id)))
+        token = service.store.write_now(lambda db: add_token(db, ann.id))
         service.store.write_now(lambda db: set_password(db, ann.id, "correct horse"))
         await service.presence.enter(ann, offer("eve", "v1", ("two", "kuhn3")), Host())
         for request in (
-            JobRequest("two", ("eve", "random"), terms=ContestTerms(deals=20)),
-            JobRequest("kuhn3", ("A", "eve", "C"), terms=ContestTerms(deals=20)),
+            JobRequest("two", ("eve", "random"), terms=ContestTerms(deals=3)),
+            JobRequest("kuhn3", ("A", "eve", "C"), terms=ContestTerms(deals=3)),
         ):
             row, _ = await service.submit(ann, request)
             await until(service, lambda number=row.id: is_over(service, number))  # type: ignore[misc]
@@ -53,9 +51,9 @@ async def test_results_go_and_users_tokens_and_bots_stay() -> None:
     (data / "runs").rename("disk")
     (data / "runs").symlink_to(Path("disk").absolute())
     kept = {table: rows(data, f"SELECT * FROM {table}") for table in KEPT}
-    asked: list[int] = []
-    assert not reset_results(data, lambda runs: bool(asked.append(runs)))
-    assert asked == [2]
+    counts: list[int] = []
+    assert not reset_results(data, lambda runs: bool(counts.append(runs)))
+    assert counts == [2]
     assert len(rows(data, "SELECT * FROM runs")) == len(list(Path("disk").iterdir())) == 2
     assert reset_results(data, lambda runs: True)
     (change,) = rows(data, "SELECT * FROM audit WHERE what = 'removed all results'")
@@ -65,11 +63,11 @@ async def test_results_go_and_users_tokens_and_bots_stay() -> None:
     assert list(Path("disk").iterdir()) == []
     assert (data / "runs").is_symlink()
     async with serving(settings) as (service, ann):
-        assert Accounts(service.store).find("ann", given[0]) == ann
+        assert Accounts(service.store).find("ann", token) == ann
         assert counted_scores.pairs(service.store, service.settings.games[1]) == ()
         bot = await service.presence.enter(ann, offer("eve", "v1", ("two",)), Host())
-        assert [one.version for one in records.versions(service.store, "two", "eve")] == [bot.versions["two"]]
-        row, _ = await service.submit(ann, JobRequest("two", ("eve", "random"), terms=ContestTerms(deals=20)))
+        assert [version.version for version in records.versions(service.store, "two", "eve")] == [bot.versions["two"]]
+        row, _ = await service.submit(ann, JobRequest("two", ("eve", "random"), terms=ContestTerms(deals=3)))
         await until(service, lambda: is_over(service, row.id))
         (run,) = records.runs(service.store)
         assert (run.id, run.job, run.is_rated) == (3, 3, True), "no number is given again"
