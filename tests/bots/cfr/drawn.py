@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -13,12 +15,19 @@ from bots.solving.sequence_form import Plans
 BUCKETS = (169, 7, 5, 6)
 
 
+@cache
+def flop_starts() -> tuple[int, ...]:
+    """Count the distinct hands on the canonical flops before each flop, and on all."""
+    starts = [0]
+    for board in canonical_boards(3).cards.tolist():
+        starts.append(starts[-1] + int(distinct_holdings(board).max()) + 1)
+    return tuple(starts)
+
+
 def random_hands(seed: int = 5, buckets: tuple[int, int, int, int] = BUCKETS) -> ClusteredHands:
     """Clusters around random centres."""
     numbers = np.random.default_rng(seed)
-    boards, starts = canonical_boards(3), [0]
-    for board in boards.cards.tolist():
-        starts.append(starts[-1] + int(distinct_holdings(board).max()) + 1)
+    boards, starts = canonical_boards(3), flop_starts()
     flops = FlopBuckets(boards.keys, np.array(starts), numbers.integers(0, buckets[1], starts[-1]).astype(np.uint16))
     turns, rivers = (numbers.integers(0, 256, shape).astype(np.uint8) for shape in ((buckets[2], 16), (buckets[3], 8)))
     return ClusteredHands(buckets, flops, turns, rivers)

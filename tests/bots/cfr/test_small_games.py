@@ -46,36 +46,36 @@ def solver(game: Game, raises: Sizes | None = None, discounts: Discounts = EXACT
 
 
 def test_small_games_are_solved() -> None:
-    for name, value, iterations in (("kuhn", -1 / 18, 1000), ("leduc", -0.0856064240780, 1000)):
+    for name, value, iterations in (("kuhn", -1 / 18, 200), ("leduc", -0.0856064240780, 200)):
         learning = solver(find_game(name)[1])
         measured = []
         while learning.iteration < iterations:
             learning.iterate()
-            if learning.iteration in (100, iterations):
+            if learning.iteration in (50, iterations):
                 measured.append(learning.gains())
         early, late = measured
-        assert 0 <= sum(late) < 6e-4
+        assert 0 <= sum(late) < 5e-3
         assert sum(late) < sum(early) / 3
-        # An answer to the second player's strategy wins at least the value, and the other way round.
+        # A best response to either strategy wins at least the value.
         assert -late[1] <= value <= late[0]
 
 
-def test_a_no_limit_game_is_solved_to_the_value_of_its_linear_program() -> None:
-    """All-ins before the board included: the stacks are of four and five chips, and every size is in the tree."""
+def test_no_limit_game_is_solved_to_the_value_of_its_linear_program() -> None:
+    """All-ins before the board included, as the stacks are of four and five chips and every size is in the tree."""
     game = parse_game_definition(TINY_LEDUC)
     learning = solver(game, every_size)
-    while learning.iteration < 1000:
+    while learning.iteration < 200:
         learning.iterate()
-    found = learning.gains()
+    gains = learning.gains()
     value = LinearProgram(sequence_form(small_game(game))).solve().value
-    assert 0 <= sum(found) < 2e-3
-    assert -found[1] <= value + 1e-9
-    assert value - 1e-9 <= found[0]
-    assert expected_value(learning.form, learning.plans()) == pytest.approx(value, abs=2e-3)
+    assert 0 <= sum(gains) < 2e-2
+    assert -gains[1] <= value + 1e-9
+    assert value - 1e-9 <= gains[0]
+    assert expected_value(learning.form, learning.plans()) == pytest.approx(value, abs=1e-2)
 
 
-@pytest.mark.parametrize(("name", "sizes"), [("kuhn-depth", ""), ("leduc", ""), ("leduc-nolimit", "0.5,all:1")])
-def test_a_strategy_in_the_order_of_a_file_is_the_same_plans(name: str, sizes: str) -> None:
+@pytest.mark.parametrize(("name", "sizes"), [("kuhn-depth", ""), ("leduc-nolimit", "0.5,all:1")])
+def test_strategy_in_the_order_of_a_file_has_the_same_plans(name: str, sizes: str) -> None:
     game = find_game(name)[1]
     learning = solver(game, read_sizes(sizes, game.num_rounds) if sizes else None)
     for _ in range(20):
@@ -85,16 +85,15 @@ def test_a_strategy_in_the_order_of_a_file_is_the_same_plans(name: str, sizes: s
     assert exploitability(learning.form, learning.plans()) == pytest.approx(sum(learning.gains()) / 2, abs=1e-12)
 
 
-def test_a_board_in_the_first_round() -> None:
-    """Its card is known from the beginning: a pair bets, and the value is that of the linear program."""
+def test_board_in_the_first_round_is_known_from_the_beginning() -> None:
     text = TINY_LEDUC.replace("numBoardCards = 0 1", "numBoardCards = 1 0")
     game = parse_game_definition(text)
     learning = solver(game, every_size)
-    while learning.iteration < 300:
+    while learning.iteration < 100:
         learning.iterate()
     assert learning.game.buckets.counts == (9, 9)
     value = LinearProgram(sequence_form(small_game(game))).solve().value
-    assert expected_value(learning.form, learning.plans()) == pytest.approx(value, abs=1e-2)
+    assert expected_value(learning.form, learning.plans()) == pytest.approx(value, abs=3e-2)
     assert learning.average_strategy().shape == (sum(len(of) * 3 for of in _actions(learning.game)),)
 
 
@@ -102,7 +101,7 @@ def _actions(game: SmallGame) -> list[list[str]]:
     return [[*choice.actions] for _, of_boards in game.decisions() for choice, _ in of_boards]
 
 
-def test_an_interruption_makes_no_difference() -> None:
+def test_interruption_makes_no_difference() -> None:
     whole, part, rest = (solver(find_game("leduc")[1], discounts=Discounts()) for _ in range(3))
     for _ in range(30):
         whole.iterate()
