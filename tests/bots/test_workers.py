@@ -17,52 +17,10 @@ import psutil
 import pytest
 
 from bots.errors import WorkersError
-from bots.workers import Workers, cluster_workers, is_wanted, local_workers, send_progress
+from bots.workers import Workers, cluster_workers, is_wanted, local_workers
+from tests.bots.worker_tasks import count_up, die, die_once, fail, square, until_unwanted, wait_for_one
 from tests.clusters import LocalCluster, local_cluster
 from tests.programs import PATIENCE_S
-
-
-def wait_for_one(path: str, number: int) -> int:
-    """The number; 1 comes only when the file is there."""
-    while number == 1 and not Path(path).exists():
-        time.sleep(0.01)
-    return number
-
-
-def square(number: int) -> int:
-    return number * number
-
-
-def die_once(path: str, number: int) -> int:
-    """Kill the worker the first time that task 2 is done."""
-    if number == 2:
-        try:
-            os.close(os.open(path, os.O_CREAT | os.O_EXCL))
-        except FileExistsError:
-            return number * number
-        os._exit(9)
-    return number * number
-
-
-def die(number: int) -> int:
-    os._exit(9)
-
-
-def fail(number: int) -> int:
-    raise ValueError(f"task {number} cannot be done")
-
-
-def count_up(most: int) -> int:
-    for number in range(most):
-        send_progress(number, 7)
-    return most
-
-
-def until_unwanted(path: str) -> None:
-    while is_wanted():
-        send_progress(99)
-        time.sleep(0.01)
-    Path(path).touch()
 
 
 def wait_for(is_so: Callable[[], bool]) -> None:
@@ -72,7 +30,7 @@ def wait_for(is_so: Callable[[], bool]) -> None:
         time.sleep(0.01)
 
 
-def test_over_processes(tmp_path: Path) -> None:
+def test_results_are_in_order_although_a_worker_dies(tmp_path: Path) -> None:
     with local_workers(2) as workers:
         assert workers.map(square, range(20)) == [number * number for number in range(20)]
         results = workers.each(wait_for_one, [str(tmp_path / "one")] * 2, [1, 2])
@@ -82,12 +40,10 @@ def test_over_processes(tmp_path: Path) -> None:
         assert workers.map(die_once, [str(tmp_path / "died")] * 6, range(6)) == [0, 1, 4, 9, 16, 25]
         assert (tmp_path / "died").exists()
         assert workers.map(square, []) == []
-        with pytest.raises(ValueError, match="task 3 cannot be done"):
-            workers.map(fail, [3])
 
 
 @pytest.mark.slow
-def test_workers_that_always_die() -> None:
+def test_workers_that_always_die_fail_the_map() -> None:
     with (
         local_workers(1) as workers,
         pytest.raises(WorkersError, match="3 workers died in turn, and no task was finished"),
@@ -95,19 +51,15 @@ def test_workers_that_always_die() -> None:
         workers.map(die, range(2))
 
 
-def test_nobody_hears_a_task_of_this_machine() -> None:
-    assert count_up(3) == 3
-    assert is_wanted()
-    with local_workers(1) as workers:
-        assert workers.submit(count_up, 3, on_progress=print).result(PATIENCE_S) == 3
-
-
 def test_no_process_is_left_after_an_error() -> None:
     """While one is left, its executor's thread may close a pipe that the end of the interpreter writes to."""
-    others = multiprocessing.active_children()
-    with pytest.raises(ValueError, match="task 3 cannot be done"), local_workers(2) as workers:
+    earlier = multiprocessing.active_children()
+    with pytest.raises(ValueError, match="task 3 cannot be done"), local_workers(1) as workers:
+        # Processes of this machine report no progress.
+        assert count_up(3) == workers.submit(count_up, 3, on_progress=print).result(PATIENCE_S) == 3
+        assert is_wanted()
         workers.map(fail, [3])
-    assert multiprocessing.active_children() == others
+    assert multiprocessing.active_children() == earlier
 
 
 def test_tasks_after_deaths_are_done() -> None:
@@ -225,7 +177,7 @@ def test_workers_end_with_a_killed_parent(tmp_path: Path) -> None:
     wait_for(lambda: not worker.is_running() or worker.status() == psutil.STATUS_ZOMBIE)
 
 
-def test_no_workers() -> None:
+def test_number_of_workers_is_positive() -> None:
     with pytest.raises(ValueError, match="there must be at least 1 worker, not 0"):
         local_workers(0)
 
@@ -237,31 +189,31 @@ class TestCluster:
         with local_cluster(tmp_path) as cluster:
             yield cluster
 
-    def test_two_workers(self, cluster: LocalCluster, tmp_path: Path) -> None:
+    def test_results_are_in_order_although_a_worker_dies(self, cluster: LocalCluster, tmp_path: Path) -> None:
         with cluster_workers(cluster.address) as workers:
             assert workers.count == 2
             assert workers.map(pow, range(20), [2] * 20) == [number * number for number in range(20)]
             assert workers.map(die_once, [str(tmp_path / "died")] * 6, range(6)) == [0, 1, 4, 9, 16, 25]
             assert (tmp_path / "died").exists()
 
-    def test_tasks_are_heard_and_end_when_nobody_wants_them(self, cluster: LocalCluster, tmp_path: Path) -> None:
-        heard: list[tuple[int, ...]] = []
+    def test_tasks_report_progress_and_end_when_cancelled(self, cluster: LocalCluster, tmp_path: Path) -> None:
+        received: list[tuple[int, ...]] = []
         with cluster_workers(cluster.address) as workers:
-            assert workers.submit(count_up, 3, on_progress=heard.append).result(PATIENCE_S) == 3
-            wait_for(lambda: heard == [(0, 7), (1, 7), (2, 7)])
-            future = workers.submit(until_unwanted, str(tmp_path / "ended"), on_progress=heard.append)
-            wait_for(lambda: heard[-1] == (99,))
+            assert workers.submit(count_up, 3, on_progress=received.append).result(PATIENCE_S) == 3
+            wait_for(lambda: received == [(0, 7), (1, 7), (2, 7)])
+            future = workers.submit(until_unwanted, str(tmp_path / "ended"), on_progress=received.append)
+            wait_for(lambda: received[-1] == (99,))
             assert future.cancel()
             wait_for((tmp_path / "ended").exists)
 
-    def test_a_scheduler_that_goes_away(self, cluster: LocalCluster) -> None:
+    def test_lost_scheduler_fails_the_tasks(self, cluster: LocalCluster) -> None:
         with cluster_workers(cluster.address) as workers:
             assert workers.map(abs, [-1]) == [1]
             cluster.kill()
             with pytest.raises(WorkersError, match=r"the cluster at tcp://.*: the connection was lost"):
                 workers.map(time.sleep, [0.2] * 20)
 
-    def test_no_scheduler(self) -> None:
+    def test_missing_scheduler_is_refused(self) -> None:
         pytest.importorskip("distributed", reason="dask.distributed is not installed")
         with pytest.raises(WorkersError, match=r"no scheduler answers at tcp://127\.0\.0\.1:1 within 10 s"):
             cluster_workers("tcp://127.0.0.1:1")

@@ -33,7 +33,6 @@ from bots.solving.sequence_form import (
 from engine import (
     CALL,
     FOLD,
-    RAISE,
     Action,
     ActionKind,
     BettingState,

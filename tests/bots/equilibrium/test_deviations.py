@@ -52,9 +52,9 @@ def lost(game: Game, position: int, bot: Bot) -> tuple[float, float]:
     return won, cost
 
 
-@pytest.mark.parametrize("bot", ["calling", "raising", "random?fold=0.2"])
+@pytest.mark.parametrize("bot", ["calling", "random?fold=0.2"])
 @pytest.mark.parametrize("position", [0, 1])
-def test_the_costs_are_what_is_lost_to_the_equilibrium(position: int, bot: str) -> None:
+def test_costs_are_the_loss_to_the_equilibrium(position: int, bot: str) -> None:
     for name in ("kuhn", "kuhn-depth"):
         game = game_named(name)
         value, nothing = lost(game, position, EquilibriumBot(seed=1))
@@ -65,7 +65,7 @@ def test_the_costs_are_what_is_lost_to_the_equilibrium(position: int, bot: str) 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("position", [0, 1])
-def test_so_they_are_in_leduc(position: int) -> None:
+def test_costs_are_the_loss_to_the_equilibrium_in_leduc(position: int) -> None:
     game = game_named("leduc")
     value, _ = lost(game, position, EquilibriumBot(seed=1))
     won, cost = lost(game, position, make_bot("calling"))
@@ -90,7 +90,7 @@ def by_deal(records: Iterable[HandRecord]) -> Iterator[list[tuple[str, HandRecor
         yield [(record.match_name, record) for record in hands]
 
 
-def test_what_hands_show_is_counted() -> None:
+def test_deviations_in_hands_are_counted() -> None:
     deals = list(played("calling", "random?seed=9"))
     found = deviations_of(deals, "A")
     assert found == pickle.loads(pickle.dumps(found)) == deviations_of(deals)
@@ -106,25 +106,25 @@ def test_what_hands_show_is_counted() -> None:
     assert 0 < worst.cost.half_width < worst.cost.mean
 
 
-def test_an_equilibrium_gives_nothing_away() -> None:
+def test_equilibrium_has_no_cost() -> None:
     found = deviations_of(played("equilibrium?seed=4", "random?seed=9"), "A")
     assert (found.cost.mean, found.cost.half_width) == (0, 0)
 
 
-def test_the_intervals_hold_what_is_expected() -> None:
-    """Of 60 matches, at most a few leave out the cost that the policy has on average against the same opponent."""
+def test_intervals_contain_the_expected_cost() -> None:
+    """The expected cost is that of the policy against the same opponent."""
     outside = 0
-    for seed in range(60):
+    expected = sum(lost(game_named("kuhn"), position, make_bot("calling"))[1] for position in range(2)) / 2
+    for seed in range(20):
         bots = [make_bot("calling"), EquilibriumBot(seed=seed)]
-        records = self_play("kuhn", bots, deals=100, seed=seed, names=("A", "B"))
+        records = self_play("kuhn", bots, deals=60, seed=seed, names=("A", "B"))
         found = deviations_of(by_deal(records), "A")
-        expected = sum(lost(game_named("kuhn"), position, make_bot("calling"))[1] for position in range(2)) / 2
         assert found.cost.half_width is not None
         outside += abs(found.cost.mean - 100 * expected) > found.cost.half_width
-    assert outside <= 3
+    assert outside <= 2
 
 
-def test_what_cannot_be_treated_is_told() -> None:
+def test_unsolved_games_and_few_deals_are_refused() -> None:
     assert not is_solved(game_named("limit"))
     with pytest.raises(LeaksRefused, match="in games with an equilibrium, kuhn, kuhn-depth, leduc"):
         deviations_of(played("calling", "random", game="limit", hands=2))

@@ -65,12 +65,12 @@ def test_the_other_side_may_be_player_0() -> None:
 @pytest.mark.parametrize(
     ("name", "sentence"),
     [
-        ("limit3", "too large to be solved card by card: 1,326 holdings"),
         ("limit", "too large to be solved card by card: 1,326 holdings"),
-        ("leduc.nolimit.2p", "its tree has more than 20,000 leaves"),
+        ("leduc.nolimit.2p", "its tree has more than 1,000 leaves"),
     ],
 )
-def test_a_game_that_cannot_be_solved(name: str, sentence: str) -> None:
+def test_large_game_is_refused(name: str, sentence: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("bots.solving.engine_games._MAX_LEAVES", 1_000)
     with pytest.raises(SolvingError, match=sentence):
         small_game(find_game(name)[1])
 
