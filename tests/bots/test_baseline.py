@@ -57,7 +57,7 @@ ALL_IN = "MATCHSTATE:0:0:r20000:AsAd|"
         (ConstantBot(decision=5), "nolimit", ALL_IN, CALL),
     ],
 )
-def test_what_they_do(view_of: ViewOf, bot: Bot, game: str, state: str, action: Action) -> None:
+def test_action_in_a_state(view_of: ViewOf, bot: Bot, game: str, state: str, action: Action) -> None:
     view = view_of(game, state)
     assert bot.act(view) == action
     assert bot.policy(view) == {action: 1.0}
@@ -94,7 +94,7 @@ def test_random_has_probabilities_or_decisions(options: dict[str, float]) -> Non
 
 
 @pytest.mark.parametrize("triple", [(-0.1, 1, 1), (0, 0, 0), (float("nan"), 1, 1), (float("inf"), 0, 0)])
-def test_random_refuses_what_is_no_distribution(triple: tuple[float, float, float]) -> None:
+def test_random_refuses_invalid_probabilities(triple: tuple[float, float, float]) -> None:
     with pytest.raises(ValueError, match="probabilities"):
         RandomBot(fold=triple[0], call=triple[1], raise_=triple[2])
 
@@ -115,13 +115,13 @@ def test_random_policy_in_no_limit(view_of: ViewOf) -> None:
     assert policy[raise_to(200)] == policy[raise_to(20000)] == pytest.approx(0.47 / 19801)
 
 
-DRAWS = 20_000
+DRAWS = 4_000
 SIX_DEVIATIONS = 6 * 0.5 / DRAWS**0.5
 """More than a share of so many fair draws strays from its chance."""
 
 
-@pytest.mark.parametrize("nth", [0, 1, 7])
-def test_random_draws_what_its_policy_says(view_of: ViewOf, nth: int) -> None:
+@pytest.mark.parametrize("nth", [0, 7])
+def test_random_draws_by_its_policy(view_of: ViewOf, nth: int) -> None:
     """Over many hands, whichever decision of the hand it is."""
     view = view_of("limit", OPEN)
     bot = RandomBot(fold=0.2, call=0.3, raise_=0.5, seed=1)
@@ -134,7 +134,7 @@ def test_random_draws_what_its_policy_says(view_of: ViewOf, nth: int) -> None:
         assert counts[action] / DRAWS == pytest.approx(chance, abs=SIX_DEVIATIONS)
 
 
-def test_random_draws_decisions_as_its_policy_says(view_of: ViewOf) -> None:
+def test_random_draws_decisions_by_its_policy(view_of: ViewOf) -> None:
     view = view_of("nolimit", "MATCHSTATE:1:0:r300c/r800:|AsAd/2c3c4c")
     bot = RandomBot(decisions="20/50/15/10/5", seed=1)
     policy = bot.policy(view)
@@ -151,7 +151,7 @@ def test_random_draws_decisions_as_its_policy_says(view_of: ViewOf) -> None:
         assert counts[action] / DRAWS == pytest.approx(chance, abs=SIX_DEVIATIONS)
 
 
-def test_random_draws_what_its_policy_says_within_one_hand(view_of: ViewOf) -> None:
+def test_random_draws_by_its_policy_within_one_hand(view_of: ViewOf) -> None:
     view = view_of("limit", OPEN)
     bot = RandomBot(fold=0.2, call=0.3, raise_=0.5, seed=1)
     counts = Counter(bot.act(view) for _ in range(DRAWS))
@@ -189,7 +189,7 @@ def _first_words(seed: int, hands: int, draws: int = 1) -> list[list[int]]:
         ),
     ],
 )
-def test_random_numbers_know_nothing_of_each_other(what: str, pairs: Callable[[], list[tuple[int, int]]]) -> None:
+def test_random_numbers_are_independent(what: str, pairs: Callable[[], list[tuple[int, int]]]) -> None:
     """All 256 pairs of classes come up equally often: chi squared with 255 degrees of freedom, 6 deviations around."""
     counts = Counter(pairs())
     expected = DRAWS / 256
@@ -216,11 +216,11 @@ def test_random_numbers_are_splitmix64() -> None:
 def test_random_sizes_reach_both_ends(view_of: ViewOf) -> None:
     view = view_of("leduc-nolimit", "MATCHSTATE:0:0::Ks|")
     bot = RandomBot(fold=0, call=0, raise_=1, seed=1)
-    totals = {bot.act(view).hand_total for _ in range(30_000)}
-    assert totals == set(range(200, 1201))
+    totals = {bot.act(view).hand_total for _ in range(4_000)}
+    assert {200, 1200} <= totals <= set(range(200, 1201))
 
 
-def test_a_seed_fixes_random(view_of: ViewOf) -> None:
+def test_random_follows_from_its_seed(view_of: ViewOf) -> None:
     view = view_of("nolimit", OPEN)
     bots = [RandomBot(seed=seed) for seed in (3, 3, 4, -3, 2**63 + 3, None, None)]
     draws = [[bot.act(view) for _ in range(50)] for bot in bots]
@@ -228,7 +228,7 @@ def test_a_seed_fixes_random(view_of: ViewOf) -> None:
     assert len({tuple(of_bot) for of_bot in draws[1:]}) == 6
 
 
-def test_what_random_does_in_a_hand_does_not_depend_on_the_hands_before(view_of: ViewOf) -> None:
+def test_random_does_not_depend_on_earlier_hands(view_of: ViewOf) -> None:
     view = view_of("nolimit", OPEN)
 
     def hand(bot: RandomBot, number: int, decisions: int = 6) -> list[Action]:
@@ -263,13 +263,13 @@ BOTS: list[Callable[[], Bot]] = [
 
 @pytest.mark.sampled
 @pytest.mark.parametrize("name", shipped_games())
-def test_never_illegal(name: str) -> None:
+def test_answers_are_legal(name: str) -> None:
     """Hands between random casts: every answer legal, chips conserved, policy and action in accord."""
     game = find_game(name)[1]
     rng = random.Random(7)
     casts = [[rng.choice(BOTS)() for _ in range(game.num_players)] for _ in range(20)]
     source = deals(game, 11)
-    for number in range(300):
+    for number in range(60):
         cast = rng.choice(casts)
         hand = Hand(game, next(source))
         while not hand.finished:
@@ -282,7 +282,7 @@ def test_never_illegal(name: str) -> None:
         assert sum(hand.values()) == pytest.approx(0, abs=1e-6)
 
 
-def test_raising_bots_end_at_the_protocols_limits() -> None:
+def test_raising_ends_at_the_limits_of_the_protocol() -> None:
     """Smallest raises back and forth: the 64 actions of a round end them, not an illegal answer."""
     game = find_game("nolimit")[1]
     hand = Hand(game, next(deals(game, 1)))

@@ -72,7 +72,7 @@ def test_action_sets() -> None:
             ActionSets(text, False)
 
 
-def test_the_range_holding_by_holding(view_of: ViewOf) -> None:
+def test_range_holding_by_holding(view_of: ViewOf) -> None:
     """Every factor of every weight, asked one by one, as the definition has it."""
     bot = make_bot("rembrant?reading=probabilistic")
     known = RangeOfPolicy(LIMIT, bot, "rembrant")
@@ -90,7 +90,7 @@ def test_the_range_holding_by_holding(view_of: ViewOf) -> None:
         assert weights[holding_number(*cards)] == pytest.approx(expected)
 
 
-def test_an_action_that_the_policy_never_takes_tells_nothing(view_of: ViewOf) -> None:
+def test_action_that_the_policy_never_takes_changes_nothing(view_of: ViewOf) -> None:
     known = RangeOfPolicy(LIMIT, CallingBot(), "calling")
     view = view_of("limit", "MATCHSTATE:1:0:cr:|AhTd")
     assert known.weights(view.betting, view.position, view.hole_cards, ()).sum() == 1225
@@ -122,7 +122,7 @@ def test_values_by_the_definition() -> None:
     assert best == [FOLD, CALL, RAISE][int(np.argmax([0, value, raised]))]
 
 
-def test_a_raise_that_makes_hands_fold() -> None:
+def test_raise_that_makes_hands_fold() -> None:
     """Before the flop: all but pairs fold to a raise, 78 in 1,326 do not."""
     known = RangeOfPolicy(LIMIT, Tight(), "tight")
     hole = parse_cards("7c2d")
@@ -141,26 +141,27 @@ def test_a_raise_that_makes_hands_fold() -> None:
     assert known.choose(betting, hole, (), ActionSets("fcr", True)) == RAISE
 
 
-def test_against_who_folds_it_wins_the_blinds() -> None:
+def test_blinds_are_won_from_a_folding_bot(monkeypatch: pytest.MonkeyPatch) -> None:
     """750 mbb exactly, in both games, with any set that has raises: half a blind in one seat, a whole in the other."""
-    for game, sets in ((LIMIT, ("fcr", "c/fcr/fcr/fcr")), (NOLIMIT, ("fcpa", "c/c/fcpa/fcpa", "fc56"))):
-        what = Exploitation(game, "folding", sets, seed=1)
-        part = play_part(what, 0)
-        for one in lower_bounds(what, [part]):
+    monkeypatch.setattr("bots.evaluation.exploiting.DEALS_A_PART", 4)
+    for game, sets in ((LIMIT, ("fcr", "c/fcr/fcr/fcr")), (NOLIMIT, ("fcpa", "c/c/fcpa/fcpa"))):
+        exploitation = Exploitation(game, "folding", sets, seed=1)
+        part = play_part(exploitation, 0)
+        for one in lower_bounds(exploitation, [part]):
             assert one.raw.mean == 750
-            assert one.deals == DEALS_A_PART
+            assert one.deals == 4
             assert sum(part.mean for part in one.by_end) == pytest.approx(750)
-        for one in lower_bounds(what, [part] * 40):
+        for one in lower_bounds(exploitation, [part] * 40):
             assert one.won.mean == pytest.approx(750), "fitted weights take no luck off where there is none"
             assert one.won.half_width == pytest.approx(one.raw.half_width)
             assert one.variance_ratio is None, "there is nothing to save"
-    what = Exploitation(NOLIMIT, "folding", ("fc",), seed=1)
-    (checked,) = lower_bounds(what, [play_part(what, 0)])
+    exploitation = Exploitation(NOLIMIT, "folding", ("fc",), seed=1)
+    (checked,) = lower_bounds(exploitation, [play_part(exploitation, 0)])
     assert checked.by_end[0].mean == 250, "the small blind folds; else both check to the end"
 
 
 @pytest.mark.slow  # numba compiles
-def test_sets_do_not_touch_each_other() -> None:
+def test_sets_are_independent() -> None:
     """The same cards and draws for all sets: the same set twice wins the same, whatever stands beside it."""
     both = Exploitation(LIMIT, "random", ("fcr", "c/c/fcr/fcr"), seed=4)
     alone = replace(both, actions=("c/c/fcr/fcr",))
@@ -178,34 +179,35 @@ class _Backwards:
         raise KeyboardInterrupt
 
 
-def test_an_interruption_loses_no_finished_part(tmp_path: Path) -> None:
-    what = Exploitation(LIMIT, "random", ("fcr",), seed=4)
+def test_interruption_loses_no_finished_part(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("bots.evaluation.exploiting.DEALS_A_PART", 4)
+    exploitation = Exploitation(LIMIT, "random", ("fcr",), seed=4)
     done: Parts = {}
     with pytest.raises(KeyboardInterrupt):
-        play_parts(what, 2, done, folder=tmp_path, workers=cast("Workers", _Backwards()))
+        play_parts(exploitation, 2, done, folder=tmp_path, workers=cast("Workers", _Backwards()))
     assert list(done) == [1]
     kept = (tmp_path / "exploit.jsonl").read_bytes()
     assert kept.count(b"\n") == 2
     again: Parts = {}
-    play_parts(what, 2, again, folder=tmp_path)
+    play_parts(exploitation, 2, again, folder=tmp_path)
     assert again[1].tolist() == done[1].tolist() != again[0].tolist()
     assert (tmp_path / "exploit.jsonl").read_bytes().startswith(kept)
 
 
 @pytest.mark.slow  # numba compiles
 def test_ends() -> None:
-    what = Exploitation(LIMIT, "mfs", ("fcr",), seed=4)
-    played = [play_part(what, part) for part in range(4)]
-    (found,) = lower_bounds(what, played)
+    exploitation = Exploitation(LIMIT, "mfs", ("fcr",), seed=4)
+    played = [play_part(exploitation, part) for part in range(4)]
+    (found,) = lower_bounds(exploitation, played)
     assert len(found.by_end) == len(ENDS)
     assert sum(part.mean for part in found.by_end) == pytest.approx(found.raw.mean)
     assert found.won.half_width is not None
     assert found.won.half_width == found.joint_half_width, "of one set"
-    (few,) = lower_bounds(what, played[:1])
+    (few,) = lower_bounds(exploitation, played[:1])
     assert few.won.half_width is None
 
 
-def test_who_cannot_be_followed() -> None:
+def test_bots_without_a_policy_are_refused() -> None:
     class Silent(Bot):
         def act(self, view: View) -> Action:
             return CALL
@@ -228,19 +230,21 @@ def test_who_cannot_be_followed() -> None:
 # ---- the player
 
 
-def test_the_player_plays_what_is_measured() -> None:
+def test_player_plays_what_is_measured() -> None:
     """Hands of `lbr` against the bot, dealer and all, win what the deals of the measurement do, showdowns aside."""
-    what = Exploitation(LIMIT, "mfs", ("fcr",), seed=6)
-    measured = play_part(what, 0)[:, 0]
-    bots = [make_bot("lbr?against=mfs,explain=true"), make_bot("mfs")]
+    exploitation = Exploitation(LIMIT, "rembrant", ("fcr",), seed=6)
+    measured = play_part(exploitation, 0)[:, 0]
+    bots = [make_bot("lbr?against=rembrant,explain=true"), make_bot("rembrant")]
     won = np.zeros((DEALS_A_PART, 2))
     ends = np.zeros((DEALS_A_PART, 2), int)
-    for record in self_play("limit", bots, deals=DEALS_A_PART, seed=6, names=["lbr", "mfs"]):
+    for record in self_play("limit", bots, deals=DEALS_A_PART, seed=6, names=["lbr", "rembrant"]):
         position = next(at for at in range(2) if record.name_at(Position(at)) == "lbr")
         won[record.hand_number, position] = record.values[position]
         last = max(at for at, actions in enumerate(record.betting.rounds) if actions)
         ends[record.hand_number, position] = 4 if record.betting.is_showdown else last
-        assert any("against the range of mfs" in one.text for one in record.comments) or not record.comments
+        assert (
+            any("against the range of rembrant" in comment.text for comment in record.comments) or not record.comments
+        )
     assert ends.tolist() == measured[:, :, 1].astype(int).tolist()
     folded = ends < 4
     assert won[folded].tolist() == measured[:, :, 0][folded].tolist()
@@ -262,7 +266,7 @@ def test_options_of_the_player() -> None:
 # ---- exact values
 
 
-def test_shoves_before_the_flop_against_who_always_calls() -> None:
+def test_value_of_shoves_against_a_caller() -> None:
     """200 big blinds times the mean of what a hand is better than even: 16,039 mbb, from the table of matchups."""
     edge = [max(0.0, 2 * exact_equity(cards).equity - 1) for cards in combinations(range(52), 2)]
     assert np.mean(edge) == pytest.approx(0.0801971, abs=5e-8)
@@ -270,11 +274,11 @@ def test_shoves_before_the_flop_against_who_always_calls() -> None:
 
 
 @pytest.mark.slow
-def test_against_who_always_calls_in_limit() -> None:
+def test_exploitation_of_a_caller_in_limit() -> None:
     """1160 ± 25 mbb, measured by another program over 12,000 deals."""
-    what = Exploitation(LIMIT, "calling", ("fcr", "c/fcr/fcr/fcr"), seed=8)
-    played = [play_part(what, part) for part in range(80)]
-    found, waiting = lower_bounds(what, played)
+    exploitation = Exploitation(LIMIT, "calling", ("fcr", "c/fcr/fcr/fcr"), seed=8)
+    played = [play_part(exploitation, part) for part in range(80)]
+    found, waiting = lower_bounds(exploitation, played)
     assert found.won.half_width is not None
     assert abs(found.won.mean - 1160) < 25 + 1.3 * found.won.half_width
     assert waiting.won.mean < found.won.mean
@@ -286,10 +290,10 @@ def test_against_who_always_calls_in_limit() -> None:
 
 
 @pytest.mark.slow
-def test_against_who_always_calls_in_nolimit() -> None:
+def test_exploitation_of_a_caller_in_nolimit() -> None:
     """Before the flop it shoves exactly the better half of hands, and waits with the rest: 16,039 mbb and more."""
-    what = Exploitation(NOLIMIT, "calling", ("ca/fc/fc/fc", "fcpa"), seed=8)
-    played = np.concatenate([play_part(what, part) for part in range(80)])
+    exploitation = Exploitation(NOLIMIT, "calling", ("ca/fc/fc/fc", "fcpa"), seed=8)
+    played = np.concatenate([play_part(exploitation, part) for part in range(80)])
     chips = played[:, 0, :, 0].mean(axis=1) * 10
     error = chips.std() / len(chips) ** 0.5
     assert abs(chips.mean() - 16_039) < 4 * error

@@ -99,15 +99,14 @@ def over_the_tree(game: Game, strategy: Strategy, actions: str) -> tuple[np.ndar
 @pytest.mark.parametrize(
     ("name", "strategy", "actions"),
     [
-        ("kuhn", uniform, "fcr"),
         ("kuhn", drawn(3), "fcr"),
-        ("leduc", drawn(4), "fcr"),
         ("leduc short no-limit", drawn(6), "fca"),
+        pytest.param("leduc", drawn(4), "fcr", marks=pytest.mark.slow),
         pytest.param("leduc", uniform, "fcr", marks=pytest.mark.slow),
         pytest.param("leduc", drawn(5), "cr", marks=pytest.mark.slow),
     ],
 )
-def test_the_mean_is_exact(name: str, strategy: Strategy, actions: str) -> None:
+def test_mean_is_exact(name: str, strategy: Strategy, actions: str) -> None:
     game = small_game("leduc no-limit")._replace(stacks=(200, 200)) if "short" in name else small_game(name)
     chances, won, kept = over_the_tree(game, strategy, actions)
     tolerance = 1e-12 * game.big_blind
@@ -125,7 +124,7 @@ def test_the_mean_is_exact(name: str, strategy: Strategy, actions: str) -> None:
     assert 0 < exact <= sum(best) / 2 + tolerance, "it is a lower bound"
 
 
-def test_many_raises_at_once_are_each_of_them() -> None:
+def test_many_raises_at_once_equal_single_ones() -> None:
     """A policy that is the same with all cards, told as numbers and by holding; it names every size."""
     game = find_game("nolimit")[1]._replace(stacks=(2_000, 1_500))
     opponent = RangeOfPolicy(game, make_bot("random"), "random")

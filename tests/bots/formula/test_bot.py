@@ -30,16 +30,11 @@ from tests.tables import rows
     # The small blind stands to win 10 with 10: the relation is chance / (100 - chance). AA 85.20 %: 5.76,
     # AKs 67.04 %: 2.03, JTs 57.53 %: 1.35, 72o 34.58 %: 0.53
     mfs  limit      1:0::|AhAs                                      2      raise
-    mfs  limit      1:0::|AhKh                                      2      raise
     mfs  limit      1:0::|JhTh                                      2      call
     mfs  limit      1:0::|7h2s                                      2      fold
     mfs  limit      1:0::|7h2s                                      4      call
-    mfs  limit      1:0::|7h2s                                      8      raise
-    mfs  limit      1:0::|JhTh                                      1      fold
     mfs  nolimit    1:0::|AhAs                                      2      r300  # 5, the pot
-    mfs  nolimit    1:0::|AhKh                                      1.5    r200  # 3, the smallest
     mfs  nolimit    1:0::|AhKh                                      2      r200  # 4, half the pot, is as much
-    mfs  nolimit    1:0::|JhTh                                      2      call
     # The same in the big blind, who need not fold
     mfs  limit      0:0:c:7h2s|                                     2      call
     mfs  nolimit    0:0:c:7h2s|                                     2      call
@@ -73,7 +68,9 @@ from tests.tables import rows
     rh   kuhn       1:0:r:|Qs                                       6      call
     """),
 )
-def test_what_they_do(view_of: ViewOf, bot: str, game: str, state: str, k: str, action: str) -> None:
+def test_actions_follow_from_relation_and_k(
+    view_of: ViewOf, bot: str, game: str, state: str, k: str, action: str
+) -> None:
     player = MfsBot(k=float(k), seed=1) if bot == "mfs" else RhBot(k=float(k))
     named = {"fold": FOLD, "call": CALL, "raise": RAISE}
     expected = named.get(action) or raise_to(int(action.removeprefix("r")))
@@ -104,7 +101,7 @@ def test_explanations(view_of: ViewOf) -> None:
 
 
 @pytest.mark.parametrize("bot", [MfsBot(), RhBot()])
-def test_silent_unless_asked(view_of: ViewOf, bot: Bot) -> None:
+def test_no_comments_without_explain(view_of: ViewOf, bot: Bot) -> None:
     view = view_of("nolimit", "MATCHSTATE:1:0::|Ah5s")
     bot.act(view)
     assert view.comments == []
@@ -137,23 +134,23 @@ def play_walk(name: str, hands: int, casts: int) -> int:
 
 @pytest.mark.sampled
 @pytest.mark.parametrize("name", shipped_games())
-def test_never_illegal(name: str) -> None:
-    assert play_walk(name, hands=50, casts=20) > 25
+def test_answers_are_legal(name: str) -> None:
+    assert play_walk(name, hands=25, casts=10) > 12
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", HOLDEM)
-def test_never_illegal_in_many_hands(name: str) -> None:
+def test_answers_are_legal_in_many_hands(name: str) -> None:
     play_walk(name, hands=600, casts=100)
 
 
-@pytest.mark.parametrize("players", [4, 5, 7, 8, 9])
+@pytest.mark.parametrize("players", [4, 9])
 def test_other_numbers_of_players(players: int) -> None:
-    play_legally(players, lambda seat: MfsBot(seed=seat, trials=20) if seat % 2 else RhBot(k=30), hands=40)
+    play_legally(players, lambda seat: MfsBot(seed=seat, trials=20) if seat % 2 else RhBot(k=30), hands=15)
 
 
 def actions_of(bot: Bot, numbers: range) -> dict[int, list[Action]]:
-    """What a bot plays against two random opponents, by hand number."""
+    """Return the actions of a bot against two random opponents, by hand number."""
     game = find_game("nolimit3")[1]
     opponents = [RandomBot(seed=seat, fold=0, call=0.9, raise_=0.1) for seat in range(2)]
     played: dict[int, list[Action]] = {}
@@ -175,17 +172,17 @@ def actions_of(bot: Bot, numbers: range) -> dict[int, list[Action]]:
 
 @pytest.mark.parametrize("spec", ["mfs?trials=10", "random?decisions=20/50/15/10/5"])
 def test_draws_follow_from_seed_hand_and_state(spec: str) -> None:
-    """Cut anywhere, played backwards, asked twice: the same hands."""
-    whole = actions_of(make_bot(spec, 3), range(200))
-    late = actions_of(make_bot(spec, 3), range(100, 200))
-    backwards = actions_of(make_bot(spec, 3), range(199, -1, -1))
+    """The same hands are played when they start in the middle, go backwards or are repeated."""
+    whole = actions_of(make_bot(spec, 3), range(40))
+    late = actions_of(make_bot(spec, 3), range(20, 40))
+    backwards = actions_of(make_bot(spec, 3), range(39, -1, -1))
     assert {number: whole[number] for number in late} == late
     assert backwards == whole
-    assert actions_of(make_bot(spec, 4), range(200)) != whole
-    assert actions_of(make_bot(spec), range(200)) != actions_of(make_bot(spec), range(200))
+    assert actions_of(make_bot(spec, 4), range(40)) != whole
+    assert actions_of(make_bot(spec), range(40)) != actions_of(make_bot(spec), range(40))
 
 
-def test_by_name() -> None:
+def test_options_by_name() -> None:
     bot = make_bot("mfs?k=0.5,trials=50,explain=yes", 5)
     assert isinstance(bot, MfsBot)
     assert (bot.k, bot._explains, bot.chance.trials, bot.chance.seed) == (0.5, True, 50, 5)
@@ -199,13 +196,12 @@ def test_by_name() -> None:
     [
         ("mfs?k=0", "'mfs[?]k=0': k must be above 0 and at most 1e\\+06, not 0"),
         ("rh?k=-1", "k must be above 0"),
-        ("rh?k=nan", "k must be above 0"),
         ("mfs?k=inf", "k must be above 0"),
         ("mfs?trials=0", "trials must be 1 or more, not 0"),
         ("rh?seed=1", "rh has no option 'seed'"),
     ],
 )
-def test_options_that_mean_nothing(spec: str, sentence: str) -> None:
+def test_invalid_options_are_refused(spec: str, sentence: str) -> None:
     with pytest.raises(SpecError, match=sentence):
         make_bot(spec)
 
@@ -220,25 +216,20 @@ print(code, at_start, *sorted(heavy))
 """
 
 
-@pytest.mark.parametrize("loaded", ["", " numpy"], ids=["before the flop", "to the flop"])
-def test_a_playing_mfs_compiles_nothing(
-    thread_dealer: Callable[..., Any], program_env: dict[str, str], tmp_path: Path, loaded: str
+def test_playing_mfs_compiles_nothing(
+    thread_dealer: Callable[..., Any], program_env: dict[str, str], tmp_path: Path
 ) -> None:
-    """Numpy is loaded with the first chance that has to be counted, numba never."""
+    """The first chance that has to be counted loads numpy; nothing loads numba."""
     script = MockDealer("limit3").ask("MATCHSTATE:1:0:cc:|AhAs|", "r")
-    if loaded:
-        script.ask("MATCHSTATE:1:0:ccrcc/c:|AhAs|/2c3c4c", "r").tell("MATCHSTATE:1:0:ccrcc/crff:|AhAs|/2c3c4c")
-    else:
-        script.tell("MATCHSTATE:1:0:ccrff:|AhAs|")
+    script.ask("MATCHSTATE:1:0:ccrcc/c:|AhAs|/2c3c4c", "r").tell("MATCHSTATE:1:0:ccrcc/crff:|AhAs|/2c3c4c")
     dealer = thread_dealer(script)
     command = [sys.executable, "-c", PROGRAM, "mfs", "127.0.0.1", str(dealer.port), "--game", "limit3"]
     done = subprocess.run(command, capture_output=True, text=True, env=program_env, cwd=tmp_path, timeout=PATIENCE_S)
-    assert (done.stdout, done.stderr) == (f"0 False{loaded}\n", "")
+    assert (done.stdout, done.stderr) == ("0 False numpy\n", "")
 
 
-def test_compiled_for_many_hands_it_plays_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The kernels are asked for, and nothing else changes."""
-    asked = []
-    monkeypatch.setattr("bots.formula.bot.compile_kernels", lambda: asked.append(True))
+def test_kernels_are_compiled_for_many_hands(monkeypatch: pytest.MonkeyPatch) -> None:
+    calls = []
+    monkeypatch.setattr("bots.formula.bot.compile_kernels", lambda: calls.append(True))
     MfsBot().prepare_for_many_hands()
-    assert asked == [True]
+    assert calls == [True]

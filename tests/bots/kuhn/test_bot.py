@@ -21,10 +21,8 @@ from protocol import find_game, shipped_games
 from tests.bots.kuhn import naive
 from tests.bots.playing import ViewOf, plan_of_bot
 
-KUHN_GAMES = [find_game(name)[0] for name in WIRE_NAMES.values()]
 
-
-def test_the_games_that_a_dealer_can_deal() -> None:
+def test_games_that_a_dealer_can_deal() -> None:
     assert {name: variant_of(find_game(name)[1]) for name in shipped_games()} == {
         **dict.fromkeys(shipped_games()),
         "kuhn.limit.2p": Variant.CLASSIC,
@@ -33,7 +31,7 @@ def test_the_games_that_a_dealer_can_deal() -> None:
 
 
 @pytest.mark.parametrize("variant", WIRE_NAMES)
-def test_the_dealt_game_is_that_of_the_laboratory(variant: Variant) -> None:
+def test_dealt_game_is_that_of_the_laboratory(variant: Variant) -> None:
     """Every pair of models has the same values by the rule book as by the trees of the laboratory."""
     game = find_game(WIRE_NAMES[variant])[1]
     form = sequence_form(small_game(game))
@@ -54,7 +52,7 @@ def test_best_responses_over_the_wire() -> None:
     assert values == pytest.approx([1 / 12, 1 / 6], abs=1e-12)
 
 
-def test_what_the_bluffer_tells(view_of: ViewOf) -> None:
+def test_policy_of_the_bluffer(view_of: ViewOf) -> None:
     bot = make_bot("kuhn-bluffer")
     assert bot.policy(view_of("kuhn", "MATCHSTATE:0:0::Qs|")) == {CALL: 0.5, RAISE: 0.5}
     assert bot.policy(view_of("kuhn", "MATCHSTATE:0:0:cr:Ks|")) == {FOLD: pytest.approx(0.3), CALL: 0.7}
@@ -67,9 +65,8 @@ def test_what_the_bluffer_tells(view_of: ViewOf) -> None:
     assert card_of(view_of("kuhn", "MATCHSTATE:1:0:c:|As")) == 2
 
 
-@pytest.mark.parametrize("name", [name for name in shipped_games() if name not in KUHN_GAMES])
-def test_other_games_are_refused(name: str) -> None:
-    game = find_game(name)[1]
+def test_other_games_are_refused() -> None:
+    game = find_game("leduc")[1]
     hand = Hand(game, deal_hand(game, 1, 0))
     view = View.from_hand(hand, hand.acting_position)
     bot = make_bot("kuhn-shy")
@@ -88,19 +85,19 @@ def test_actions_are_drawn_by_the_policy(view_of: ViewOf, variant: Variant) -> N
         cards = "Ks|" if position == "0" else "|Ks"
         drawn = Counter(
             bot.act(view_of(WIRE_NAMES[variant], f"MATCHSTATE:{position}:{hand}:{betting}{cards}"))
-            for hand in range(1000)
+            for hand in range(300)
         )
         policy = bot.policy(view_of(WIRE_NAMES[variant], f"MATCHSTATE:{position}:0:{betting}{cards}"))
         assert policy is not None
         assert set(drawn) == set(policy)
         for action, chance in policy.items():
-            assert abs(drawn[action] - 1000 * chance) <= 5 * (1000 * chance * (1 - chance)) ** 0.5 + 1e-6
+            assert abs(drawn[action] - 300 * chance) <= 5 * (300 * chance * (1 - chance)) ** 0.5 + 1e-6
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("variant", WIRE_NAMES)
 @pytest.mark.parametrize("pair", [("bluffer", "rational"), ("safe", "bluffer"), ("caller", "rational")])
-def test_what_they_win_is_what_they_should(variant: Variant, pair: tuple[str, str]) -> None:
+def test_winnings_approach_the_exact_values(variant: Variant, pair: tuple[str, str]) -> None:
     """Hands in both seats; half of both positions' exact values."""
     one, other = (models(variant)[name] for name in pair)
     exact = (expected_value(KuhnGame(variant), one, other) - expected_value(KuhnGame(variant), other, one)) / 2
@@ -114,11 +111,11 @@ def test_what_they_win_is_what_they_should(variant: Variant, pair: tuple[str, st
 
 
 @pytest.mark.parametrize("bluff", [0, 0.1, 1 / 3])
-def test_the_formula_of_kuhn(bluff: float) -> None:
+def test_formula_of_kuhn(bluff: float) -> None:
     assert naive.exploitability(KuhnGame(), *kuhn_equilibrium(bluff)) == pytest.approx(0, abs=1e-12)
 
 
 @pytest.mark.parametrize("bluff", [-0.1, 0.34, float("nan")])
-def test_no_equilibrium_bluffs_that_often(bluff: float) -> None:
+def test_bluffs_beyond_a_third_are_refused(bluff: float) -> None:
     with pytest.raises(ValueError, match="bluff must be 0 to 1/3, not"):
         kuhn_equilibrium(bluff)

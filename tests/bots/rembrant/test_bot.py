@@ -65,7 +65,7 @@ def test_sizes(view_of: ViewOf, options: dict[str, float], state: str, action: A
         ("limit6", "MATCHSTATE:0:0:ffff:Ah5s|||||", (FOLD, CALL, CALL)),
     ],
 )
-def test_a_check_that_is_not_free(view_of: ViewOf, game: str, state: str, actions: tuple[Action, ...]) -> None:
+def test_option_complete(view_of: ViewOf, game: str, state: str, actions: tuple[Action, ...]) -> None:
     view = view_of(game, state)
     assert tuple(rembrant(complete=group).act(view) for group in (7, 8, 9)) == actions
 
@@ -105,7 +105,7 @@ def test_four_to_a_straight_before_the_tables(view_of: ViewOf) -> None:
     assert act("9s8h", "c", "fold") == act("9s8h", "c", "slash") == raise_to(300), "there is no bet to pay"
 
 
-def test_the_limits_of_groups_scale(view_of: ViewOf) -> None:
+def test_limits_of_groups_are_in_big_blinds(view_of: ViewOf) -> None:
     """The tables' 20 chips are ten big blinds in every game."""
     game = find_game("nolimit")[1]._replace(blinds=(2, 1), stacks=(400, 400))
     deal = Deal((parse_cards("5h5s"), parse_cards("AhKs")), deal_hand(game, 1, 0).board)
@@ -135,7 +135,7 @@ def test_explanations(view_of: ViewOf) -> None:
     )
 
 
-def test_the_explanation_of_a_bet_not_paid(view_of: ViewOf) -> None:
+def test_explanation_of_a_bet_not_paid(view_of: ViewOf) -> None:
     view = view_of("nolimit", "MATCHSTATE:1:0:cc/cc/r400:|9h9s/9c8d7h/5s")
     assert comment_of(rembrant(explain=True), view) == (
         "# turn 9h9s on 9c8d7h5s: trips, set; board: four to a straight, three in a row; opponent: raise; "
@@ -143,7 +143,7 @@ def test_the_explanation_of_a_bet_not_paid(view_of: ViewOf) -> None:
     )
 
 
-def test_silent_unless_asked(view_of: ViewOf) -> None:
+def test_no_comments_without_explain(view_of: ViewOf) -> None:
     view = view_of("nolimit", "MATCHSTATE:1:0::|Ah5s")
     rembrant().act(view)
     assert view.comments == []
@@ -170,22 +170,22 @@ BOTS: list[BotMaker] = [
 
 @pytest.mark.sampled
 @pytest.mark.parametrize("name", HOLDEM)
-def test_never_illegal(name: str) -> None:
-    assert play_random_casts(name, BOTS, RembrantBot, hands=400, casts=20) > 300
+def test_answers_are_legal(name: str) -> None:
+    assert play_random_casts(name, BOTS, RembrantBot, hands=80, casts=20) > 60
 
 
-def test_the_games_are_all_tried() -> None:
+def test_games_cover_all_numbers_of_players() -> None:
     players = {(find_game(name)[1].num_players, find_game(name)[1].is_limit) for name in HOLDEM}
     assert players == {(count, is_limit) for count in (2, 3, 6, 10) for is_limit in (False, True)}
 
 
-@pytest.mark.parametrize("players", [4, 5, 7, 8, 9])
+@pytest.mark.parametrize("players", [4, 9])
 def test_other_numbers_of_players(players: int) -> None:
-    play_legally(players, lambda seat: rembrant(reading="probabilistic", seed=seat), hands=100)
+    play_legally(players, lambda seat: rembrant(reading="probabilistic", seed=seat), hands=20)
 
 
 def actions_of(bot: RembrantBot, numbers: range) -> dict[int, list[Action]]:
-    """What a bot plays against random opponents, by hand number; the opponents draw anew for each hand."""
+    """Return the actions of a bot by hand number, against opponents that draw anew for each hand."""
     game = find_game("nolimit")[1]
     played: dict[int, list[Action]] = {}
     for number in numbers:
@@ -202,32 +202,32 @@ def actions_of(bot: RembrantBot, numbers: range) -> dict[int, list[Action]]:
 
 
 def test_draws_follow_from_seed_hand_and_state() -> None:
-    """Cut anywhere, played backwards, asked twice: the same hands."""
-    whole = actions_of(rembrant(reading="probabilistic", seed=3), range(300))
-    late = actions_of(rembrant(reading="probabilistic", seed=3), range(150, 300))
-    backwards = actions_of(rembrant(reading="probabilistic", seed=3), range(299, -1, -1))
+    """The same hands are played when they start in the middle or go backwards."""
+    whole = actions_of(rembrant(reading="probabilistic", seed=3), range(80))
+    late = actions_of(rembrant(reading="probabilistic", seed=3), range(40, 80))
+    backwards = actions_of(rembrant(reading="probabilistic", seed=3), range(79, -1, -1))
     assert {number: whole[number] for number in late} == late
     assert backwards == whole
-    assert actions_of(rembrant(reading="probabilistic", seed=4), range(300)) != whole
+    assert actions_of(rembrant(reading="probabilistic", seed=4), range(80)) != whole
 
 
 def test_without_a_seed_draws_differ_between_bots() -> None:
-    runs = [actions_of(rembrant(reading="probabilistic"), range(200)) for _ in range(2)]
+    runs = [actions_of(rembrant(reading="probabilistic"), range(60)) for _ in range(2)]
     assert runs[0] != runs[1]
 
 
-def test_the_deterministic_reading_draws_nothing() -> None:
-    assert actions_of(rembrant(seed=1), range(100)) == actions_of(rembrant(seed=2), range(100))
+def test_deterministic_reading_draws_nothing() -> None:
+    assert actions_of(rembrant(seed=1), range(40)) == actions_of(rembrant(seed=2), range(40))
 
 
 def test_draws_have_the_chances_of_the_policy(view_of: ViewOf) -> None:
     bot = rembrant(reading="probabilistic", seed=1)
     counts: Counter[Action] = Counter()
-    for number in range(4000):
+    for number in range(800):
         view = view_of("nolimit", f"MATCHSTATE:1:{number}:r300c/c:|AhKs/Kc8c3d")
         assert bot.policy(view) == pytest.approx({CALL: 0.2, raise_to(900): 0.8})
         counts[bot.act(view)] += 1
-    assert counts[raise_to(900)] / 4000 == pytest.approx(0.8, abs=0.03)
+    assert counts[raise_to(900)] / 800 == pytest.approx(0.8, abs=0.06)
     assert sum(counts.values()) == counts[CALL] + counts[raise_to(900)]
 
 
@@ -237,25 +237,25 @@ def test_policies_join_equal_actions(view_of: ViewOf) -> None:
     assert bot.policy(view_of("limit", "MATCHSTATE:0:0:rc/rrrr:KhKs|/Kc8c3d")) == {CALL: 1.0}
 
 
-def test_a_short_deck_is_refused() -> None:
+def test_short_deck_is_refused() -> None:
     game = find_game("nolimit")[1]._replace(num_ranks=9)
     hand = Hand(game, deal_hand(game, 1, 0))
     with pytest.raises(BotsError, match="a deck of 52"):
         rembrant().act(View.from_hand(hand, hand.acting_position))
 
 
-def test_a_shorter_game_of_holdem_is_played() -> None:
+def test_holdem_of_two_rounds_is_played() -> None:
     full = find_game("nolimit")[1]
     game = full._replace(num_rounds=2, num_board_cards=(0, 3), first_players=(1, 0), max_raises=full.max_raises[:2])
     bot = rembrant(explain=True)
-    for number in range(50):
+    for number in range(10):
         hand = Hand(game, deal_hand(game, 1, number))
         while not hand.finished:
             view = View.from_hand(hand, hand.acting_position, number)
             hand.apply(require_legal(bot.act(view), view))
 
 
-def test_by_name() -> None:
+def test_options_by_name() -> None:
     bot = make_bot("rembrant?reading=probabilistic,explain=yes,open_bb=3,complete=9", 5)
     assert isinstance(bot, RembrantBot)
     assert (bot._seed, bot._explains, bot._options.open_bb, bot._options.complete) == (5, True, 3, 9)

@@ -53,7 +53,7 @@ class Watched(Bot):
             total += chances
         free = np.flatnonzero(are_free(view.board))
         assert total[free] == pytest.approx(1)
-        for number in free[self.asked % 53 :: 53]:
+        for number in free[self.asked % 131 :: 131]:
             one = self.bot.policy(view_with(view, HOLDINGS[number]))
             assert one is not None
             by_holding = {action: float(np.broadcast_to(found[action], len(HOLDINGS))[number]) for action in found}
@@ -64,7 +64,7 @@ class Watched(Bot):
 
 @pytest.mark.sampled
 @pytest.mark.parametrize(("game", "player", "opponent"), CASES)
-def test_all_at_once(game: str, player: str, opponent: str) -> None:
+def test_policy_by_holding_agrees_with_policy(game: str, player: str, opponent: str) -> None:
     watched = Watched(make_bot(player, seed=1))
     for _ in self_play(game, [watched, make_bot(opponent, seed=2)], deals=HANDS, seed=3, names=["a", "b"]):
         pass
@@ -73,21 +73,21 @@ def test_all_at_once(game: str, player: str, opponent: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("game", "player", "opponent"), CASES)
-def test_all_at_once_for_long(game: str, player: str, opponent: str) -> None:
+def test_policy_by_holding_agrees_with_policy_in_more_hands(game: str, player: str, opponent: str) -> None:
     watched = Watched(make_bot(player, seed=1))
     for _ in self_play(game, [watched, make_bot(opponent, seed=2)], deals=30, seed=4, names=["a", "b"]):
         pass
     assert watched.asked >= 30
 
 
-def test_who_cannot_tell_so(view_of: ViewOf) -> None:
+def test_bots_that_sample_have_no_policy_by_holding(view_of: ViewOf) -> None:
     view = view_of("limit3", "MATCHSTATE:0:0:ccc/:AcAd||/2c7d9h")
     for name in ("mfs?seed=1", "evolved?seed=1", "learner?learn=false,seed=1"):
         assert make_bot(name).policy_by_holding(view) is None, "against two opponents chances are sampled"
     assert make_bot("learner").policy_by_holding(view) is None
 
 
-def test_decisions_that_come_to_one_action(view_of: ViewOf) -> None:
+def test_equal_actions_are_merged(view_of: ViewOf) -> None:
     view = view_of("limit", "MATCHSTATE:0:0:cc/:AcAd|/2c7d9h")
     free = int(are_free(view.board).sum())
     found = pure_policy(view, [number % 3 for number in range(free)], [FOLD, CALL, CALL].__getitem__)
