@@ -161,20 +161,20 @@ def challenge(**more: Any) -> tuple[Challenge, ...]:
     return (Challenge(f"mine-{secrets.token_hex(4)}", "kuhn", players, terms=terms),)
 
 
-async def test_a_challenge_is_the_contest_that_would_be_played_here(house_folder: Path) -> None:
+async def test_challenge_is_the_contest_that_would_be_played_here(house_folder: Path) -> None:
     def compare(over: RunOver) -> None:
-        here = play("kuhn", ["mine=./bot2l.sh", "A=./bot2l.sh"], deals=40, seed=7, out=Path("here"))
+        here = play("kuhn", ["mine=./bot2l.sh", "A=./bot2l.sh"], deals=20, seed=7, out=Path("here"))
         assert hands_of(Path("here")) == hands_of(Path("data/runs/00000001"))
         assert won_by(here.players[0]).raw.mean == over.mbb_per_game
 
     async with running(settings_of(house_folder), web=server_site) as house:
-        client = bringing(house, challenges=challenge())
+        client = bringing(house, challenges=challenge(deals=20))
         client.start()
         ending = await client.ending()
         assert ending.is_good
         assert ending.runs == {"finished": 1}
         (over,) = [news for news in client.news if isinstance(news, RunOver)]
-        assert (over.state, over.player, over.hands) == ("finished", "mine", 80)
+        assert (over.state, over.player, over.hands) == ("finished", "mine", 40)
         await asyncio.to_thread(compare, over)
 
 
@@ -276,11 +276,11 @@ async def test_a_break_of_every_connection_is_not_seen_by_the_match(house_folder
     async with running(settings_of(house_folder), web=server_site) as house:
         wire = Wire(house)
         await wire.open()
-        client = bringing(house, challenges=challenge(deals=250), address=wire.address)
+        client = bringing(house, challenges=challenge(deals=100), address=wire.address)
         client.start()
         await client.until(SeatOffer)
         for count in (1, 2):
-            await asyncio.sleep(0.05)
+            await logged(1000 * count)
             wire.cut()
             lost = await client.until(ConnectionLost, count)
             assert lost.retry_s == client.settings.retry_s
@@ -288,7 +288,7 @@ async def test_a_break_of_every_connection_is_not_seen_by_the_match(house_folder
         ending = await client.ending()
         await wire.close()
         assert ending.is_good
-        await asyncio.to_thread(same_as_here, 250)
+        await asyncio.to_thread(same_as_here, 100)
 
 
 async def test_client_resumes_when_its_server_restarts(house_folder: Path) -> None:
@@ -296,16 +296,16 @@ async def test_client_resumes_when_its_server_restarts(house_folder: Path) -> No
     # The system would hand out one of its own ports to another program meanwhile.
     settings = replace(settings, web=replace(settings.web, port=free_ports(1)[0]))
     async with running(settings, web=server_site) as house:
-        client = bringing(house, challenges=challenge(deals=150))
+        client = bringing(house, challenges=challenge(deals=80))
         client.start()
         await client.until(SeatOffer)
-        await logged(2000)
+        await logged(1000)
     await client.until(ConnectionLost)
     async with running(settings, web=server_site):
         ending = await client.ending()
         assert ending.is_good
         assert ending.runs == {"finished": 1}
-    await asyncio.to_thread(same_as_here, 150)
+    await asyncio.to_thread(same_as_here, 80)
 
 
 # ---- bots and clients that fail
@@ -361,13 +361,14 @@ async def test_what_a_user_with_a_dotted_name_has_running_ends_as_a_disconnectio
         assert re.fullmatch(r"mine closed the connection (in hand [0-9]+|before it named its version)\.", reason)
 
 
-async def test_a_bot_that_floods_is_stopped_by_the_match(house_folder: Path) -> None:
+async def test_bot_that_floods_is_stopped_by_the_match(house_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dealer.run.contest_plan._MAX_IDLE_LINES_PER_HAND", 20)
     flood = house_folder / "flood.sh"
     text = (house_folder / "bot2l.sh").read_text()
     flood.write_text(
-        text.replace('sock.sendall(line + b":c\\r\\n")', 'sock.sendall(b"MATCHSTATE:0:0::x\\r\\n" * 20000)')
+        text.replace('sock.sendall(line + b":c\\r\\n")', 'sock.sendall(b"MATCHSTATE:0:0::x\\r\\n" * 500)')
     )
-    assert "* 20000)" in flood.read_text()
+    assert "* 500)" in flood.read_text()
     flood.chmod(0o755)
 
     async with running(settings_of(house_folder), web=server_site) as house:
@@ -375,6 +376,8 @@ async def test_a_bot_that_floods_is_stopped_by_the_match(house_folder: Path) -> 
         client.start()
         ending = await client.ending()
         assert ending.runs == {"failed": 1}
+        over = await client.until(RunOver)
+        assert over.reason == "mine sent more than 20 lines other than answers in hand 0."
 
 
 async def test_what_is_left_of_a_client_that_vanishes_waits_and_is_given_up(house_folder: Path) -> None:
@@ -656,7 +659,7 @@ async def test_challenges_that_cannot_be_played_are_refused_one_by_one(house_fol
             *challenge(stop="nonsense"),
             *challenge(deals=100_001),
             *challenge(seating="upside-down"),
-            *challenge(),
+            *challenge(deals=2),
         ]
         client = bringing(house, challenges=tuple(wrong))
         client.start()
@@ -688,7 +691,7 @@ async def test_encrypted_from_end_to_end(house_folder: Path) -> None:
     settings = replace(settings, web=replace(settings.web, certificate="server.pem", key="server.key"))
 
     async with running(settings, web=server_site) as house:
-        client = bringing(house, challenges=challenge(), ca=Path("server.pem"))
+        client = bringing(house, challenges=challenge(deals=5), ca=Path("server.pem"))
         client.start()
         assert (await client.ending()).is_good
         with pytest.raises(JoinError, match="its certificate is not trusted"):

@@ -258,7 +258,7 @@ def test_held_tournament_begins_no_further_contest(tmp_path: Path) -> None:
 # ---- scores without the luck of the cards
 
 
-@pytest.mark.parametrize("stop", ["ci=110", "better:0,900"])
+@pytest.mark.parametrize("stop", ["ci=100", "better:0,900"])
 def test_stop_rule_on_corrected_scores_stops_sooner(tmp_path: Path, stop: str) -> None:
     """It stops sooner than one that looks at winnings, at the same hand wherever the contest was interrupted."""
     players, options = ("calling", "random"), {"in_process": True, "game": "leduc", "stop": stop, "hands": 30_000}
@@ -271,7 +271,7 @@ def test_stop_rule_on_corrected_scores_stops_sooner(tmp_path: Path, stop: str) -
     assert corrected is not None
     if stop.startswith("ci"):
         assert result.duplicates < raw.duplicates
-        assert corrected.half_width <= 110 < won_by(result.players[0]).raw.half_width  # type: ignore[operator]
+        assert corrected.half_width <= 100 < won_by(result.players[0]).raw.half_width  # type: ignore[operator]
     assert "ithout the luck of the cards" in result.sentence
     (log_a, log_b) = sorted((tmp_path / "whole").glob("*.log"))
     correction = ChanceCorrection(find_game("leduc")[1])
