@@ -101,8 +101,8 @@ def _check(board: Board) -> None:
     board.writes.clear()
 
 
-def test_5000_fuzzed_lines() -> None:
-    _fuzz(5_000, seed=1)
+def test_fuzzed_lines() -> None:
+    _fuzz(2_000, seed=1)
 
 
 @pytest.mark.slow
@@ -111,7 +111,7 @@ def test_many_fuzzed_lines(seed: int) -> None:
     _fuzz(100_000, seed=seed)
 
 
-@settings(deadline=None, max_examples=150, suppress_health_check=list(HealthCheck))
+@settings(deadline=None, max_examples=60, suppress_health_check=list(HealthCheck))
 @given(data=st.binary(max_size=6000), pieces=st.integers(1, 5), name=st.sampled_from(GAMES))
 def test_any_bytes_in_any_pieces(data: bytes, pieces: int, name: str) -> None:
     """Neither the pieces in which bytes come nor who watches matters for what is made of them."""
@@ -128,7 +128,7 @@ def test_any_bytes_in_any_pieces(data: bytes, pieces: int, name: str) -> None:
     assert cut.match.phase is whole.match.phase is Phase.PLAYING
 
 
-@settings(deadline=None, max_examples=150, suppress_health_check=list(HealthCheck))
+@settings(deadline=None, max_examples=60, suppress_health_check=list(HealthCheck))
 @given(hello=st.binary(max_size=300), closes=st.booleans())
 def test_any_bytes_for_a_handshake(hello: bytes, closes: bool) -> None:
     board = Board(setup_of(game("kuhn"), 2))
@@ -143,7 +143,7 @@ def test_any_bytes_for_a_handshake(hello: bytes, closes: bool) -> None:
         assert board.match.phase in (Phase.GREETING, Phase.PLAYING, Phase.FAILED)
 
 
-@settings(deadline=None, max_examples=150, suppress_health_check=list(HealthCheck))
+@settings(deadline=None, max_examples=60, suppress_health_check=list(HealthCheck))
 @given(tail=st.binary(max_size=40), name=st.sampled_from(GAMES))
 @example(tail=b"", name="kuhn")
 def test_any_bytes_behind_the_right_state_are_an_action(tail: bytes, name: str) -> None:
@@ -154,7 +154,7 @@ def test_any_bytes_behind_the_right_state_are_an_action(tail: bytes, name: str) 
     assert len(board.seen.faults) <= 1
 
 
-def test_a_match_of_noise_ends_like_a_match() -> None:
+def test_match_of_noise_ends_like_a_match() -> None:
     """A player who mixes noise with answers plays every hand to its end."""
 
     def noisy(salt: int) -> Speaker:

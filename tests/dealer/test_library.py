@@ -6,7 +6,7 @@ import asyncio
 import inspect
 import json
 import pickle
-import subprocess
+import signal
 import sys
 import textwrap
 import threading
@@ -27,8 +27,8 @@ from dealer.run.run import new_run
 from dealer.run.run_settings import validated
 from engine import Action, Game
 from protocol import find_game, format_game_definition
-from tests.dealer.helpers import CONNECT, PATIENCE_S, ROOT, write_program
-from tests.programs import loaded_by
+from tests.dealer.helpers import CONNECT, PATIENCE_S, ROOT, program_env, write_program
+from tests.programs import loaded_by, start
 
 FAST: dict[str, Any] = {"deals": 40, "seed": 1, "in_process": True}
 ENDLESS: dict[str, Any] = {"deals": 4_000_000, "seed": 1, "in_process": True, "seating": "single"}
@@ -86,7 +86,7 @@ def test_progress_is_a_value_and_ends_with_all_hands() -> None:
     last = seen[-1]
     assert (last.contests, last.contests_ended, last.hands, last.hands_planned) == (1, 1, 80, 80)
     assert last.players == ("calling", "random")
-    assert [one.is_correcting for one in seen[-2:]] == [False, True]
+    assert [progress.is_correcting for progress in seen[-2:]] == [False, True]
     assert replace(last) == last
     assert pickle.loads(pickle.dumps(last)) == last
 
@@ -108,7 +108,7 @@ def test_every_match_can_be_watched() -> None:
     assert pickle.loads(pickle.dumps(seen)) == seen
 
 
-def test_matches_over_tcp_are_watched_alike_and_inside_a_loop_from_its_thread(tmp_path: Path) -> None:
+def test_matches_over_tcp_are_watched_from_the_thread_of_the_loop(tmp_path: Path) -> None:
     here: list[dealer.MatchEvent] = []
     there: list[tuple[dealer.MatchEvent, threading.Thread]] = []
     settings: dict[str, Any] = {"deals": 3, "seed": 1, "workers": 1}
@@ -125,9 +125,7 @@ def test_matches_over_tcp_are_watched_alike_and_inside_a_loop_from_its_thread(tm
 
 @pytest.mark.parametrize("callback", ["on_progress", "watch"])
 @pytest.mark.parametrize("is_in_loop", [False, True])
-def test_an_error_of_a_callback_is_raised_when_the_run_has_ended(
-    tmp_path: Path, callback: str, is_in_loop: bool
-) -> None:
+def test_error_of_a_callback_is_raised_when_the_run_has_ended(tmp_path: Path, callback: str, is_in_loop: bool) -> None:
     calls: list[object] = []
 
     def fail(value: object) -> None:
@@ -151,7 +149,7 @@ def test_an_error_of_a_callback_is_raised_when_the_run_has_ended(
     assert json.loads((tmp_path / "run" / "result.json").read_text())["outcome"] == "finished"
 
 
-def test_a_callback_that_cannot_be_called_is_refused_before_anything_is_played(tmp_path: Path) -> None:
+def test_callback_that_cannot_be_called_is_refused_before_anything_is_played(tmp_path: Path) -> None:
     bots, no_function = ["calling", "random"], cast("Any", 3)
     with pytest.raises(dealer.ConfigError, match="on_progress: must be a function, not 3"):
         dealer.play("kuhn", bots, out="run", on_progress=no_function, **FAST)
@@ -163,11 +161,11 @@ def test_a_callback_that_cannot_be_called_is_refused_before_anything_is_played(t
 def test_games_and_folders_are_paths_or_texts(tmp_path: Path) -> None:
     game = tmp_path / "my.game"
     game.write_text(format_game_definition(find_game("limit")[1]))
-    settings: Any = {"export": "phh", "histories": tmp_path / "histories", "directory": tmp_path, **FAST}
+    settings: Any = {"export": "phh", "histories": tmp_path / "histories", "directory": tmp_path, **FAST, "deals": 2}
     result = dealer.play(game, ["calling", "random"], out=tmp_path / "run", **settings)
     assert result.game == "my.game"
     assert [path.suffix for path in (tmp_path / "histories").iterdir()] == [".phhs", ".phhs"]
-    assert isinstance(dealer.tournament([game], ["calling", "random"], **FAST), dealer.TournamentResult)
+    assert isinstance(dealer.tournament([game], ["calling", "random"], **FAST | {"deals": 2}), dealer.TournamentResult)
 
 
 def test_unplayable_settings_raise_specific_errors(tmp_path: Path) -> None:
@@ -188,7 +186,7 @@ def test_unplayable_settings_raise_specific_errors(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_tournament_is_one_call() -> None:
+def test_tournament_is_one_call() -> None:
     result = dealer.tournament(["kuhn"], ["calling", "raising", "random"], format="gauntlet", **FAST)
     assert (result.outcome, len(result.contests)) == (dealer.Outcome.FINISHED, 2)
     cell = result.standings[0].crosstable[0]
@@ -196,7 +194,7 @@ def test_a_tournament_is_one_call() -> None:
     assert {contest.folder for contest in result.contests} == {None}
 
 
-def test_async_functions_do_the_same_inside_a_loop() -> None:
+def test_async_functions_give_the_same_results() -> None:
     seen: list[tuple[dealer.Progress, threading.Thread]] = []
 
     async def main() -> tuple[dealer.ContestResult, Any]:
@@ -210,14 +208,14 @@ def test_async_functions_do_the_same_inside_a_loop() -> None:
             dealer.tournament_async(["kuhn"], ["calling", "random"], **FAST),
         )
 
-    one, other = asyncio.run(main())
-    assert _without_times(one) == _without_times(dealer.play("kuhn", ["calling", "random"], **FAST))
-    assert _without_times(other.contests[0]) == _without_times(one)
+    contest, cup = asyncio.run(main())
+    assert _without_times(contest) == _without_times(dealer.play("kuhn", ["calling", "random"], **FAST))
+    assert _without_times(cup.contests[0]) == _without_times(contest)
     assert seen[-1][0].hands == 80
     assert {thread for _, thread in seen} == {threading.current_thread()}
 
 
-async def test_a_cancelled_play_can_be_resumed(tmp_path: Path) -> None:
+async def test_cancelled_play_can_be_resumed(tmp_path: Path) -> None:
     is_under_way = asyncio.Event()
 
     def on_progress(progress: dealer.Progress) -> None:
@@ -250,7 +248,7 @@ async def test_run_interrupted_before_its_first_step_returns_a_result(tmp_path: 
     assert (await playing).outcome is dealer.Outcome.INTERRUPTED
 
 
-def test_a_run_is_resumed() -> None:
+def test_run_is_resumed() -> None:
     whole = dealer.play("kuhn", ["calling", "random"], out="run", **FAST)
     again = dealer.resume("run")
     assert isinstance(again, dealer.ContestResult)
@@ -299,7 +297,7 @@ def test_ctrl_c_raises_keyboard_interrupt_and_keeps_the_run(tmp_path: Path) -> N
         "except KeyboardInterrupt:\n"
         "    print('interrupted')\n"
     )
-    process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE)
+    process = start([sys.executable, "-P", "-c", code], cwd=tmp_path, env=program_env())
     try:
         until_s = time.monotonic() + PATIENCE_S
         log = tmp_path / "run" / "match.log"
@@ -307,12 +305,11 @@ def test_ctrl_c_raises_keyboard_interrupt_and_keeps_the_run(tmp_path: Path) -> N
             assert process.poll() is None
             assert time.monotonic() < until_s
             time.sleep(0.02)
-        process.send_signal(2)
+        process.send_signal(signal.SIGINT)
         out, _ = process.communicate(timeout=PATIENCE_S)
     finally:
         process.kill()
-        process.communicate()
-    assert (process.returncode, out) == (0, b"interrupted\n")
+    assert (process.wait(), out) == (0, b"interrupted\n")
     assert json.loads((tmp_path / "run" / "result.json").read_text())["outcome"] == "interrupted"
 
 
@@ -320,13 +317,13 @@ def test_ctrl_c_raises_keyboard_interrupt_and_keeps_the_run(tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize("function", [dealer.play, dealer.play_async, dealer.tournament, dealer.tournament_async])
-def test_the_settings_are_keywords_in_the_signature(function: Callable[..., Any]) -> None:
+def test_settings_are_keywords_in_the_signature(function: Callable[..., Any]) -> None:
     keywords = inspect.signature(function).parameters
     assert (keywords["t_response_s"].default, keywords["seating"].default) == (600.0, None)
     assert not {"command", "settings"} & keywords.keys()
 
 
-def test_everything_offered_is_there_and_documented() -> None:
+def test_all_exported_names_are_documented() -> None:
     for name in dealer.__all__:
         assert getattr(dealer, name).__doc__, name
     assert set(dealer.__all__) < set(dir(dealer))
@@ -340,7 +337,8 @@ def test_importing_the_package_loads_nothing_else() -> None:
     assert loaded_by("import dealer", heavy) == []
 
 
-def test_the_example_of_the_package_runs(capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.slow
+def test_example_of_the_package_runs(capsys: pytest.CaptureFixture[str]) -> None:
     lines = (dealer.__doc__ or "").splitlines()
     example = textwrap.dedent("\n".join(line for line in lines if line.startswith("    ") or not line))
     exec(example, {})
@@ -383,14 +381,14 @@ def test_classes_and_objects_play_in_this_process(tmp_path: Path) -> None:
         assert states[0] == states[1]
 
 
-def test_an_object_in_a_table_and_in_a_tournament() -> None:
+def test_object_plays_from_a_table_and_in_a_tournament() -> None:
     bots: list[Any] = [{"bot": Mine(), "t_response_s": 2.0}, "calling", Mine]
     cup = dealer.tournament(["kuhn"], bots, deals=5, seed=1)
     assert cup.players == ["Mine", "calling", "Mine#2"]
     assert cup.outcome is dealer.Outcome.FINISHED
 
 
-def test_a_class_gets_the_seed_of_its_match() -> None:
+def test_class_gets_the_seed_of_its_match() -> None:
     seeds: list[int | None] = []
 
     class Seeded(Mine):
@@ -402,7 +400,7 @@ def test_a_class_gets_the_seed_of_its_match() -> None:
     assert None not in seeds
 
 
-def test_a_run_of_objects_is_resumed_with_them() -> None:
+def test_run_of_objects_is_resumed_with_them() -> None:
     bots: list[Any] = [Mine(), "random"]
     dealer.play("kuhn", bots, out="run", deals=10, seed=1)
     with pytest.raises(dealer.PlayerError, match=r"Mine is a class or an object .* dealer\.resume\(FOLDER, bots="):
@@ -449,7 +447,7 @@ def test_objects_that_are_no_bots_are_refused(bots: Any, options: dict[str, Any]
 # ---- notebooks
 
 
-def test_a_result_is_a_table_in_a_notebook() -> None:
+def test_result_is_a_table_in_a_notebook() -> None:
     result = dealer.play("kuhn", ["A=calling", "B=random"], deals=120, seed=1, in_process=True)
     shown = result._repr_html_()
     assert shown.startswith(f"<p>{result.sentence}</p><table>")
@@ -465,7 +463,7 @@ def test_a_result_is_a_table_in_a_notebook() -> None:
     assert hostile._repr_html_().startswith("<p>&lt;script&gt;</p>")
 
 
-def test_a_result_as_a_frame_has_a_row_per_player_and_per_pair(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_result_as_a_frame_has_a_row_per_player_and_per_pair(monkeypatch: pytest.MonkeyPatch) -> None:
     pandas = types.ModuleType("pandas")
     monkeypatch.setattr(pandas, "DataFrame", list, raising=False)
     monkeypatch.setitem(sys.modules, "pandas", pandas)

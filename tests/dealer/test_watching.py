@@ -1,4 +1,4 @@
-"""The newest moment of a match, told by the events of a real one; what is told without cards holds none."""
+"""The newest moment of a match that is watched, with and without cards, and its counts."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.dealer.results_of import won_by
 NAMES = ("Ann", "Bob")
 
 
-class _Told(Watcher):
+class _Recorder(Watcher):
     wants = Watcher.wants | {ActionPlayed}
 
     def __init__(self, tables: LiveMatches, game: str, skip: int = 0) -> None:
@@ -37,27 +37,27 @@ class _Told(Watcher):
             self.moments.append(moment)
 
 
-def _played(game: str, hands: int = 20, skip: int = 0) -> _Told:
+def _played(game: str, hands: int = 20, skip: int = 0) -> _Recorder:
     rules = find_game(game)[1]
-    told = _Told(LiveMatches(), game, skip)
+    recorder = _Recorder(LiveMatches(), game, skip)
     setup = MatchSetup(rules, "match", hands, 5, NAMES)
-    match = InProcessMatch(setup, [make_bot("random", 1), make_bot("random", 2)], [told])
+    match = InProcessMatch(setup, [make_bot("random", 1), make_bot("random", 2)], [recorder])
     match.play(hands)
     match.finish()
-    return told
+    return recorder
 
 
 @pytest.mark.parametrize("game", ["leduc", "nolimit"])
 def test_moments_follow_the_hand(game: str) -> None:
-    told = _played(game)
-    keys = dict.fromkeys(moment.key for moment in told.moments)
+    recorder = _played(game)
+    keys = dict.fromkeys(moment.key for moment in recorder.moments)
     moments = dict.fromkeys(
         (moment.hand_number, moment.played, moment.used_us if isinstance(moment.played, HandFinished) else ())
-        for moment in told.moments
+        for moment in recorder.moments
     )
     assert len(keys) == len(moments)
     ends = 0
-    for moment in told.moments:
+    for moment in recorder.moments:
         scenes = moment.scenes(with_cards=True)
         assert [seat.name for seat in scenes[-1].seats] == list(moment.names)
         assert [seat.cards for seat in scenes[-1].seats] == [
@@ -72,8 +72,8 @@ def test_moments_follow_the_hand(game: str) -> None:
             ends += 1
             assert [seat.value for seat in scenes[-1].seats] == list(moment.played.record.values)
     assert ends
-    assert isinstance(told.events[-1], MatchEnded)
-    assert told.tables.moment(game, NAMES, "match") is None
+    assert isinstance(recorder.events[-1], MatchEnded)
+    assert recorder.tables.moment(game, NAMES, "match") is None
 
 
 @pytest.mark.parametrize("game", ["leduc", "nolimit"])
@@ -86,22 +86,22 @@ def test_moments_without_cards_hold_no_card(game: str) -> None:
 
 
 def test_late_watcher_begins_with_the_next_hand() -> None:
-    told = _played("leduc", skip=7)
-    assert told.moments
-    assert told.moments[0].hand_number > 0
-    assert told.moments[-1].hand_number == 19
+    recorder = _played("leduc", skip=7)
+    assert recorder.moments
+    assert recorder.moments[0].hand_number > 0
+    assert recorder.moments[-1].hand_number == 19
 
 
 @pytest.mark.parametrize(
     ("players", "stop"),
     [
         (("calling", "random"), "130"),
-        (("calling", "random"), "better:0,300"),
+        (("calling", "random"), "better:0,900"),
         (("raising", "random", "calling"), "120"),
-        (("learner", "calling"), "110"),
+        (("learner", "calling"), "12"),
     ],
 )
-def test_a_page_counts_what_the_result_counts(tmp_path: Path, players: tuple[str, ...], stop: str) -> None:
+def test_page_shows_the_counts_of_the_result(tmp_path: Path, players: tuple[str, ...], stop: str) -> None:
     """To the last bit, with the intervals of the stop rule, and with none in training."""
     game = "kuhn3" if len(players) == 3 else "limit" if "learner" in players else "leduc"
     result = play(game, players, stop=stop, seed=3, in_process=True, out=tmp_path / "run")

@@ -365,9 +365,7 @@ async def test_bot_that_floods_is_stopped_by_the_match(house_folder: Path, monke
     monkeypatch.setattr("dealer.run.contest_plan._MAX_IDLE_LINES_PER_HAND", 20)
     flood = house_folder / "flood.sh"
     text = (house_folder / "bot2l.sh").read_text()
-    flood.write_text(
-        text.replace('sock.sendall(line + b":c\\r\\n")', 'sock.sendall(b"MATCHSTATE:0:0::x\\r\\n" * 500)')
-    )
+    flood.write_text(text.replace('sock.sendall(line + b":c\\r\\n")', 'sock.sendall(b"MATCHSTATE:0:0::x\\r\\n" * 500)'))
     assert "* 500)" in flood.read_text()
     flood.chmod(0o755)
 

@@ -31,7 +31,7 @@ from tests.dealer.results_of import won_by
 
 HANDS = 8
 LEARNER = "learner=learner?empty=true"
-SETTINGS: dict[str, Any] = {"deals": HANDS, "seed": 5, "export": "none"}
+SETTINGS: dict[str, Any] = {"deals": HANDS, "seed": 5, "export": "none", "score": "raw"}
 
 
 def trained(out: Path, *bots: str, **settings: Any) -> ContestResult:
@@ -70,12 +70,12 @@ def test_learner_is_trained_and_not_measured(whole: Path) -> None:
     assert judgement.sentences[0] == "undecided: learner over calling: not judged, because a player learnt during play."
 
 
-def test_a_hundred_deals_give_no_interval_either(tmp_path: Path) -> None:
+def test_training_of_a_hundred_deals_gives_no_interval(tmp_path: Path) -> None:
     result = trained(tmp_path / "run", "folding", LEARNER, deals=100)
     assert [won_by(player).raw.half_width for player in result.players] == [None, None]
 
 
-def test_frozen_it_is_a_player_like_any_other(whole: Path, tmp_path: Path) -> None:
+def test_frozen_learner_is_measured(whole: Path, tmp_path: Path) -> None:
     memory = tmp_path / "x.memory"
     shutil.copy(whole / "learner.memory", memory)
     result = trained(tmp_path / "run", f"learner?memory={memory},learn=false", "folding", deals=100)
@@ -137,15 +137,6 @@ def test_each_seating_starts_from_the_same_memory_and_the_merged_one_has_learnt_
     assert read_memory(whole / "learner.memory") == added(alone)
 
 
-def test_bots_as_processes_and_two_workers_leave_the_same(
-    whole: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    enter_program_env(tmp_path, monkeypatch)
-    result = trained(tmp_path / "run", in_process=False, workers=2)
-    assert result.outcome.is_complete
-    assert files(tmp_path / "run") == files(whole)
-
-
 def test_more_workers_than_seatings_cut_no_slices(whole: Path, tmp_path: Path) -> None:
     config = validated(
         {"games": ["limit"], "bots": [{"bot": "learner"}, {"bot": "calling"}], "workers": 8} | {"deals": 9}
@@ -155,7 +146,7 @@ def test_more_workers_than_seatings_cut_no_slices(whole: Path, tmp_path: Path) -
     assert [contest.slices for contest in new_run(frozen, tmp_path / "other").planned] == [4]
 
 
-def interrupted(out: Path, at: int, **settings: Any) -> None:
+def interrupted(out: Path, hands: int, **settings: Any) -> None:
     """A training that is interrupted after some hands."""
     run = new_run(
         validated({"games": ["limit"], "bots": [{"bot": LEARNER}, {"bot": "calling"}], **SETTINGS} | settings), out
@@ -165,7 +156,7 @@ def interrupted(out: Path, at: int, **settings: Any) -> None:
     def watch(event: MatchEvent) -> None:
         nonlocal seen
         seen += isinstance(event.event, HandFinished)
-        if seen == at:
+        if seen == hands:
             run.interrupt()
 
     loop = new_event_loop()
@@ -178,15 +169,15 @@ def interrupted(out: Path, at: int, **settings: Any) -> None:
     assert not (out / "learner.memory").exists()
 
 
-@pytest.mark.parametrize("at", [1, 5, HANDS + 3])
-def test_interrupted_and_resumed_it_leaves_the_same(whole: Path, tmp_path: Path, at: int) -> None:
+@pytest.mark.parametrize("hands", [1, HANDS + 3])
+def test_interrupted_and_resumed_training_leaves_the_same(whole: Path, tmp_path: Path, hands: int) -> None:
     out = tmp_path / "run"
-    interrupted(out, at, in_process=True)
+    interrupted(out, hands, in_process=True)
     assert resume(out).outcome.is_complete
     assert files(out) == files(whole)
 
 
-def test_processes_interrupted_and_resumed_leave_the_same(
+def test_interrupted_and_resumed_processes_leave_the_same(
     whole: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     enter_program_env(tmp_path, monkeypatch)
@@ -205,7 +196,7 @@ def test_processes_interrupted_and_resumed_leave_the_same(
         lambda journal: journal.write_bytes(journal.read_bytes()[:-20] + b"\0" * 20),
     ],
 )
-def test_a_journal_that_ends_too_early_has_the_hands_played_again(
+def test_hands_missing_from_a_journal_are_played_again(
     whole: Path, tmp_path: Path, damage: Callable[[Path], object]
 ) -> None:
     """As after a power cut, though the log has its score."""
@@ -218,7 +209,7 @@ def test_a_journal_that_ends_too_early_has_the_hands_played_again(
     assert files(out) == files(whole)
 
 
-def test_a_journal_that_is_ahead_of_the_log_is_cut(whole: Path, tmp_path: Path) -> None:
+def test_journal_that_is_ahead_of_the_log_is_cut(whole: Path, tmp_path: Path) -> None:
     out = tmp_path / "run"
     shutil.copytree(whole, out)
     (out / "result.json").unlink()
@@ -228,7 +219,7 @@ def test_a_journal_that_is_ahead_of_the_log_is_cut(whole: Path, tmp_path: Path) 
     assert files(out) == files(whole)
 
 
-def test_a_learner_that_was_ended_before_it_wrote_fails_the_run_and_resuming_mends_it(
+def test_learner_that_ends_before_it_writes_fails_the_run_until_it_is_resumed(
     whole: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write = LearningJournal.write
@@ -252,7 +243,7 @@ def test_additional_hands_continue_from_the_memory(whole: Path, tmp_path: Path) 
     assert files(out)["learner.memory"] == files(tmp_path / "longer")["learner.memory"]
 
 
-def test_a_memory_that_is_missing_cannot_be_learnt_again(whole: Path, tmp_path: Path) -> None:
+def test_missing_memory_cannot_be_learnt_again(whole: Path, tmp_path: Path) -> None:
     out = tmp_path / "run"
     shutil.copytree(whole, out)
     (out / "result.json").unlink()
@@ -274,7 +265,7 @@ def test_foreign_journal_is_refused(whole: Path, tmp_path: Path) -> None:
     assert files(out)["match.a.log"] == files(whole)["match.a.log"]
 
 
-def test_a_learner_of_the_interrupted_run_that_still_plays_is_waited_for(
+def test_learner_of_an_interrupted_run_that_still_plays_is_awaited(
     whole: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     out = tmp_path / "run"
@@ -355,7 +346,7 @@ class Failing(LearnerBot):
 """
 
 
-def test_a_learner_that_forfeits_has_learnt_until_then(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_learner_that_forfeits_has_learnt_until_then(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "failing.py").write_text(FAILING)
     monkeypatch.chdir(tmp_path)
     result = trained(tmp_path / "run", "failing.py:Failing", "calling", on_fault="forfeit")
@@ -363,7 +354,7 @@ def test_a_learner_that_forfeits_has_learnt_until_then(tmp_path: Path, monkeypat
     assert result.training[0].hands == 2 * 5
 
 
-def test_resumed_from_another_folder_it_keeps_its_own_file(
+def test_run_resumed_from_another_folder_keeps_its_own_file(
     whole: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name in ("here", "there"):

@@ -90,7 +90,7 @@ def names(run: Path) -> set[str]:
 
 CUP: dict[str, Any] = {"bots": ["calling", "raising", "Rnd=random"], "games": ["kuhn", "leduc"], "seed": 3}
 CUPS: dict[str, dict[str, Any]] = {
-    "in process": {**CUP, "deals": 30, "in_process": True},
+    "in process": {**CUP, "deals": 8, "in_process": True},
     "until it is known": {**CUP, "bots": ["folding", "raising"], "stop": "better:0,500", "in_process": True},
     "over sockets": {**CUP, "games": ["kuhn"], "deals": 20, "seating": "single"},
 }
@@ -156,7 +156,7 @@ def test_partial_contest_is_continued_on_the_worker(tmp_path: Path) -> None:
     played(tmp_path / "there", **CUPS["in process"])
     (tmp_path / "there" / "result.json").unlink()
     for log in (tmp_path / "there").rglob("*.b.log"):
-        log.write_bytes(b"".join(log.read_bytes().splitlines(keepends=True)[:20]) + b"STATE:half")
+        log.write_bytes(b"".join(log.read_bytes().splitlines(keepends=True)[:8]) + b"STATE:half")
     sent: list[set[str]] = []
 
     class Watched(Machines):
@@ -169,7 +169,7 @@ def test_partial_contest_is_continued_on_the_worker(tmp_path: Path) -> None:
     assert logs(tmp_path / "there") == logs(tmp_path / "here")
 
 
-@pytest.mark.parametrize("on_fault", ["end", "forfeit", "restart"])
+@pytest.mark.parametrize("on_fault", ["end", pytest.param("forfeit", marks=pytest.mark.slow), "restart"])
 def test_faults(tmp_path: Path, on_fault: str) -> None:
     bot = "Bob=" + write_program(tmp_path, "bob.py", CONNECT + "hello()\nf.readline()\nprint('oh')\nos._exit(3)\n")
     cup = {
@@ -247,11 +247,11 @@ class TestRefusals:
         reason = self.failed(tmp_path / "run")
         assert reason.startswith("two machines: a machine there cannot import dealer: install acpc-arena ")
 
-    def test_a_disk_that_is_full(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_full_disk(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         def full(path: Path, content: object) -> None:
             raise OSError(28, "No space left on device", str(path))
 
         monkeypatch.setattr(remote, "write_whole", full)
-        reason = self.failed(tmp_path / "run")
+        reason = self.failed(tmp_path / "run", bots=["calling", "raising"], in_process=True)
         assert "cannot write to " in reason
         assert reason.endswith(": No space left on device.")
