@@ -205,7 +205,11 @@ async def test_limits_that_are_set_later_hold_for_what_was_begun(folder: Path) -
 
 
 @as_root
-@pytest.mark.parametrize("way_in", [by_text_port, by_table, by_slumbot], ids=lambda way_in: way_in.__name__[3:])
+@pytest.mark.parametrize(
+    "way_in",
+    [by_text_port, by_table, pytest.param(by_slumbot, marks=pytest.mark.slow)],
+    ids=lambda way_in: way_in.__name__[3:],
+)
 async def test_a_bot_of_another_user_can_read_nothing_of_the_server(
     folder: Path, monkeypatch: pytest.MonkeyPatch, way_in: Callable[[Visit], Awaitable[None]]
 ) -> None:

@@ -78,16 +78,19 @@ async def examined(program: Program, number: int) -> Any:
     return await settled(program, number, lambda told: told["upload"]["state"] != "waiting")
 
 
-async def is_there(program: Program, name: str) -> None:
-    """Wait until a bot can be challenged."""
+async def played(program: Program, **job: Any) -> str:
+    """Wait until a job is accepted and has ended; the state of its run."""
     async with asyncio.timeout(PATIENCE_S):
-        while (await program.submit(KUHN | {"players": [name, "calling"], "deals": 1})).status_code != 201:
+        while (answer := await program.submit(KUHN | job)).status_code != 201:
             await asyncio.sleep(0.1)
+    (run,) = (await program.finished(answer.json()["id"]))["runs"]
+    return str(run["state"])
 
 
 @unix_only
 async def test_uploaded_bot_is_examined_played_replaced_and_removed(tmp_path: Path) -> None:
     async with visiting(house(), tmp_path) as visit:
+        token = visit.token
         program, stranger = Program(visit), Program(visit, new_user(tmp_path, "eve"))
         sent = await uploaded(program, archive())
         assert (sent["bot"], sent["number"], sent["state"], sent["games"]) == ("mine", 1, "waiting", ["kuhn.limit.2p"])
@@ -98,15 +101,14 @@ async def test_uploaded_bot_is_examined_played_replaced_and_removed(tmp_path: Pa
         # Its owner alone sees that.
         assert (await stranger.get(f"/uploads/{sent['id']}")).status_code == 404
         assert (await stranger.told("/uploads"))["uploads"] == []
-        await is_there(program, "mine")
-        job = await stranger.submit(KUHN | {"players": ["mine", "calling"], "deals": 20})
-        done = await stranger.finished(job.json()["id"])
-        assert [run["state"] for run in done["runs"]] == ["finished"], done
+    async with visiting(house(), tmp_path) as visit:
+        program, stranger = Program(visit, token), Program(visit, new_user(tmp_path, "eve"))
+        assert await played(stranger, players=["mine", "calling"], deals=2) == "finished"
         (bot,) = (await program.told("/bots", mine=True))["bots"]
         assert (bot["name"], bot["label"], bot["owner"]) == ("mine", "upload 1", "player")
         # A person plays it, too.
-        await visit.log_in()
-        table = await sit_down(visit.browser, KUHN["game"], bot1="mine", hands="2")
+        await visit.log_in(secret=token)
+        table = await sit_down(visit.browser, KUHN["game"], bot1="mine", hands="1")
         async with asyncio.timeout(PATIENCE_S):
             while "The match is over." not in (words := seen(page := await visit.browser.get(table))):
                 if "It is your turn." in words or 'value="next"' in page.text:
@@ -115,9 +117,7 @@ async def test_uploaded_bot_is_examined_played_replaced_and_removed(tmp_path: Pa
         again = await uploaded(program, archive(CALLING + "\n"))
         assert again["number"] == 2
         await settled(program, sent["id"], lambda told: told["upload"]["state"] == "replaced")
-        job = await program.submit(KUHN | {"players": ["calling", "mine"], "deals": 5})
-        done = await program.finished(job.json()["id"])
-        assert [run["state"] for run in done["runs"]] == ["finished"], done
+        assert await played(program, players=["calling", "mine"], deals=1, seating="single") == "finished"
         (bot,) = (await program.told("/bots", mine=True))["bots"]
         assert (bot["number"], bot["label"]) == (2, "upload 2")
         folders = [path for path in (tmp_path / "uploads").iterdir() if path.is_dir() and not path.suffix]
@@ -137,19 +137,6 @@ async def test_uploaded_bot_is_examined_played_replaced_and_removed(tmp_path: Pa
             ("player", "uploaded the bot mine"),
             ("player", "removed the uploaded bot mine"),
         ]
-
-
-@unix_only
-async def test_uploaded_bot_plays_after_a_restart(tmp_path: Path) -> None:
-    async with visiting(house(), tmp_path) as visit:
-        program = Program(visit)
-        await examined(program, (await uploaded(program, archive()))["id"])
-    async with visiting(house(), tmp_path) as visit:
-        program = Program(visit, new_user(tmp_path, "eve"))
-        await is_there(program, "mine")
-        job = await program.submit(KUHN | {"players": ["mine", "calling"], "deals": 1, "seating": "single"})
-        done = await program.finished(job.json()["id"])
-        assert [run["state"] for run in done["runs"]] == ["finished"], done
 
 
 @unix_only
@@ -199,29 +186,30 @@ def test_the_examples_are_sound(files: tuple[str, ...], tmp_path: Path) -> None:
     assert examination.report(bot=described.name, game=name).result == "sound", examination.findings
 
 
-FAILING = CALLING.replace("hands = int(words[2])", "while 100 < int(words[2]) < 10_000: FAILURE")
+FAILING = CALLING.replace("hands = int(words[2])", "while 20 < int(words[2]) < 10_000: FAILURE")
 """Not in the hands of the doctor."""
-CRASHING = FAILING.replace("FAILURE", "raise RuntimeError('the hundred and first hand is too many')")
+CRASHING = FAILING.replace("FAILURE", "raise RuntimeError('hand 21 is too many')")
 FLOODING = FAILING.replace("FAILURE", "dealer.sendall(b'junk' * 1000)")
 
 
 @unix_only
-async def test_bots_that_crash_or_flood_in_a_match_lose_it_and_the_server_answers(tmp_path: Path) -> None:
+async def test_bots_that_crash_or_flood_in_a_match_lose_it_and_the_server_answers(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("dealer.run.contest_plan._MAX_IDLE_LINES_PER_HAND", 100)
+
     async with visiting(house(), tmp_path) as visit:
         program = Program(visit)
         numbers = [(await uploaded(program, archive(CRASHING)))["id"]]
         numbers.append((await uploaded(program, archive(FLOODING, "flood")))["id"])
         for number, name in zip(numbers, ("mine", "flood"), strict=True):
             assert (await examined(program, number))["upload"]["state"] == "accepted"
-            await is_there(program, name)
-            job = await program.submit(KUHN | {"players": [name, "calling"], "deals": 120, "seating": "single"})
-            done = await program.finished(job.json()["id"])
-            assert [run["state"] for run in done["runs"]] == ["failed"], done
+            assert await played(program, players=[name, "calling"], deals=30, seating="single") == "failed"
         assert (await program.told("/faults"))["faults"][0]["kind"] == "flood"
         upload = await settled(program, numbers[0], lambda upload: upload["failure"] != "")
-        assert "the hundred and first hand is too many" in upload["failure"]
+        assert "hand 21 is too many" in upload["failure"]
         await visit.log_in()
-        assert "the hundred and first hand" in (await visit.browser.get(f"/account/uploads/{numbers[0]}")).text
+        assert "hand 21 is too many" in (await visit.browser.get(f"/account/uploads/{numbers[0]}")).text
 
 
 @unix_only

@@ -170,14 +170,16 @@ async def test_the_connections_of_a_proxy_are_those_of_many_clients(tmp_path: Pa
 
 
 async def test_slow_clients_keep_nobody_out(tmp_path: Path) -> None:
-    settings = small_house(max_connections_per_address=2000, header_timeout_s=PATIENCE_S, keep_alive_s=PATIENCE_S)
+    settings = small_house(
+        max_connections=50, max_connections_per_address=2000, header_timeout_s=PATIENCE_S, keep_alive_s=PATIENCE_S
+    )
     async with visiting(settings, tmp_path / "data") as visit:
         headers = {"Authorization": f"Bearer {visit.token}"}
         assert (await visit.browser.get("/api/v1/me", headers=headers)).status_code == 200
-        for number in range(1100):
+        for number in range(80):
             _, writer = await connected(visit)
             writer.write((b"", b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Slow: ")[number % 2])
-            if number % 200 == 199:
+            if number % 20 == 19:
                 await is_well(visit)
         assert (await visit.browser.get("/api/v1/me", headers=headers)).status_code == 200
 
@@ -303,7 +305,7 @@ async def test_random_bytes_are_answered_or_end_their_connection(tmp_path: Path)
     words += [b"Last-Event-ID: 1e9\r\n"]
 
     async with visiting(small_house(header_timeout_s=0.3, keep_alive_s=1.0), tmp_path / "data") as visit:
-        for _ in range(150):
+        for _ in range(60):
             reader, writer = await connected(visit)
             request = b"".join(draws.choices(words, k=draws.randrange(1, 30)))
             with contextlib.suppress(ConnectionError):

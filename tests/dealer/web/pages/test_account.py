@@ -72,7 +72,7 @@ async def test_request_is_played_and_its_files_are_downloaded(tmp_path: Path) ->
 
 async def test_pages_show_the_short_names_of_games(tmp_path: Path) -> None:
     async with logged_in(tmp_path) as visit:
-        form = {"game": "kuhn", "player1": "calling", "player2": "random", "deals": "7"}
+        form = {"game": "kuhn", "player1": "calling", "player2": "random", "deals": "1"}
         await post(visit.browser, "/account/request", **form)
         async with asyncio.timeout(PATIENCE_S):
             while "/pairs/" not in (await visit.browser.get("/standings/kuhn")).text:
