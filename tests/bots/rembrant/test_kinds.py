@@ -90,7 +90,7 @@ def random_hand(rng: random.Random, cards: int) -> list[int]:
 @pytest.mark.sampled
 @pytest.mark.parametrize(
     ("board_cards", "hands"),
-    [(3, 2500), (4, 3000), (5, 1500), *(pytest.param(cards, 30_000, marks=pytest.mark.slow) for cards in (3, 4, 5))],
+    [(3, 5000), (4, 3000), (5, 1500), *(pytest.param(cards, 30_000, marks=pytest.mark.slow) for cards in (3, 4, 5))],
 )
 def test_random_hands_against_the_slow_reader(board_cards: int, hands: int) -> None:
     rng = random.Random(board_cards)
