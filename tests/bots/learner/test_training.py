@@ -1,4 +1,4 @@
-"""Trainings of a learner: stopped anywhere they end the same, and what cannot be gone on with is said.
+"""Trainings of a learner: interruptions, reports and refusals.
 
 Opponents that are named by class are not compiled, which makes these tests quick.
 """
@@ -20,15 +20,15 @@ _SETTINGS = LearnerSettings(
     opponents=("bots.baseline:CallingBot", "bots.baseline:RaisingBot"),
     unseen=("bots.baseline:FoldingBot",),
     constants=Constants(chance_interval=20, big_qty=3),
-    block=16,
-    test=12,
+    block=8,
+    test=4,
 )
 
 
-def test_a_training_ends_the_same_wherever_it_was_stopped(tmp_path: Path) -> None:
+def test_interrupted_training_ends_the_same(tmp_path: Path) -> None:
     whole, parts = tmp_path / "whole", tmp_path / "parts"
-    memory, blocks = train(_SETTINGS, 48, whole)
-    assert [block.hands for block in blocks] == [16, 32, 48]
+    memory, blocks = train(_SETTINGS, 24, whole)
+    assert [block.hands for block in blocks] == [8, 16, 24]
     assert memory == read_memory(whole, _SETTINGS.constants)
 
     def stop(*_: object) -> None:
@@ -36,39 +36,39 @@ def test_a_training_ends_the_same_wherever_it_was_stopped(tmp_path: Path) -> Non
 
     for _ in range(2):
         with pytest.raises(KeyboardInterrupt):
-            train(_SETTINGS, 48, parts, stop)
+            train(_SETTINGS, 24, parts, stop)
     seen: list[float | None] = []
-    assert train(_SETTINGS, 48, parts, lambda part, so_far="": seen.append(part)) == (memory, blocks)
+    assert train(_SETTINGS, 24, parts, lambda part, so_far="": seen.append(part)) == (memory, blocks)
     assert seen == [1.0]
     assert parts.read_bytes() == whole.read_bytes()
-    assert train(_SETTINGS, 20, parts) == (memory, blocks)
+    assert train(_SETTINGS, 8, parts) == (memory, blocks)
 
     LearnerBot(memory=str(whole), learn=False, constants=_SETTINGS.constants)
 
 
-def test_what_is_won_is_told_by_block(tmp_path: Path) -> None:
-    memory, blocks = train(_SETTINGS, 32, tmp_path / "memory")
+def test_report_has_a_row_per_block(tmp_path: Path) -> None:
+    memory, blocks = train(_SETTINGS, 16, tmp_path / "memory")
     document = training_document(_SETTINGS, memory, blocks, tmp_path / "memory")
-    assert "32 hands" in document.sentences[0]
+    assert "16 hands" in document.sentences[0]
     table, chart = document.sections[0].parts
     assert isinstance(table, Table)
-    assert [row[0] for row in table.rows] == [16, 32]
+    assert [row[0] for row in table.rows] == [8, 16]
     assert isinstance(chart, Chart)
-    assert [series.xs for series in chart.series] == [(16.0, 32.0)] * 3
+    assert [series.xs for series in chart.series] == [(8.0, 16.0)] * 3
     # Folding, the other field pays 750 whenever it is raised, and never wins.
     assert all(isinstance(block, Block) and block.unseen.mean >= 0 for block in blocks)
 
 
-def test_a_training_is_gone_on_with_by_the_same_settings_only(tmp_path: Path) -> None:
+def test_training_with_other_settings_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "memory"
-    train(_SETTINGS, 16, path)
+    train(_SETTINGS, 6, path)
     with pytest.raises(BotFileError, match=r"made with explore 0\.1, seed 1, not explore 0\.2, seed 3: take"):
-        train(replace(_SETTINGS, explore=0.2, seed=3), 16, path)
+        train(replace(_SETTINGS, explore=0.2, seed=3), 6, path)
     with pytest.raises(BotFileError, match="other constants"):
-        train(replace(_SETTINGS, constants=Constants()), 16, path)
+        train(replace(_SETTINGS, constants=Constants()), 6, path)
     path.write_bytes(b"no memory")
     with pytest.raises(BotFileError, match="does not begin"):
-        train(_SETTINGS, 16, path)
+        train(_SETTINGS, 6, path)
 
 
 @pytest.mark.parametrize(
@@ -79,7 +79,7 @@ def test_a_training_is_gone_on_with_by_the_same_settings_only(tmp_path: Path) ->
         ({"opponents": ()}, "the opponents are missing"),
     ],
 )
-def test_settings_that_cannot_be(wrong: dict[str, object], words: str) -> None:
+def test_invalid_settings_are_refused(wrong: dict[str, object], words: str) -> None:
     with pytest.raises(EvolutionError, match=words):
         replace(_SETTINGS, **wrong)  # type: ignore[arg-type]
 
@@ -97,7 +97,7 @@ def test_settings_that_cannot_be(wrong: dict[str, object], words: str) -> None:
         ("nolimit", "random?decisions=20/50/15/10/5", 6000),
     ],
 )
-def test_it_learns_to_win_from_whoever_does_not_learn(tmp_path: Path, game: str, opponent: str, least: int) -> None:
+def test_learner_wins_from_fixed_opponents(tmp_path: Path, game: str, opponent: str, least: int) -> None:
     """40,000 hands of training, 20,000 of frozen play; nobody can win more than 750 from a player that always folds."""
     settings = LearnerSettings(
         game=game, opponents=(opponent,), unseen=("folding",), block=40_000, test=20_000, trials=100

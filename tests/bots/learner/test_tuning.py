@@ -17,12 +17,12 @@ from bots.learner.memory import RANGES, Constants
 from bots.learner.tuning import TuningSettings, check, measured_mbb, search, tuning_document
 
 _SETTINGS = TuningSettings(
-    opponents=("bots.baseline:CallingBot",), hands=8, test=4, population=3, generations=2, trials=5
+    opponents=("bots.baseline:CallingBot",), hands=4, test=2, population=3, generations=2, trials=5
 )
 
 
 @pytest.mark.slow
-def test_a_search_ends_the_same_wherever_it_was_stopped(tmp_path: Path) -> None:
+def test_interrupted_search_ends_the_same(tmp_path: Path) -> None:
     whole = search(_SETTINGS, tmp_path / "whole")
     assert len(whole) == _SETTINGS.budget == 7
 
@@ -36,15 +36,15 @@ def test_a_search_ends_the_same_wherever_it_was_stopped(tmp_path: Path) -> None:
     path.write_bytes(path.read_bytes() + b"[[1, 2")  # a line cut off
     assert search(_SETTINGS, tmp_path / "parts") == whole
     assert path.read_bytes() == (tmp_path / "whole" / "evolution.jsonl").read_bytes()
-    for one in whole:
-        assert one.mbb == measured_mbb(_SETTINGS, one.constants, _SETTINGS.seed)
+    for result in whole:
+        assert result.mbb == measured_mbb(_SETTINGS, result.constants, _SETTINGS.seed)
         for constant, (low, high) in RANGES.items():
-            assert low <= getattr(one.constants, constant) <= high
+            assert low <= getattr(result.constants, constant) <= high
 
 
-def test_a_folder_of_other_measurements_is_refused(tmp_path: Path) -> None:
+def test_folder_of_other_measurements_is_refused(tmp_path: Path) -> None:
     search(_SETTINGS, tmp_path)
-    with pytest.raises(BotFileError, match="made with hands 8, not hands 6: take another folder"):
+    with pytest.raises(BotFileError, match="made with hands 4, not hands 6: take another folder"):
         search(replace(_SETTINGS, hands=6), tmp_path)
     (tmp_path / "evolution.jsonl").write_bytes(b"\xff\n")
     with pytest.raises(BotFileError, match="it holds other things than these results, or is damaged"):
@@ -61,7 +61,7 @@ def test_a_folder_of_other_measurements_is_refused(tmp_path: Path) -> None:
         ({"opponents": ()}, "the opponents are missing"),
     ],
 )
-def test_settings_that_cannot_be(wrong: dict[str, object], words: str) -> None:
+def test_invalid_settings_are_refused(wrong: dict[str, object], words: str) -> None:
     with pytest.raises(EvolutionError, match=words):
         replace(_SETTINGS, **wrong)  # type: ignore[arg-type]
 
@@ -79,7 +79,7 @@ def test_the_report_judges_by_the_seeds(tmp_path: Path) -> None:
         assert f"over the default constants {verdict}" in found.sentences[0]
 
 
-def test_constants_are_measured_anew_on_the_same_deals(tmp_path: Path) -> None:
+def test_constants_are_compared_on_the_same_deals(tmp_path: Path) -> None:
     done: list[float | None] = []
     sets = {"default": Constants(), "other": Constants(big_qty=2)}
     found = check(_SETTINGS, sets, (2, 3), tmp_path, show=lambda part, so_far="": done.append(part))
@@ -88,18 +88,18 @@ def test_constants_are_measured_anew_on_the_same_deals(tmp_path: Path) -> None:
         assert found[name].tolist() == [measured_mbb(_SETTINGS, constants, seed) for seed in (2, 3)]
 
 
-def test_what_was_measured_anew_is_not_measured_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_repeated_measurements_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     first = check(_SETTINGS, {"default": Constants()}, (2, 3), tmp_path)["default"].tolist()
-    asked = []
+    calls = []
 
     def counted(settings: TuningSettings, constants: Constants, seed: int) -> float:
-        asked.append((constants, seed))
+        calls.append((constants, seed))
         return 7.0
 
     monkeypatch.setattr(tuning, "measured_mbb", counted)
     other = Constants(big_qty=2)
     found = check(_SETTINGS, {"default": Constants(), "other": other}, (2, 3, 4), tmp_path)
-    assert asked == [(other, 2), (other, 3), (Constants(), 4), (other, 4)]
+    assert calls == [(other, 2), (other, 3), (Constants(), 4), (other, 4)]
     assert found["default"].tolist() == [*first, 7.0]
     (tmp_path / "anew.jsonl").write_text((tmp_path / "anew.jsonl").read_text("utf-8") + "[1, 2]\n", "utf-8")
     with pytest.raises(BotFileError, match="or is damaged"):

@@ -1,4 +1,4 @@
-"""The tools for testing bots: that they pass what is right and say what is wrong."""
+"""Tools for testing bots."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def test_check_passes() -> None:
     assert dealer.comments == [b"# hm\r\n"] * 2
 
 
-def test_check_says_what_was_expected() -> None:
+def test_check_names_the_expected_answer() -> None:
     dealer = MockDealer("kuhn").ask("MATCHSTATE:0:0::As|", "r")
     with pytest.raises(AssertionError, match=r"the bot answered 'c' to 'MATCHSTATE:0:0::As\|', expected r"):
         check(Caller(), dealer)
@@ -65,7 +65,7 @@ sys.exit(3)
 """
 
 
-@pytest.mark.parametrize("chunk_bytes", [None, 1, 5])
+@pytest.mark.parametrize("chunk_bytes", [None, 1])
 def test_serve_script_passes(chunk_bytes: int | None) -> None:
     dealer = script()
     result = serve_script(dealer, [sys.executable, "-c", CLIENT + GOOD], timeout_s=PATIENCE_S, chunk_bytes=chunk_bytes)
@@ -84,8 +84,6 @@ def test_serve_script_tells_a_python_bot_the_game(program_env: dict[str, str]) -
     ("program", "sentences"),
     [
         ("pass", ["the program ended without connecting", "exit code 0", "wrote nothing"]),
-        ("import sys; sys.exit('no idea')", ["without connecting", "exit code 1", "its output ends with:\nno idea"]),
-        (CLIENT, ["the bot still owes a reply to 'MATCHSTATE:1:0:r:|Ks'", "exit code 0"]),
         (CLIENT + "f.readline(); raise OSError('gone')", ["still owes a reply", "exit code 1", "OSError: gone"]),
         (CLIENT + "f.write(f.readline().strip() + b':c\\r\\n'); f.read()", ["StaleReply", "instead of a reply to"]),
         (CLIENT + "f.readline(); f.write(b'call\\r\\n'); f.read()", ["the bot sent b'call\\r\\n' (BadState)"]),
@@ -99,7 +97,7 @@ def test_serve_script_tells_a_python_bot_the_game(program_env: dict[str, str]) -
         ),
     ],
 )
-def test_serve_script_says_what_is_wrong(program: str, sentences: list[str]) -> None:
+def test_serve_script_names_the_fault(program: str, sentences: list[str]) -> None:
     with pytest.raises(AssertionError) as caught:
         serve_script(script(), [sys.executable, "-c", program], timeout_s=PATIENCE_S)
     for sentence in sentences:
