@@ -82,24 +82,17 @@ COMMANDS = (
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-@pytest.mark.parametrize(("option", "kind", "columns"), [("--help", "", "100"), ("-h", ".short", "80")])
 def test_help_equals_its_snapshot(
-    arena: Arena,
-    arena_here: Arena,
-    command: str,
-    option: str,
-    kind: str,
-    columns: str,
-    monkeypatch: pytest.MonkeyPatch,
+    arena: Arena, arena_here: Arena, command: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("COLUMNS", columns)
-    ran = arena_here(*command.split(), option) if command else arena(option, COLUMNS=columns)
-    assert ran.code == 0
-    assert ran.err == ""
-    path = SNAPSHOTS / f"{_stem(command)}{kind}.txt"
-    if os.environ.get("ARENA_UPDATE_SNAPSHOTS"):
-        path.write_text(ran.out, "utf-8")
-    assert ran.out == path.read_text("utf-8")
+    for option, kind, columns in (("--help", "", "100"), ("-h", ".short", "80")):
+        monkeypatch.setenv("COLUMNS", columns)
+        ran = arena_here(*command.split(), option) if command else arena(option, COLUMNS=columns)
+        assert (ran.code, ran.err) == (0, "")
+        path = SNAPSHOTS / f"{_stem(command)}{kind}.txt"
+        if os.environ.get("ARENA_UPDATE_SNAPSHOTS"):
+            path.write_text(ran.out, "utf-8")
+        assert ran.out == path.read_text("utf-8")
 
 
 def _stem(command: str) -> str:
@@ -159,7 +152,7 @@ def test_list_of_commands_has_a_line_for_each(arena: Arena) -> None:
     assert {line.split()[0] for line in lines} == {*LISTED, "--version", "--install-completion", "-h,"}
 
 
-@pytest.mark.parametrize("columns", [20, 40, 80, 200])
+@pytest.mark.parametrize("columns", [20, 80])
 def test_full_help_is_never_cut(pages: list[Page], monkeypatch: pytest.MonkeyPatch, columns: int) -> None:
     monkeypatch.setenv("COLUMNS", str(columns))
     for page in pages:

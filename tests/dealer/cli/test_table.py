@@ -19,7 +19,6 @@ import pytest
 
 from dealer import play
 from logs.hand_source import find
-from logs.whole_file import write_whole
 from tests.dealer.cli.conftest import Arena, Ran, run_here
 from tests.dealer.helpers import (
     ARENA,
@@ -266,19 +265,6 @@ def test_ascii_terminal_has_no_suits(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert ran.code == 0
     assert "\n  K  round 1, pot 2\n" in ran.out
     assert "'?' is not clear" in ran.out
-
-
-def test_unwritable_result_is_an_error(sit: TableSession, monkeypatch: pytest.MonkeyPatch) -> None:
-    def write(path: Path, content: str) -> None:
-        if path.name == "result.json":
-            raise OSError(28, "No space left on device")
-        write_whole(path, content)
-
-    monkeypatch.setattr("dealer.run.run.write_whole", write)
-    ran = sit(*KUHN, "--out", "run", entries="q")
-    assert ran.code == 2
-    assert ran.err == "cannot write run/result.json: No space left on device\n".replace("/", os.sep)
-    assert "Resume with: arena resume run" in ran.out
 
 
 # ---- terminals, and signals

@@ -19,7 +19,7 @@ BOTS = ("calling", "raising", "Rnd=random")
 
 
 def test_every_pair_meets_in_every_game(arena_here: Arena, tmp_path: Path) -> None:
-    ran = arena_here("tournament", "kuhn", "leduc", *BOTS, "-n", "120", "--seed", "3", "--in-process", "--out", "t")
+    ran = arena_here("tournament", "kuhn", "leduc", *BOTS, "-n", "100", "--seed", "3", "--in-process", "--out", "t")
     assert (ran.code, ran.err) == (0, "")
     for words in (
         "\nkuhn\n",
@@ -49,7 +49,7 @@ def test_every_pair_meets_in_every_game(arena_here: Arena, tmp_path: Path) -> No
         assert means == sorted(means, reverse=True)
     for contest in (tmp_path / "t").glob("*-vs-*"):
         of_contest = ContestResult.model_validate_json((contest / "result.json").read_text())
-        assert of_contest.duplicates == 120
+        assert of_contest.duplicates == 100
 
 
 def test_default_game_is_limit_holdem(arena_here: Arena) -> None:
@@ -130,7 +130,7 @@ def test_configuration_of_another_command_is_refused(arena_here: Arena, tmp_path
 
 
 def test_crosstable_in_every_format(arena_here: Arena, tmp_path: Path) -> None:
-    arena_here("tournament", "kuhn", "leduc", *BOTS, "-n", "120", "--seed", "1", "-q", "--in-process", "--out", "t")
+    arena_here("tournament", "kuhn", "leduc", *BOTS, "-n", "10", "--seed", "1", "-q", "--in-process", "--out", "t")
     assert arena_here("crosstable", "t").out.count("| mean |") == 2
     assert arena_here("crosstable", "t/result.json", "-f", "latex").out.count("begin{tabular}") == 4
     for width in (40, 80, 120):
