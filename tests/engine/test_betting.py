@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
 import random
 from typing import Any
 
@@ -147,11 +146,6 @@ def test_remembered_states_are_those_computed_anew(game: Game, seed: int) -> Non
             walks = [walk.after(action) for walk in walks]
 
 
-def test_a_path_walked_again_gives_the_same_objects() -> None:
-    root = fresh_start(find_game("limit")[1])
-    assert root.after(CALL).after(RAISE) is root.after(CALL).after(RAISE)
-
-
 def remembered(root: BettingState) -> int:
     """Count the states that can be reached from the root without computing anything."""
     count, stack = 0, list((root._children or {}).values())
@@ -194,14 +188,6 @@ def test_forgetting_changes_no_state(game: Game, seeds: list[int], most: int) ->
                 walk = walk if action is None else walk.after(action)
         for walk, state in kept:
             assert snapshot(walk) == snapshot(state)
-
-
-def test_games_do_not_share_states() -> None:
-    shallow, deep = make((100, 100), (10, 5)), make((200, 200), (10, 5))
-    assert betting_start(shallow).game is not betting_start(deep).game
-    assert betting_start(shallow) is betting_start(shallow._replace())
-    assert betting_start(deep).legal_actions().raise_max == 200
-    assert betting_start(shallow).legal_actions().raise_max == 100
 
 
 # -- no-limit sizes --------------------------------------------------------------------------------------------------
@@ -390,17 +376,3 @@ def test_several_actions_at_once_are_refused_where_one_is(game: Game, seed: int)
                 assert (many.rounds, many.spent) == (one.rounds, one.spent)
                 if one.finished or one.round > state.round:
                     assert state.after_many([action, CALL]) is None
-
-
-def test_no_actions_at_once_change_nothing() -> None:
-    state = play(find_game("limit")[1], "cr")
-    assert state.after_many([]) is state
-    assert play(find_game("limit")[1], "f").after_many([CALL]) is None
-
-
-@given(games(), SEEDS)
-def test_a_state_goes_to_another_process_as_its_actions(game: Game, seed: int) -> None:
-    for state, _ in random_play(game, seed):
-        copy = pickle.loads(pickle.dumps(state))
-        assert snapshot(copy) == snapshot(state)
-        assert copy == state

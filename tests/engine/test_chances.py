@@ -11,7 +11,7 @@ import pytest
 from engine import equity as module
 from engine import parse_cards, rank_hand
 from engine.cards import STARTING_HANDS, holdings_of, starting_hand
-from engine.equity import ANY_HOLDING, chances, preflop_equity, sampled_equity
+from engine.equity import ANY_HOLDING, chances, preflop_equity
 from engine.errors import CardError
 from engine.matchups import equities
 from tests.engine.test_equity import naive_words, unseen_of
@@ -113,13 +113,6 @@ def test_draws_are_those_documented(board, unknown):
     for part in (range(0, 7), range(7, 60)):
         count_sampled_shares(*arrays, unknown, part, 99, counts)
     assert counts.tolist() == naive_drawn(holes, table, unknown, 60, 99)
-
-
-def test_one_player_against_unknown_ones_is_drawn_as_by_equity():
-    hole, flop = parse_cards("AhKd"), parse_cards("2h7dTc")
-    us = chances([[hole], ANY_HOLDING, ANY_HOLDING], flop, trials=70_000, seed=5).players[0]
-    drawn = sampled_equity(hole, flop, 2, trials=70_000, seed=5)
-    assert (us.win, us.tie, us.equity) == pytest.approx(drawn, abs=1e-12)
 
 
 @pytest.mark.parametrize(

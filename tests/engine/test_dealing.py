@@ -143,13 +143,6 @@ def test_the_cards_of_a_key_are_the_same_in_every_version() -> None:
     assert KEY.number(1, 2) == 2373838277
 
 
-def test_keys_hands_and_derived_keys_deal_different_cards() -> None:
-    game = find_game("limit")[1]
-    keys = [KEY, DealKey(bytes(32)), *(derived_seed(KEY, index) for index in range(3))]
-    dealt = [deal for key in keys for deal in itertools.islice(deals(game, key), 50)]
-    assert len(set(dealt)) == len(dealt)
-
-
 def quantile_of_chi_square(freedom: int) -> float:
     """That only one in a million exceeds, by Wilson and Hilferty."""
     return freedom * (1 - 2 / (9 * freedom) + 4.7534 * math.sqrt(2 / (9 * freedom))) ** 3
@@ -171,13 +164,6 @@ def test_every_card_is_as_likely_at_every_place_and_after_every_other() -> None:
         assert chi_square(pairs, 52 * 51) < quantile_of_chi_square(52 * 51 - 1), (first, second)
     between: Counter[object] = Counter((one[0], other[0]) for one, other in itertools.pairwise(hands))
     assert chi_square(between, 52 * 52) < quantile_of_chi_square(52 * 52 - 1)
-
-
-def test_small_decks_are_dealt_in_every_order_alike() -> None:
-    game = find_game("leduc")[1]
-    orders: Counter[object] = Counter(itertools.islice(deals(game, KEY), 12_000))
-    assert len(orders) == 6 * 5 * 4
-    assert chi_square(orders, 120) < quantile_of_chi_square(119)
 
 
 def test_a_key_is_a_value_that_does_not_show_its_secret() -> None:

@@ -10,10 +10,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from engine import parse_cards
 from engine.cards import holdings_of, starting_hand
 from engine.duels import BOARDS, DUELS, duel, duel_counts, duel_row
-from engine.equity import odds_by_pot
 from engine.matchups import counts
 from tests.engine.generators import count_pair, form_of, main, pairs_by_row
 
@@ -60,13 +58,6 @@ def test_some_duels_are_counted_again():
     for _ in range(10):
         cards = chance.sample(range(52), 4)
         assert duel(cards[:2], cards[2:])[:2] == count_pair((cards[:2], cards[2:]))
-
-
-def test_pots_of_one_player_are_won_on_every_board():
-    hands = [parse_cards("AcAd"), parse_cards("KcKh")]
-    both, first, second = odds_by_pot(hands, (), [[0, 1], [0], [1]])
-    assert both.shared == ((1_399_204, 7_923), (305_177, 7_923))
-    assert (first.shared, second.shared) == (((BOARDS, 0), (0, 0)), ((0, 0), (BOARDS, 0)))
 
 
 # ---- the rows

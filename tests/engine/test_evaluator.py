@@ -3,7 +3,7 @@ import random
 import subprocess
 import sys
 from collections import Counter
-from itertools import combinations, pairwise, product
+from itertools import combinations, pairwise
 from pathlib import Path
 
 import pytest
@@ -11,7 +11,6 @@ import treys
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine import evaluator
 from engine.cards import CARD_TEXTS, parse_cards
 from engine.evaluator import Category, category, rank_hand
 from engine.tables import HAND_RANKS, load_tables
@@ -83,6 +82,11 @@ def test_random_hands_are_ordered_as_by_the_naive_ranker(cards, count):
     assert [category(rank) for rank in ranks] == [strength[0] for strength in strengths]
 
 
+def test_ranks_of_different_card_counts_are_on_one_scale():
+    hands = [hand for cards in range(1, 11) for hand in random_hands(cards, 12, seed=cards)]
+    assert_same_order([naive(hand) for hand in hands], [rank_hand(hand) for hand in hands])
+
+
 @pytest.mark.parametrize("cards", [1, 2, pytest.param(3, marks=pytest.mark.slow)])
 def test_all_hands_of_a_few_cards_are_ordered(cards):
     hands = list(combinations(range(52), cards))
@@ -96,12 +100,6 @@ def test_order_agrees_with_treys(cards):
     numbers = [treys.Card.new(text) for text in CARD_TEXTS]
     strengths = [-theirs.evaluate([numbers[card] for card in hand], []) for hand in hands]
     assert_same_order(strengths, [rank_hand(hand) for hand in hands])
-
-
-def test_five_card_hands_have_7462_ranks():
-    tables = load_tables()
-    ranks = Counter(rank >> 12 for rank in {*tables.values[4], *tables.flushes} - {0})
-    assert [ranks[kind] for kind in Category] == [1277, 2860, 858, 858, 10, 1277, 156, 156, 10]
 
 
 @pytest.mark.parametrize(
@@ -171,18 +169,6 @@ def test_two_threads_may_make_the_first_call_at_once():
 def test_no_hand_has_this_rank():
     with pytest.raises(ValueError):
         category(9 << 12)
-
-
-@pytest.mark.parametrize("cards", [5, 6, 7])
-def test_suit_sums_tell_flushes_apart(cards):
-    sums = {}
-    for counts in product(range(cards + 1), repeat=4):
-        if sum(counts) == cards:
-            total = sum(count * key for count, key in zip(counts, evaluator._SUIT_KEYS, strict=True))
-            flush = next((suit for suit, count in enumerate(counts) if count >= 5), None)
-            sums.setdefault(total, set()).add(flush)
-    assert all(len(meanings) == 1 for meanings in sums.values())
-    assert {total for total, meanings in sums.items() if meanings != {None}} == evaluator._flush_sums(cards)
 
 
 def test_the_file_holds_the_tables():

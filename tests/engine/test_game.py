@@ -48,15 +48,6 @@ def test_impossible_games_are_refused(fields: dict[str, Any], sentence: str) -> 
     assert str(caught.value) == sentence
 
 
-def test_the_first_complaint_is_the_one_the_reference_makes_first() -> None:
-    with pytest.raises(GameError, match=r"^invalid number of rounds: 9$"):
-        changed(num_rounds=9, num_players=99, num_suits=9)
-    with pytest.raises(GameError, match=r"^only read 0 stack sizes, need 3$"):
-        changed(stacks=(), blinds=(), num_suits=9)
-    with pytest.raises(GameError, match=r"^blind for player 1 is greater than stack size$"):
-        changed(blinds=(101, 102, -1), raise_sizes=())
-
-
 def test_a_game_is_frozen_and_compares_by_value() -> None:
     with pytest.raises(AttributeError):
         LIMIT.num_players = 2  # type: ignore[misc]

@@ -40,16 +40,6 @@ def test_every_showdown_is_counted_once():
     assert (counts() >= 0).all()
 
 
-def test_the_pairs_are_those_without_a_common_card():
-    chance = random.Random(1)
-    for one, other in [(168, 168), (0, 13), *[chance.choices(range(CLASSES), k=2) for _ in range(60)]]:
-        disjoint = [
-            pair for pair in itertools.product(HOLDINGS[one], HOLDINGS[other]) if len({*pair[0], *pair[1]}) == 4
-        ]
-        assert pairs()[one, other] == len(disjoint)
-    assert pairs().sum() == 1326 * 1225
-
-
 def test_wins_of_a_class_are_losses_of_the_other():
     won, tied, lost = np.moveaxis(counts(), 2, 0)
     assert (won == lost.T).all()

@@ -76,6 +76,19 @@ def test_all_names_are_known(tmp_path: Path, package: str, monkeypatch: pytest.M
     assert (caught.value.name, caught.value.path) == (package, str(tmp_path / f"{package}.py"))
 
 
+def test_a_package_beside_the_script(tmp_path: Path) -> None:
+    (tmp_path / "engine").mkdir()
+    (tmp_path / "engine" / "__init__.py").write_text("")
+    done = run_script(tmp_path, "import bots\n")
+    assert "hides the package 'engine'" in last_line(done)
+
+
+def test_a_stranger_already_imported(tmp_path: Path) -> None:
+    (tmp_path / "engine.py").write_text("")
+    done = run_script(tmp_path, "import engine\nimport bots\n")
+    assert "engine.py hides the package 'engine'" in last_line(done)
+
+
 def test_safe_path_helps(tmp_path: Path) -> None:
     (tmp_path / "engine.py").write_text("")
     done = run_script(tmp_path, "import bots; print(bots.Bot.__name__)\n", "-P")

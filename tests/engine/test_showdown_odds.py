@@ -74,12 +74,6 @@ def test_known_hands_before_the_flop(hands: str, wins: int, ties: int) -> None:
     assert sum(odds.equities) == pytest.approx(1)
 
 
-def test_one_card_to_come() -> None:
-    # Any of the nine clubs left makes the flush, unless it pairs the board and fills up the three sevens: 7 of them.
-    odds = showdown_odds(holes("AcKc 7d7h"), parse_cards("2c9c7sQd"))
-    assert (odds.boards, odds.wins, odds.ties) == (44, (7, 37), (0, 0))
-
-
 # ---- against the slow way
 
 

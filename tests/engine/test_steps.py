@@ -51,13 +51,6 @@ def test_limit() -> None:
     """)
 
 
-def test_a_bet_is_the_first_raise_where_no_blind_lies() -> None:
-    moves = [move for _, _, move, *_ in told("nolimit", "r300r900c/r1000r2000f")]
-    assert moves == ["RAISE", "RAISE", "CALL", "BET", "RAISE", "FOLD"]
-    steps = betting_steps(betting_after(find_game("nolimit")[1], "r300r900f"))
-    assert [step.raised_by for step in steps] == [200, 600, 0]
-
-
 @given(games(), SEEDS)
 def test_steps_are_what_the_rules_made_of_each_action(game: Game, seed: int) -> None:
     states = [state for state, _ in random_play(game, seed)]

@@ -93,6 +93,16 @@ def test_deals_of_one_seating_or_of_other_players_are_no_worst_deals() -> None:
     assert worst.losses == []
 
 
+def test_a_deal_counts_when_every_seating_has_it(tmp_path: Path) -> None:
+    _, matches = _contest(tmp_path, "leduc", 50)
+    scores = ContestScores(find_game("leduc")[1], [["match.a", "match.b"]])
+    assert not scores.count({})
+    assert not scores.count({"match.a": matches["match.a"]})
+    assert scores.deals == 0
+    scores.count(matches)
+    assert scores.deals == 50
+
+
 def test_damaged_hands_are_left_out_and_counted(tmp_path: Path) -> None:
     records, _ = _contest(tmp_path, "leduc", 30)
     path = tmp_path / "match.b.log"

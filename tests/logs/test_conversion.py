@@ -92,3 +92,17 @@ def test_a_currency_that_a_format_does_not_have(tmp_path: Path) -> None:
         "1 hand cannot be written as PokerStars hand history: hand 27000000001 is played for CAD, and a PokerStars "
         "hand history is in USD, EUR, GBP or play money"
     ]
+
+
+def test_each_file_written_is_reported_once(tmp_path: Path) -> None:
+    genuine = (Path(__file__).parent / "pokerstars" / "genuine" / "six-max.txt").read_text("utf-8")
+    for number in range(3):
+        (tmp_path / f"{number}.txt").write_text(genuine.replace("Hand #20", f"Hand #3{number}"), "utf-8")
+    written: list[tuple[str, int]] = []
+    convert(
+        find([tmp_path]),
+        (FORMATS["phh"], FORMATS["ohh"]),
+        folder=tmp_path / "out",
+        on_written=lambda path, hands: written.append((path.name, hands)),
+    )
+    assert written == [("Aludra II.phhs", 3), ("Aludra II.OHH", 3)]

@@ -41,14 +41,6 @@ def test_a_problem_says_where_what_and_what_was_done(column: int | None, kind: P
     assert str(LogProblem("x.log", 7, column, "'Xx' is not a card", kind)) == sentence
 
 
-def test_the_error_of_strict_reading_carries_the_problem() -> None:
-    problem = LogProblem("x.log", 7, 12, "'Xx' is not a card", ProblemKind.SKIPPED)
-    error = DamagedLogError(problem)
-    assert str(error) == "x.log, line 7, byte 12: 'Xx' is not a card"
-    assert (error.path, error.problem, error.log_problem) == ("x.log", "'Xx' is not a card", problem)
-    assert str(DamagedLogError(LogProblem("x", 1, None, "bad", ProblemKind.NOTED))) == "x, line 1: bad"
-
-
 PROBLEM = LogProblem("x.log", 7, 12, "bad", ProblemKind.SKIPPED)
 
 

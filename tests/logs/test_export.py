@@ -105,6 +105,18 @@ def test_a_name_that_is_no_file_name(tmp_path: Path) -> None:
         assert exporter.paths[0].name.isascii()
 
 
+def test_matches_with_other_seeds_have_other_numbers(tmp_path: Path) -> None:
+    """Same names, same game, even the same first hand: the seed and the time tell them apart."""
+    numbers = set()
+    (record,) = random_hands(find_game("limit")[1], 1, with_notes=True)
+    for seed in (1, 2, None):
+        exporter = Exporter(POKERSTARS, tmp_path / str(seed), ExportOptions(seed=seed))
+        exporter.write(record)
+        exporter.close()
+        numbers.add(exporter.paths[0].read_text("utf-8").split("#")[1][:12])
+    assert len(numbers) == 3
+
+
 def test_options_reach_the_formats(tmp_path: Path) -> None:
     options = ExportOptions("A", Decimal("0.1"), "EUR", Rake(5), 77)
     texts = []

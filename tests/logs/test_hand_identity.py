@@ -121,6 +121,14 @@ def test_pages_show_each_hand_once(overlap: Path) -> None:
     run.close()
 
 
+def test_a_number_twice_in_a_file_and_in_other_time_zones(tmp_path: Path) -> None:
+    path = tmp_path / "a.txt"
+    path.write_text(
+        hand(7) + hand(7, "2023/10/13 07:39:37 CET [2023/10/13 01:39:37 ET]") + hand(7, dealt="Dealt to Dan [2s 3s]")
+    )
+    assert read(path) == (1, [f"{path}: 2 hands are in the files twice, the first is hand 7 (each counts once)"])
+
+
 def test_rooms_have_numbers_of_their_own(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text(hand(7))
     (tmp_path / "b.txt").write_text(hand(7).replace("PokerStars Hand #", "Poker Hand #HD"))
@@ -179,6 +187,14 @@ def test_two_logs_of_one_match(tmp_path: Path, lines: list[str]) -> None:
     assert sentences[1].startswith(f"{two}: 19 hands are in the files twice")
 
 
+def test_a_log_with_hands_twice(tmp_path: Path, lines: list[str]) -> None:
+    hands = hand_lines(lines)
+    path = write(tmp_path / "a.log", [*lines, *lines])
+    assert read(path)[0] == 40
+    path = write(tmp_path / "b.log", [lines[0], *hands[:6], hands[5], *hands[6:]])
+    assert read(path)[0] == 40
+
+
 def test_runs_of_one_seed_that_agree_by_chance_are_two(tmp_path: Path, lines: list[str]) -> None:
     again = log_lines(random_hands("limit", 40, fold=0.2), f"{LIMIT}.game")
     assert set(hand_lines(lines)) & set(hand_lines(again))
@@ -234,6 +250,13 @@ def test_a_log_and_its_exported_histories(tmp_path: Path, format_name: str, game
     assert read(log, history) == expected
     assert read(history, log) == expected
     assert read(tmp_path) == expected
+
+
+def test_a_folder_of_several_formats_is_read_whole(tmp_path: Path, lines: list[str]) -> None:
+    write(tmp_path / "m.log", lines)
+    (tmp_path / "hh.txt").write_text(hand(1) + hand(2))
+    assert read(tmp_path) == (42, [])
+    assert count_hands(find([tmp_path])).hands == 42
 
 
 # ---- foreign files

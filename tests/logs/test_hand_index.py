@@ -145,10 +145,3 @@ def test_other_files_are_put_aside(tmp_path: Path, ending: str) -> None:
         assert match.around(79) == (78, None)
         with pytest.raises(NoSuchHandError):
             match.hand(80)
-
-
-def test_other_texts_are_refused(tmp_path: Path) -> None:
-    path = tmp_path / "notes.txt"
-    path.write_text("once upon a time\n" * 30)
-    with pytest.raises(LogError, match="not recognised"):
-        _open(path)

@@ -50,3 +50,12 @@ def test_numbers_have_twelve_digits(base: int, number: int) -> None:
 def test_numbers_of_a_match_are_all_different() -> None:
     base = 599_999_000_000
     assert len({exported_number(base, number) for number in range(200_000)}) == 200_000
+
+
+def test_bases_of_matches_are_spread_over_all_thousands() -> None:
+    hand = made_hand("limit", "f", "AsAd KsKd")
+    bases = {match_base(hand, str(index)) for index in range(5000)}
+    assert len(bases) >= 4999
+    assert all(base % 1000 == 0 for base in bases)
+    in_tenths = [sum(base // 60_000_000_000 == tenth for base in bases) for tenth in range(10)]
+    assert min(in_tenths) > 400

@@ -109,6 +109,13 @@ def counted_once(*paths: Path) -> tuple[int, list[str]]:
     return len(list(find(paths, strict=True, on_problem=problems.append).hands())), [*map(str, problems)]
 
 
+def test_folders_and_files_come_in_the_order_given(tmp_path: Path) -> None:
+    for name in ("b/1.log", "a/1.log", "c.log"):
+        write_log(tmp_path / name, random_hands("kuhn", 1))
+    files = find([tmp_path / "c.log", tmp_path / "b", tmp_path / "a"]).files
+    assert [Path(file.path).relative_to(tmp_path).as_posix() for file in files] == ["c.log", "b/1.log", "a/1.log"]
+
+
 def test_missing_files_and_empty_folders_are_refused(tmp_path: Path) -> None:
     with pytest.raises(LogError, match="there is no ACPC log, PHH file or PokerStars hand history in this folder"):
         find([tmp_path])
@@ -116,15 +123,6 @@ def test_missing_files_and_empty_folders_are_refused(tmp_path: Path) -> None:
         find([tmp_path / "x"])
     with pytest.raises(LogError, match="there is no such file or folder"):
         list(find([tmp_path / "x"]).hands())
-
-
-def test_hands_of_several_files_come_one_after_the_other(tmp_path: Path) -> None:
-    kuhn, limit, leduc = random_hands("kuhn", 4), random_hands("limit", 3), random_hands("leduc", 2)
-    write_log(tmp_path / "run" / "1.log", kuhn)
-    write_log(tmp_path / "run" / "2.log", leduc, "leduc.limit.2p")
-    write_phh(tmp_path / "x.phhs", limit)
-    hands = list(find([tmp_path / "run", tmp_path / "x.phhs"], strict=True).hands())
-    assert [hand.values for hand in hands] == [hand.values for hand in kuhn + leduc + limit]
 
 
 def test_options_reach_the_readers(tmp_path: Path) -> None:
@@ -168,18 +166,6 @@ def test_a_file_that_is_none_is_a_problem_among_others(tmp_path: Path) -> None:
         list(find([bad], on_problem=heard.append).hands())
     with pytest.raises(LogError, match="not recognised"):
         list(find([bad, good], on_problem=heard.append, strict=True).hands())
-
-
-def test_a_hand_survives_every_format(tmp_path: Path) -> None:
-    written = random_hands("nolimit3", 20)
-    write_log(tmp_path / "a" / "1.log", written, "holdem.nolimit.3p")
-    first = list(find([tmp_path / "a"], strict=True).hands())
-    write_phh(tmp_path / "b" / "1.phhs", first)
-    second = list(find([tmp_path / "b"], strict=True).hands())
-    write_log(tmp_path / "c" / "1.log", second, "holdem.nolimit.3p")
-    third = list(find([tmp_path / "c"], strict=True).hands())
-    assert (tmp_path / "a" / "1.log").read_text() == (tmp_path / "c" / "1.log").read_text()
-    assert all(one == other for one, other in zip(first, third, strict=True))
 
 
 # ---- files that people have

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from engine import CALL, Deal, Seat, betting_start, raise_to
+from engine import CALL, FOLD, Deal, Seat, betting_start, raise_to
 from engine.cards import parse_cards
 from logs.acpc_log.reader import read_log
 from logs.hand_view import HandView, live_views, views_of
@@ -131,6 +131,19 @@ def test_a_limit_raise_that_lowers_the_bet_has_its_chips_in_the_pot() -> None:
         ("Cat checks", 29),
     ]
     assert record.betting.pot == 29
+
+
+def test_a_fold_where_a_check_was_possible_is_shown() -> None:
+    """Card rooms take it, so hands that were read from their histories have it."""
+    betting = betting_start(find_game("nolimit")[1])
+    for action in (CALL, CALL, FOLD):
+        betting = betting.after_played(action)
+    assert live_views(betting, ("Ann", "Bob"), ((), ()), ())[-1].words == "Ann folds"
+
+
+def test_names_have_no_control_characters() -> None:
+    record = replace(_hand("STATE:0:cc:Ks|Qs:1|-1:Ann|Bob", "kuhn"), names_by_seat=("A\x00nn", "Bob"))
+    assert views_of(record)[0].seats[0].name == "A\ufffdnn"
 
 
 @pytest.mark.sampled

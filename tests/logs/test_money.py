@@ -42,6 +42,13 @@ def test_amounts_read_back_as_they_are_printed(chip_value: float | str, chips: i
     assert scale.number(scale.units(chips)) == scale.amount(chips)
 
 
+def test_amounts_that_are_no_whole_chips() -> None:
+    assert Scale(1).chips(Decimal("2.5")) is None
+    assert Scale("0.5").chips(Decimal("2.5")) == 5
+    assert Scale(7).chips(8) is None
+    assert Scale(7).chips(-14) == -2
+
+
 def test_parts_of_chips_are_rounded_to_units() -> None:
     assert Scale(1).rounded_units(Fraction(100, 3)) == 3333
     assert Scale(1).rounded_units(66.666666) == 6667

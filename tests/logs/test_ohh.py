@@ -251,17 +251,6 @@ def test_chips_as_money(chip_value: Any) -> None:
         assert_counts(hand, chip_value=chip_value, currency="EUR")
 
 
-def test_cents_of_a_split_pot_add_up() -> None:
-    hands = [hand for hand in random_hands("limit10", 100, fold=0.02) if any(value % 1 for value in hand.values)]
-    assert hands
-    for hand in hands:
-        assert_counts(hand)
-        assert_counts(hand, chip_value=0.01)
-        shared = next(pot for pot in hand_of(hand)["pots"] if len(pot["player_wins"]) > 1)
-        wins = [win["win_amount"] for win in shared["player_wins"]]
-        assert wins == sorted(wins, reverse=True), "who sits left of the button gets the odd cent"
-
-
 # ---- one hand whole
 
 
@@ -424,28 +413,6 @@ def test_a_file_has_one_blank_line_between_hands() -> None:
 
 
 # ---- rake
-
-
-def test_rake_is_taken_from_the_pots() -> None:
-    asked: list[tuple[int, bool]] = []
-
-    def rake(pot_chips: int, saw_flop: bool) -> float:
-        asked.append((pot_chips, saw_flop))
-        return min(0.05 * pot_chips, 300) if saw_flop else 0
-
-    hands = random_hands("nolimit3", 60)
-    for hand in hands:
-        text = hand_of(hand, rake=rake, chip_value=0.01)
-        won = results(text)
-        total, taken = (
-            sum(Decimal(pot["amount"]) for pot in text["pots"]),
-            sum(Decimal(p["rake"]) for p in text["pots"]),
-        )
-        assert asked[-1] == (total * 100, len(hand.betting.rounds) > 1)
-        wanted = min(total / 20, Decimal(3)) if len(hand.betting.rounds) > 1 else 0
-        assert abs(taken - wanted) <= Decimal("0.005")
-        assert sum(won.values()) == -taken
-    assert {saw_flop for _, saw_flop in asked} == {True, False}
 
 
 def test_rake_of_side_pots_is_shared_out() -> None:

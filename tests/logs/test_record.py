@@ -15,23 +15,13 @@ import logs.acpc_log.state_lines
 from engine import Seat
 from logs import HandRecord, PlayerComment, Times
 from logs.acpc_log.reader import read_log
-from tests.logs.hands import as_seen, log_lines, random_hands, totals_of
+from tests.logs.hands import as_seen, log_lines, random_hands
 
 GAMES = ("limit", "nolimit6", "leduc-nolimit")
 
 
 def read_again(hands: list[HandRecord]) -> list[HandRecord]:
     return list(read_log(log_lines(hands), game=hands[0].game, strict=True))
-
-
-@pytest.mark.parametrize("name", ["limit", "nolimit3"])
-def test_names_and_values_are_in_one_order(name: str) -> None:
-    hands = read_again(random_hands(name, 40))
-    won = dict.fromkeys(hands[0].names_by_seat, 0.0)
-    for hand in hands:
-        for player, value in zip(hand.names, hand.values, strict=True):
-            won[player] += value
-    assert list(won.values()) == totals_of(hands)
 
 
 @pytest.mark.parametrize("bound", [0, 20])

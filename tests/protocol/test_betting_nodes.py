@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine import CALL, FOLD, Action, Game, IllegalAction, betting_start, raise_to
+from engine import CALL, FOLD, RAISE, Action, ActionKind, Game, IllegalAction, betting_start, raise_to
 from protocol import betting_nodes, find_game
 from protocol.actions import format_action, scan_action
-from protocol.betting_nodes import BettingNode, first_node
+from protocol.betting_nodes import first_node
 from protocol.match_state import betting_text
 from tests.engine.strategies import SEEDS, games, random_play
 from tests.protocol.states import ANY_GAME, node_of
@@ -72,31 +70,19 @@ def test_a_reply_leads_on_only_where_it_is_one_line_with_a_legal_action(game: Ga
             assert after.betting == betting_start(game).after(scanned[0])
 
 
+def test_an_action_need_not_be_in_its_plain_form() -> None:
+    node = first_node(LIMIT)
+    for action in (Action(ActionKind.RAISE, 40), RAISE, Action(ActionKind.RAISE, 0), Action(ActionKind.CALL, 7)):
+        node = node.after(action)
+    assert node.after(RAISE).after(Action(ActionKind.FOLD, 3)).text == b"rrrc/rf"
+
+
 @pytest.mark.parametrize("action", [FOLD, raise_to(5), raise_to(10**6)])
 def test_illegal_actions_have_no_node(action: Action) -> None:
     node = first_node(NO_LIMIT).after(CALL)
     assert node.after_if_legal(action) is None
     with pytest.raises(IllegalAction):
         node.after(action)
-
-
-def test_a_way_is_remembered_node_by_node() -> None:
-    """In no-limit games a hand adds at most one node, so that hands which never come again leave little."""
-
-    def walk(size: int) -> list[BettingNode]:
-        way = [first_node(NO_LIMIT)]
-        for tail in (b":r%d\r\n" % size, b":c\r\n", b":c\r\n"):
-            after = way[-1].after_reply(tail)
-            assert after is not None
-            way.append(after)
-        return way
-
-    walk(411)
-    walks = [walk(411) for _ in range(5)]
-    shared = [sum(a is b for a, b in zip(one, two, strict=True)) for one, two in pairwise(walks)]
-    assert shared == sorted(shared)
-    assert shared[-1] == 4
-    assert max(b - a for a, b in pairwise(shared)) <= 1
 
 
 def test_a_full_memory_is_forgotten_and_grows_again(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -103,14 +103,6 @@ def test_the_problem_of_a_request_is_told(text: str, problem: str) -> None:
     assert str(caught.value).startswith(problem)
 
 
-def test_terms_stand_beside_the_other_fields_of_a_challenge() -> None:
-    challenge = Challenge("t", "g", ("a", "b"), terms=ContestTerms(deals=5, stop="ci=30"))
-    assert encode(challenge) == (
-        b'{"deals":5,"stop":"ci=30","seating":"rotations","seed":0,"on_fault":"end","practice":false,'
-        b'"tag":"t","game":"g","players":["a","b"],"type":"challenge"}'
-    )
-
-
 @pytest.mark.parametrize(
     ("name", "value", "problem"),
     [

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine import CALL, FOLD, Game, parse_cards, raise_to
+from engine import Game
 from protocol import FormatError, MatchState, find_game, parse_match_state
 from protocol.match_state import StateReader, scan_match_state
 from tests.engine.strategies import toy_game
@@ -51,17 +51,6 @@ def test_every_state_of_a_hand_survives_being_written_and_read(views: list[tuple
 )
 def test_lines_of_a_dealer_are_read_and_written_back(game: Game, text: str) -> None:
     assert parse_match_state(text, game).format() == text
-
-
-def test_fields_of_a_state() -> None:
-    state = parse_match_state("MATCHSTATE:1:30:r300fc/cr400:|9hQd|/8s4h6d", NO_LIMIT_3)
-    assert state.position == 1
-    assert state.hand_number == 30
-    assert state.rounds == ((raise_to(300), FOLD, CALL), (CALL, raise_to(400)))
-    assert state.hole_cards == ((), parse_cards("9hQd"), ())
-    assert state.board == ((), parse_cards("8s4h6d"))
-    with pytest.raises(AttributeError):
-        state.hand_number = 31  # type: ignore[misc]
 
 
 WRONG = [
@@ -267,11 +256,6 @@ def test_other_players_cards_may_be_left_out_or_invented() -> None:
 )
 def test_lenient_reader_refuses_other_texts(text: str) -> None:
     assert scan_match_state(text, NO_LIMIT) is None
-
-
-def test_limit_raises_carry_no_size_in_the_betting() -> None:
-    assert scanned("MATCHSTATE:0:0:rR:5d5c|:c", LIMIT) == ("MATCHSTATE:0:0:rr:5d5c|", ":c")
-    assert scan_match_state("MATCHSTATE:0:0:r20:5d5c|:c", LIMIT) is None
 
 
 def test_a_very_long_text_is_shortened_in_the_sentence() -> None:

@@ -426,11 +426,6 @@ def test_lenient_echoes_of_the_present_state(line: bytes) -> None:
     assert answer(judge(line)) == (line, CALL)
 
 
-def test_limit_replies() -> None:
-    for tail, action in ((b":r", RAISE), (b":r300", RAISE), (b":b", RAISE), (b":k", CALL)):
-        assert answer(judge(ECHO + tail + b"\r\n", LIMIT)) == (ECHO + tail + b"\r\n", action)
-
-
 def test_illegal_actions_are_replies() -> None:
     session = greeted(LIMIT, b"MATCHSTATE:0:0:c:AhKs|\r\n")
     session.receive_data(b"MATCHSTATE:0:0:c:AhKs|:f\r\n")
@@ -523,15 +518,6 @@ def assert_over(session: DealerSession | PlayerSession, send: Callable[[], objec
     assert session.state is state
 
 
-def test_a_reply_says_nothing_about_another_state() -> None:
-    session = greeted(LIMIT, b"MATCHSTATE:0:0:c:AhKs|\r\n")
-    session.receive_data(b"MATCHSTATE:0:0:c:AhKs|:r\r\n")
-    assert isinstance(session.next_event(), Reply)
-    session.send(b"MATCHSTATE:0:0:crr:AhKs|\r\n", is_question=True)
-    session.receive_data(b"MATCHSTATE:0:0:c:AhKs|:r\r\n" + b"MATCHSTATE:0:0:crr:AhKs|:r\r\n")
-    assert [type(event) for event in dealer_events(session)] == [StaleReply, Reply]
-
-
 def test_a_line_too_long_is_cut_and_its_rest_is_judged_alone() -> None:
     session = greeted()
     comment = b"#" + b"x" * 5998 + b"\n"
@@ -558,10 +544,6 @@ def told(line: bytes, game: Game = NO_LIMIT) -> PlayerSession:
     session.receive_data(line)
     assert isinstance(session.next_event(), ReceivedState)
     return session
-
-
-def test_a_player_opens_with_his_version() -> None:
-    assert PlayerSession(NO_LIMIT).send(Handshake()) == b"VERSION:2.0.0\r\n"
 
 
 def test_a_player_speaks_in_order() -> None:
@@ -596,13 +578,6 @@ def test_a_reply_is_the_state_and_the_action(end: bytes) -> None:
     assert told(ECHO + end).send(Reply(CALL)) == ECHO + b":c\r\n"
     assert told(ECHO + end).send(Reply(FOLD)) == ECHO + b":f\r\n"
     assert told(ECHO + end, LIMIT).send(Reply(RAISE)) == ECHO + b":r\r\n"
-
-
-def test_one_reply_a_question() -> None:
-    session = told(STATE)
-    session.send(Reply(CALL))
-    with pytest.raises(LocalProtocolError, match=r"^no reply is due because it is not this player's turn$"):
-        session.send(Reply(CALL))
 
 
 @pytest.mark.parametrize(
@@ -640,14 +615,6 @@ def test_an_illegal_reply_is_refused(action: Action, sentence: str) -> None:
     with pytest.raises(LocalProtocolError) as caught:
         told(STATE).send(Reply(action))
     assert str(caught.value) == sentence
-
-
-def test_comments_of_a_dealer() -> None:
-    session = player()
-    session.receive_data(b"# welcome\r\n;\n")
-    assert session.next_event() == Comment(b"# welcome\r\n")
-    assert session.next_event() == Comment(b";\n")
-    assert session.next_event() is NEED_DATA
 
 
 @pytest.mark.parametrize(

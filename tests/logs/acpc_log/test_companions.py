@@ -104,6 +104,12 @@ def test_nothing_is_read_unasked(tmp_path: Path) -> None:
     assert all(hand.times and not hand.comments for hand in hands)
 
 
+def test_a_log_without_a_transaction_log_has_no_times(tmp_path: Path) -> None:
+    played(tmp_path)
+    (tmp_path / "x.tlog").unlink()
+    assert all(hand.times == () for hand in read_log(tmp_path / "x.log", strict=True, times=True))
+
+
 @pytest.mark.sampled
 @pytest.mark.parametrize("name", sample.recorded_cases())
 def test_the_recorded_matches(name: str, tmp_path: Path) -> None:

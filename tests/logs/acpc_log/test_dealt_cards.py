@@ -49,6 +49,17 @@ def test_a_hand_with_other_cards_is_left_out() -> None:
     assert read(lines) == (59, [sentence])
 
 
+@pytest.mark.parametrize("game", ["kuhn", "leduc"])
+def test_the_first_hand_may_be_the_one_that_was_changed(game: str) -> None:
+    lines = log_lines(random_hands(game, 40), f"{game}.limit.2p.game")
+    at = next(at for at, line in enumerate(lines) if line.startswith("STATE:") and line.split(":")[2].endswith("f"))
+    one, other = lines[at].split(":")[3].split("/")[0].split("|")
+    lines[at] = lines[at].replace(f"{one}|{other}", f"{other}|{one}")
+    count, problems = read(lines)
+    assert (count, len(problems)) == (39, 1)
+    assert problems[0].startswith(f"<lines>, line {at + 1}: hand ")
+
+
 @pytest.mark.parametrize("processes", [1, 2])
 def test_counts_leave_it_out_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, processes: int) -> None:
     monkeypatch.setattr(many_files, "_MIN_BYTES", 0)

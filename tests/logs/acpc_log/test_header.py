@@ -8,7 +8,7 @@ import pytest
 
 from engine import DealKey
 from logs import format_header
-from logs.acpc_log.header import LogHeader, find_log_game, parse_header, read_log_header
+from logs.acpc_log.header import LogHeader, find_log_game, parse_header
 from logs.errors import LogError
 from protocol import find_game, format_game_definition
 
@@ -38,18 +38,6 @@ def test_a_header_reads_back() -> None:
 )
 def test_lines(line: str, header: LogHeader | None) -> None:
     assert parse_header(line) == header
-
-
-def test_the_header_of_a_file(tmp_path: Path) -> None:
-    path = tmp_path / "x.log"
-    path.write_bytes(b"\xff\n# remark\n# name/game/hands/seed m g 10 7\n# name/game/hands/seed n g 10 7\n")
-    assert read_log_header(path) == LogHeader("m", "g", 10, 7)
-    path.write_bytes(b"x" * 1_000_000)
-    assert read_log_header(path) is None
-    path.write_bytes(b"")
-    assert read_log_header(path) is None
-    with pytest.raises(FileNotFoundError):
-        read_log_header(tmp_path / "y.log")
 
 
 @pytest.mark.parametrize(
@@ -97,3 +85,11 @@ def test_a_game_may_be_given_only_where_the_log_does_not_say_it() -> None:
         find_log_game(header, None, KUHN)
     assert find_log_game(LogHeader("m", "mine", 1, 1), None, KUHN) == KUHN
     assert find_log_game(None, None, KUHN) == KUHN
+
+
+@pytest.mark.parametrize("name", ["../x", "a\0b"])
+def test_a_match_name_does_not_lead_out_of_the_folder(tmp_path: Path, name: str) -> None:
+    (tmp_path / "x.game").write_text(format_game_definition(KUHN))
+    (tmp_path / "sub").mkdir()
+    path = str(tmp_path / "sub" / "y.log")
+    assert find_log_game(LogHeader(name, "leduc.limit.2p", 1, 1), path) == LEDUC

@@ -52,19 +52,6 @@ def test_the_parts_are_the_file(tmp_path: Path, parts: int) -> None:
         assert part.header == (LINES[0] if part.start else "")
 
 
-def test_hands_that_are_missing_or_damaged_are_told_with_the_lines_of_the_file(tmp_path: Path) -> None:
-    lines = LINES[:10] + LINES[11:40] + [LINES[40].replace(":Ann", ":Zoe"), "STATE:oops\n"] + LINES[41:]
-    path = write(tmp_path / "match.log", lines)
-    whole: list[LogProblem] = []
-    expected = list(read_log(path, on_problem=whole.append))
-    assert len(whole) == 3
-    for parts in range(2, 12):
-        records, problems = read_in_parts(path, parts)
-        assert len(records) == len(expected)
-        # What is lost just before a cut looks like hands that are missing after it.
-        assert [str(problem) for problem in whole if str(problem) not in map(str, problems)] == []
-
-
 def test_a_gap_at_a_cut_is_noticed(tmp_path: Path) -> None:
     path = write(tmp_path / "match.log", LINES)
     (first, second) = cut_log(path, 2)

@@ -13,7 +13,7 @@ from engine import Game
 from logs import HandRecord, format_score_line, format_state_line
 from logs.acpc_log.reader import read_log
 from logs.errors import DamagedLogError, LogError, LogProblem, ProblemKind
-from protocol import find_game, format_game_definition, shipped_games
+from protocol import find_game, shipped_games
 from tests.engine.strategies import SEEDS, playable_games
 from tests.logs.hands import (
     NAMES,
@@ -88,16 +88,6 @@ def test_the_logs_of_2012_come_back_byte_by_byte(name: str) -> None:
     assert "".join(map(format_state_line, hands)) == "".join(line for line in lines if line.startswith("STATE:"))
 
 
-def test_a_file_is_read_as_its_lines_are(tmp_path: Path) -> None:
-    written = random_hands("leduc", 30)
-    path = tmp_path / "x.log"
-    for end in ("\n", "\r\n"):
-        text = "".join(log_lines(written, "leduc.limit.2p")).replace("\n", end)
-        path.write_bytes(text.encode())
-        assert_same(list(read_log(path, strict=True)), written)
-        assert_same(list(read_log(str(path), strict=True)), written)
-
-
 def test_names_that_are_no_text_come_back_as_they_were(tmp_path: Path) -> None:
     written = random_hands("kuhn", 6, names=(b"\xff\xfe".decode("utf-8", "surrogateescape"), "Zoë # 7"))
     path = tmp_path / "x.log"
@@ -138,6 +128,11 @@ def test_the_score_seats_a_single_hand(fixed_seats: bool) -> None:
     hands, problems = read(log_lines(written, "holdem.nolimit.3p"))
     assert problems == []
     assert_same(hands, written)
+
+
+def test_a_single_hand_without_a_score_is_seated_as_the_button_moves() -> None:
+    written = random_hands("nolimit3", 1, first_hand=4)
+    assert_same(read(log_lines(written, "holdem.nolimit.3p", score=False))[0], written)
 
 
 @pytest.mark.parametrize(
@@ -188,6 +183,13 @@ def test_a_log_that_was_appended_to_after_a_stop() -> None:
     assert_same(hands, written)
 
 
+def test_a_log_to_which_the_same_match_was_appended_from_the_start() -> None:
+    written = random_hands("kuhn", 20)
+    hands, problems = read(log_lines(written[:7], "kuhn.limit.2p", score=False) + log_lines(written, "kuhn.limit.2p"))
+    assert problems == []
+    assert_same(hands, written[:7] + written)
+
+
 # ---- what is missing, and the score
 
 
@@ -211,6 +213,12 @@ def test_a_hand_that_comes_again_is_noticed() -> None:
         "<lines>, line 9: hand 1 comes after hand 3 (read all the same)",
         "<lines>, line 10: hands 2 to 3 are missing before this one (read all the same)",
     ]
+
+
+def test_a_damaged_line_does_not_make_its_hand_missing_too() -> None:
+    hands, problems = damaged(lambda lines: lines.__setitem__(8, "STATE:" + "x" * 40 + "\n"))
+    assert len(hands) == 11
+    assert problems == ["<lines>, line 9, byte 47: the line ends after 2 of its 6 fields (skipped)"]
 
 
 def test_a_score_that_is_not_the_sum_is_noticed() -> None:
@@ -279,29 +287,6 @@ def _renamed(hand: HandRecord) -> HandRecord:
     return HandRecord(
         hand.game, "", hand.hand_number, hand.names_by_seat, hand.seats, hand.deal, hand.betting, hand.values
     )
-
-
-def test_a_game_that_cannot_be_found() -> None:
-    with pytest.raises(LogError) as caught:
-        read(log_lines(random_hands("kuhn", 5), "/home/me/my.game"))
-    assert str(caught.value) == (
-        "<lines>: its game '/home/me/my.game' does not come with the arena, and there is no definition of it in the "
-        "folder of the log"
-    )
-
-
-def test_a_log_without_a_header_needs_its_game_given() -> None:
-    with pytest.raises(LogError) as caught:
-        read(log_lines(random_hands("kuhn", 5))[4:])
-    assert str(caught.value) == ("<lines>: there is no line '# name/game/hands/seed ...' with the game")
-
-
-def test_a_definition_beside_the_log_comes_before_a_shipped_game(tmp_path: Path) -> None:
-    game = random_hands("leduc", 1)[0].game
-    written = random_hands("leduc", 5)
-    (tmp_path / "x.game").write_text(format_game_definition(game))
-    (tmp_path / "x.log").write_text("".join(log_lines(written, "kuhn.limit.2p")))
-    assert_same(list(read_log(tmp_path / "x.log", strict=True)), written)
 
 
 # ---- no log at all

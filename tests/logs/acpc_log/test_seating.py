@@ -35,14 +35,6 @@ def test_fixed_seats_show_with_the_second_hand(first: int) -> None:
     assert seating.seats(first + 5, ABC) == (0, 1, 2)
 
 
-def test_hands_that_come_round_to_the_same_button_say_nothing() -> None:
-    seating = MatchSeats(3)
-    for number in (1, 4, 7):
-        assert not seating.collect(number, at_positions(ABC, 1))
-    assert seating.collect(8, at_positions(ABC, 8))
-    assert seating.names == ABC
-
-
 def test_after_some_hands_the_button_is_taken_to_move() -> None:
     seating = MatchSeats(2)
     decided = [seating.collect(2 * i + 1, ("B", "A")) for i in range(16)]
@@ -59,12 +51,6 @@ def test_players_in_no_order_at_all_are_seated_by_their_names() -> None:
     assert sorted(seating.names) == ["A", "B", "C"]
     for order in orders:
         assert tuple(seating.names[seat] for seat in seating.seats(0, order)) == order
-
-
-def test_equal_names_are_seated_at_once() -> None:
-    seating = MatchSeats(2)
-    assert seating.collect(5, ("x", "x"))
-    assert [seating.seats(number, ("x", "x")) for number in (0, 1, 2)] == [(0, 1), (1, 0), (0, 1)]
 
 
 def test_equal_names_in_the_wrong_order_are_refused() -> None:

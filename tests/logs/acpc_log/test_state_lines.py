@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from engine import Deal, betting_start, parse_cards
@@ -52,16 +50,6 @@ def test_more_texts_than_are_remembered(monkeypatch: pytest.MonkeyPatch) -> None
         assert (line.betting.rounds, line.values) == (record.betting.rounds, record.values)
 
 
-def test_raises_of_more_sizes_than_are_remembered_are_read_the_quick_way(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The slow way, which tells what is wrong with a line, is not for lines that are right."""
-    monkeypatch.setattr(state_lines, "_MAX_TEXTS", 3)
-    monkeypatch.setattr(state_lines, "betting_after", None)
-    written = random_hands("nolimit3", 200)
-    reader = StateLines(written[0].game)
-    for record in written:
-        assert reader.read(format_state_line(record)).values == record.values
-
-
 def test_betting_that_hardly_comes_again_is_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(state_lines, "_MAX_CACHED_CHARACTERS", 300)
     monkeypatch.setattr(state_lines, "_MAX_SEEN", 50)
@@ -74,19 +62,6 @@ def test_betting_that_hardly_comes_again_is_not_kept(monkeypatch: pytest.MonkeyP
         assert len(reader._ends) + len(reader._starts) <= 400
         assert len(reader._seen or ()) <= 50
     assert not betting_start(game)._tree.remembered
-
-
-@pytest.mark.parametrize("name", ["limit", "nolimit6"])
-def test_two_reads_of_a_line_are_equal_whatever_is_remembered(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    written = random_hands(name, 60)
-    lines = [format_state_line(record) for record in written]
-    walked = [StateLines(written[0].game).read(line) for line in lines]
-    monkeypatch.setattr(state_lines, "_MAX_CACHED_CHARACTERS", 0)
-    beside = [StateLines(written[0].game).read(line) for line in lines]
-    assert walked == beside
-    assert [hash(line) for line in walked] == [hash(line) for line in beside]
-    assert any(one.betting is not other.betting for one, other in zip(walked, beside, strict=True))
-    assert [replace(record, betting=line.betting) for record, line in zip(written, beside, strict=True)] == written
 
 
 # ---- other dialects

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
 
-from engine import Game, Position, Seat, deal_hand, hand_values
-from logs import HandRecord, Times, format_header, format_score_line, format_state_line
+from engine import Position, Seat, deal_hand, hand_values
+from logs import HandRecord, format_score_line, format_state_line
 from logs.acpc_log.writer import format_value
 from protocol import find_game
 from protocol.match_state import betting_after
-from tests.engine.strategies import SEEDS, playable_games, random_end
 
 
 @pytest.mark.parametrize(
@@ -76,44 +74,7 @@ def test_every_hole_card_is_shown_and_the_board_only_as_far_as_seen() -> None:
     assert hand.name_at(Position(2)) == "Ann"
 
 
-def test_the_header() -> None:
-    header = format_header(
-        "match", "holdem.limit.2p.game", 1000, 42, t_response_ms=600000, t_hand_ms=600000, t_per_hand_ms=7000
-    )
-    assert header == (
-        "# name/game/hands/seed match holdem.limit.2p.game 1000 42\n"
-        "#--t_response 600000\n#--t_hand 600000\n#--t_per_hand 7000\n"
-    )
-
-
 def test_the_score() -> None:
     assert format_score_line([-21101.0, 21101.0], TWO) == "SCORE:-21101|21101:Ann|Bob\n"
     assert format_score_line([1 / 3, -2 / 3, 1 / 3], THREE) == "SCORE:0.333333|-0.666667|0.333333:Ann|Bob|Cat\n"
     assert format_score_line([0.0, -1e-12], TWO) == "SCORE:0|-0:Ann|Bob\n"
-
-
-@given(playable_games(), SEEDS)
-def test_a_line_has_all_fields_of_any_hand(game: Game, seed: int) -> None:
-    deal, end = deal_hand(game, seed, 0), random_end(game, seed)
-    players = game.num_players
-    hand = HandRecord(
-        game=game,
-        match_name="m",
-        hand_number=7,
-        names_by_seat=tuple(f"p{seat}" for seat in range(players)),
-        seats=tuple(Seat(p) for p in range(players)),
-        deal=deal,
-        betting=end,
-        values=tuple(hand_values(end, deal)),
-        times=(Times(1, 2),),
-    )
-    line = format_state_line(hand)
-    assert line.endswith("\n")
-    header, number, betting, cards, values, names = line[:-1].split(":")
-    assert (header, number) == ("STATE", "7")
-    assert betting_after(game, betting).rounds == end.rounds
-    assert cards.count("|") == values.count("|") == names.count("|") == players - 1
-    assert cards.count("/") == betting.count("/") == end.round
-    seen = game.num_hole_cards * players + game.board_cards_by_round[end.round]
-    assert len(cards.replace("|", "").replace("/", "")) == 2 * seen
-    assert [float(value) for value in values.split("|")] == pytest.approx(hand.values, abs=1e-6)

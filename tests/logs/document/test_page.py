@@ -20,6 +20,7 @@ from logs.document import (
 )
 from logs.document.page import format_page
 from logs.estimation import Estimate
+from tests.logs.hands import random_hands
 
 TABLE = Table(
     "Winnings",
@@ -81,10 +82,21 @@ def test_winnings_beyond_chance_are_coloured() -> None:
     assert '<td class="even">-5.0\xa0±\xa020.0</td>' in page
 
 
+def test_cards_in_words_have_symbols() -> None:
+    assert "A♥ K♦" in _page(TABLE)
+
+
 def test_charts_that_follow_one_another_are_side_by_side() -> None:
     chart = Chart("Curve", Axis("hands"), Axis("chips"), (Series("a", (0, 1), (0, 1)),))
     assert _page(chart, chart).count('class="plots"') == 1
     assert _page(chart, "between", chart).count('class="plots"') == 0
+
+
+def test_a_hand_is_replayed() -> None:
+    record = random_hands("holdem.limit.2p.reverse_blinds", 1)[0]
+    page = _page(Replay("The biggest pot", record))
+    assert "The biggest pot" in page
+    assert all(name in page for name in record.names)
 
 
 def test_a_grouped_table_names_each_group_once() -> None:

@@ -156,34 +156,3 @@ def test_coverage_at_the_stop_is_as_documented(name: str) -> None:
 
 
 # ---- other bounds
-
-
-def bet_below(parts: NDArray[np.float64], tail: float) -> float:
-    """The lower end of the interval by betting for scores between 0 and 1 (Waudby-Smith & Ramdas 2024, section 4.4)."""
-    count = len(parts)
-    seen = np.arange(1, count + 1)
-    guesses = (0.5 + np.cumsum(parts)) / (seen + 1)
-    squares = np.concatenate([[0.0], np.cumsum((parts - guesses) ** 2)[:-1]])
-    bets = np.sqrt(2 * math.log(1 / tail) / (count * (0.25 + squares) / seen))
-    low, high = 0.0, float(parts.mean())
-    for _ in range(40):
-        middle = (low + high) / 2
-        wealth = np.log1p(np.minimum(bets, 0.75 / max(middle, 1e-300)) * (parts - middle)).cumsum()
-        low, high = (middle, high) if wealth.max() >= math.log(1 / tail) else (low, middle)
-    return low
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", ["normal", "even all-ins", "rare loss", "no-limit duplicates, tight against calling"])
-@pytest.mark.parametrize("units", [1000, 3000, 10_000])
-def test_intervals_by_betting_are_wider(name: str, units: int) -> None:
-    of = population(name)
-    reach = of.highest - of.lowest
-    ratios = []
-    for scores in drawn(name, 100, units):
-        parts = (scores - of.lowest) / reach
-        width = (1 - bet_below(1 - parts, 0.025) - bet_below(parts, 0.025)) * reach
-        half_width = RunningMean(scores.tolist(), (of.lowest, of.highest)).half_width()
-        assert half_width is not None
-        ratios.append(width / 2 / half_width)
-    assert 1.05 < np.median(ratios) < 1.25

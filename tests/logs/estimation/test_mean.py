@@ -141,6 +141,11 @@ def mean_of(numbers: list[float]) -> RunningMean:
     return RunningMean.from_moments(len(numbers), total / len(numbers), squares - total * total / len(numbers))
 
 
+@pytest.mark.parametrize("number", [-50, 0.1, 1 / 3, 20000])
+def test_numbers_that_are_all_the_same_say_nothing_of_their_spread(number: float) -> None:
+    assert mean_of([number] * 1000).half_width() is None
+
+
 def test_a_million_hands_for_all_chips_lose_nothing() -> None:
     """The variance of plain sums against that of whole numbers."""
     chance = random.Random(3)

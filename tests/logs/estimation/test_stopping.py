@@ -141,6 +141,16 @@ def test_a_width() -> None:
     assert monitor.scores.count == pytest.approx(monitor.likely_units(1000), rel=0.05)
 
 
+def test_a_width_waits_for_enough_units() -> None:
+    monitor = monitor_of("ci=100")
+    for _ in range(MIN_UNITS_FOR_WIDTH - 1):
+        monitor.add(0)
+        assert not monitor.is_decided
+    assert monitor.expected_more() == 1
+    monitor.add(0)
+    assert monitor.is_decided
+
+
 def test_better() -> None:
     monitor = monitor_of("better:0,1000")
     test = BetterTest(0, 1000, lowest=-20_000, highest=20_000)

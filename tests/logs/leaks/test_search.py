@@ -11,7 +11,7 @@ import pytest
 from engine import Deal
 from engine.holdem import position_names
 from logs.leaks import BY_POSITION, Leaks, LeaksRefused, leaks_of
-from logs.leaks.divergences import DIMENSIONS, divergence_of
+from logs.leaks.divergences import DIMENSIONS
 from tests.logs.hands import random_hands
 from tests.logs.leaks.players import Change, Changed, deals_of, folds_rivers, folds_to_bets, never_raises_draws, played
 
@@ -31,33 +31,6 @@ def test_the_accounts_of_every_dimension_add_up_to_the_result() -> None:
         assert sum(cell.deals for cell in cells) == found.diverged
         assert all(one.won.mean <= other.won.mean for one, other in pairwise(cells))
     assert found == pickle.loads(pickle.dumps(found)) == leaks_of(deals, "A")
-
-
-def test_hands_diverge_at_the_first_different_action() -> None:
-    """The slow twin replays both hands until their texts differ."""
-    parted = 0
-    for deal in played([Changed(1), Changed(2)], 100, 6):
-        (_, one), (_, other) = deal
-        found = divergence_of(one, other, "A")
-        texts = [
-            [(*move, at) for at, moves in enumerate(record.betting.rounds) for move in moves] for record in (one, other)
-        ]
-        same = sum(1 for length in range(1, 40) if texts[0][:length] == texts[1][:length] and length <= len(texts[0]))
-        if found is None:
-            assert texts[0] == texts[1]
-            assert one.values == other.values
-            continue
-        parted += 1
-        position = texts[0][same][0]
-        assert texts[1][same][0] == position
-        mine = one if one.name_at(position) == "A" else other
-        theirs = other if mine is one else one
-        assert (found.chips, found.others_chips) == (mine.values[position], theirs.values[position])
-        assert found == divergence_of(other, one, "A")
-        mirrored = divergence_of(one, other, "B")
-        assert mirrored is not None
-        assert (mirrored.gain, mirrored.did, mirrored.cells) == (-found.gain, found.others, found.cells)
-    assert parted > 25
 
 
 @pytest.mark.parametrize(("players", "hands"), [(3, 30), pytest.param(6, 31, marks=pytest.mark.slow)])

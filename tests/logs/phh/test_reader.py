@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from engine import format_cards
+from engine.game import DEFAULT_STACK
 from logs import HandRecord
 from logs.errors import DamagedLogError, LogError, LogProblem, ProblemKind
 from logs.formats.export_format import ExportOptions
@@ -126,9 +127,32 @@ def test_a_number_is_the_place_in_the_file_where_there_is_none(tmp_path: Path) -
     ]  # fmt: skip
 
 
+@pytest.mark.parametrize("number", ["'final'", "-1", "true", "1.5"])
+def test_a_hand_may_have_a_name_for_a_number(number: str) -> None:
+    assert only(f"{FOLD}hand = {number}\n").hand_number == 0
+
+
+def test_seats_are_counted_from_the_first_that_is_taken() -> None:
+    hand = only(FOLD + "seats = [6, 2, 3]\nseat_count = 9\nplayers = ['Ann', '', 'Cat']\n")
+    assert hand.seats == (2, 0, 1)
+    assert hand.names_by_seat == ("p2", "Cat", "Ann")
+
+
+def test_commentaries_and_empty_actions_are_passed_over() -> None:
+    text = FOLD.replace("'p3 cbr 250'", "'', ' # a word', 'p3  cbr 250 # big', '#x'").replace(
+        "'p1 cc', 'p2 f'", "\"p1 cc\",\n'p2 f'"
+    )
+    assert only(text).values == (-250.0, -100.0, 350.0)
+
+
 def test_amounts_may_be_floats_that_are_whole() -> None:
     hand = only(FOLD.replace("100, 0]", "100.0, 0.00]").replace("cbr 250", "cbr 250.00").replace("= 100\n", "= 1e2\n"))
     assert hand.values == (-250.0, -100.0, 350.0)
+
+
+def test_unknown_stacks_are_as_deep_as_can_be() -> None:
+    hand = only(FOLD.replace("[20000, 20000, 20000]", "[inf, 20000, inf]"))
+    assert hand.game.stacks == (DEFAULT_STACK, 20000, DEFAULT_STACK)
 
 
 def test_a_straddle_is_a_third_blind() -> None:
@@ -144,6 +168,12 @@ def test_a_straddle_is_a_third_blind() -> None:
 def test_unknown_cards_stay_unknown() -> None:
     hand = only(FOLD.replace("6s6h", "????").replace("KdAs", "Kd??"))
     assert [format_cards(hole) for hole in hand.deal.hole_cards] == ["", "", "8h5h"]
+
+
+def test_cards_shown_become_known() -> None:
+    hand = only(SHOWDOWN.replace("6s6h", "????").replace("'p1 sm'", "'p1 sm 6s6h'").replace("'p3 sm'", "'p3 sm -'"))
+    assert format_cards(hand.deal.hole_cards[0]) == "6s6h"
+    assert hand.values == (350.0, -100.0, -250.0)
 
 
 def test_player_who_mucks_unseen_has_lost() -> None:
@@ -168,6 +198,20 @@ def test_a_better_hand_that_was_mucked_is_noted() -> None:
     hands, problems = read(SHOWDOWN.replace("'p1 sm', 'p3 sm'", "'p1 sm', 'p3 sm 8h5h'"))
     assert problems == ["<lines>, line 1: a better hand was mucked than the one that wins (read all the same)"]
     assert hands[0].values == (-250.0, -100.0, 350.0)
+
+
+def test_the_odd_chip_may_be_anybodys() -> None:
+    text = SHOWDOWN.replace("6s6h", "7c5c").replace("'p1 sm', 'p3 sm'", "'p1 sm 7c5c', 'p3 sm 8h5h'")
+    text = (
+        text.replace("9sAhTs", "KhKcKs")
+        .replace("d db 2c", "d db Ks")
+        .replace("KhKcKs", "AhAcTs")
+        .replace("d db Ks", "d db Ad")
+    )
+    text = text.replace("KdAs", "Kd4s").replace("d db 3c", "d db Kh").replace("[50, 100, 0]", "[50, 101, 0]")
+    text = text.replace("min_bet = 100", "min_bet = 101")
+    assert only(text).values == (50.5, -101.0, 50.5)
+    assert only(text + "finishing_stacks = [20051, 19899, 20050]\n").values == (50.5, -101.0, 50.5)
 
 
 def test_rake_is_noted() -> None:
@@ -332,6 +376,13 @@ def test_wrong_hand_is_skipped_with_its_reason(old: str, new: str, problem: str)
 )
 def test_wrong_optional_field_is_reported(more: str, problem: str) -> None:
     assert problem_of(f"{FOLD}{more}\n") == problem
+
+
+def test_a_limit_bet_of_another_size_is_wrong() -> None:
+    (record,) = random_hands("limit", 1, seed=2, fold=0.0)
+    text = format_phh(record)
+    assert " cbr 20" in text
+    assert problem_of(text.replace(" cbr 20", " cbr 25", 1)).endswith("cbr 25': the bets of the game make it 20 chips")
 
 
 @pytest.mark.parametrize(

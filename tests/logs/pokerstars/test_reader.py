@@ -27,7 +27,6 @@ from logs.pokerstars.writer import eastern_us
 from logs.record import PLAY_MONEY
 from logs.tracker.many_files import count_hands
 from tests.logs.hands import HOLDEM, random_hands, recorded_cases, recorded_file, recorded_game
-from tests.logs.pokerstars.made_hands import MADE
 from tests.logs.pokerstars.test_writer import odd_game
 
 GENUINE = Path(__file__).parent / "genuine"
@@ -96,16 +95,6 @@ def test_recorded_matches_come_back(name: str) -> None:
         pytest.skip("the format does not have this game")
     lines = recorded_file(name, "log").splitlines(keepends=True)
     assert_round_trip([hand for _, hand in zip(range(150), read_log(lines, game=game), strict=False)])
-
-
-@pytest.mark.parametrize("name", MADE)
-def test_made_hands_come_back(name: str) -> None:
-    hand, options = MADE[name]
-    (other,), problems = read(format_pokerstars(hand, options), chip_value=options.chip_value)  # type: ignore[arg-type]
-    assert problems == []
-    assert other.betting.rounds == hand.betting.rounds
-    assert other.values == pytest.approx(hand.values)
-    assert other.dealt_us == hand.times[0].sent_us
 
 
 def test_short_stacks_and_side_pots_come_back() -> None:
@@ -290,6 +279,20 @@ def test_the_currency_of_a_hand(sign: str, code: str, currency: str | None) -> N
     assert hand.currency == currency
 
 
+@pytest.mark.parametrize(
+    ("game", "betting"),
+    [
+        ("No Limit Texas Hold'em", BettingType.NO_LIMIT),
+        ("Texas Hold'em Pot Limit", BettingType.NO_LIMIT),
+        ("Holdem No Limit", BettingType.NO_LIMIT),
+    ],
+)
+def test_a_game_as_converters_call_it(game: str, betting: BettingType) -> None:
+    (hand,), problems = read(SIX_MAX.replace("Hold'em No Limit", game))
+    assert problems == []
+    assert hand.game.betting is betting
+
+
 # ---- what must agree
 
 WALK = """\
@@ -359,15 +362,6 @@ def test_pots_and_cards_that_do_not_agree_are_refused(old: str, new: str, senten
     hands, (problem,) = read(SIX_MAX.replace(old, new, 1))
     assert hands == []
     assert sentence in problem
-
-
-def test_a_winner_has_the_best_of_the_cards_that_are_known() -> None:
-    text = SIX_MAX.replace("Old Tom (ret.) (big blind) mucked [Ah Qh]", "Old Tom (ret.) (big blind) mucked")
-    (hand,), _ = read(text)
-    assert hand.deal.hole_cards[1] == ()
-    hands, (problem,) = read(text.replace("[Qs Qd]", "[As Ad]").replace("[Kc Jc]", "[8c Jc]"))
-    assert hands == []
-    assert problem.endswith("by their cards, other players should have won")
 
 
 # ---- what is not understood
@@ -504,6 +498,14 @@ def test_strict_reading_stops_there() -> None:
     assert next(hands).hand_number == 27000000001
     with pytest.raises(DamagedLogError, match=r"<lines>, line 50: hand #201000000001: €lena\$ calls, which"):
         next(hands)
+
+
+def test_chips_that_are_too_large_for_an_amount() -> None:
+    hands, problems = read(SIX_MAX, chip_value=1)
+    assert hands == []
+    assert problems == [
+        "line 1: hand #201000000001: 112.35 is not a whole number of chips of 1: give a smaller chip value"
+    ]
 
 
 def test_a_file_cut_off_anywhere() -> None:

@@ -263,6 +263,13 @@ def test_only_the_hero_is_dealt_face_up() -> None:
         format_pokerstars(hands[0], ExportOptions(hero="Zoe"))
 
 
+def test_the_hero_s_name_may_have_to_change() -> None:
+    hands = sample.random_hands("nolimit", 5, names=("agent_iter", "Dealer"))
+    text = "".join(format_pokerstars_file(hands, dataclasses.replace(LF, hero="agent_iter")))
+    assert all(list(hand.dealt) == ["agent-iter"] for hand in check_file(text))
+    assert "Deal-er: " in text
+
+
 def test_cards_that_are_not_known() -> None:
     """Losers muck, winners collect, and nobody is dealt unknown cards."""
     shown = 0
@@ -280,24 +287,16 @@ def test_cards_that_are_not_known() -> None:
     assert shown > 25
 
 
-def test_a_winner_who_is_not_seen_just_collects() -> None:
-    hand = made_hand("limit", "cc/cc/cc/cc", "AsKs KdKc", "QsJsTs 4s Kh")
-    bare = dataclasses.replace(hand, deal=hand.deal._replace(hole_cards=((), ())))
-    assert format_pokerstars(bare, LF).split("*** SHOW DOWN ***\n")[1] == (
-        "Bob: mucks hand \n"
-        "Ann collected $20 from pot\n"
-        "*** SUMMARY ***\n"
-        "Total pot $20 | Rake $0 \n"
-        "Board [Qs Js Ts 4s Kh]\n"
-        "Seat 1: Ann (big blind) collected ($20)\n"
-        "Seat 2: Bob (button) (small blind) mucked\n\n\n"
-    )
-
-
 def test_side_pots_need_the_cards() -> None:
     hand = made_hand("nolimit3", "r300r500cc/r2000c//", "AsAd KdKc QsQd", "2h7d8s 4s 9c", stacks=(2000, 3000, 500))
     with pytest.raises(LogsError, match="hole cards are missing that decided its side pots"):
         format_pokerstars(dataclasses.replace(hand, deal=hand.deal._replace(hole_cards=((), (), ()))))
+
+
+def test_a_board_that_is_not_known_is_refused() -> None:
+    hand = made_hand("limit", "cc/cc/cc/cc", "AsKs KdKc", "QsJsTs 4s Kh")
+    with pytest.raises(LogsError, match="hand 0: cards of its board are missing"):
+        format_pokerstars(dataclasses.replace(hand, deal=hand.deal._replace(board=hand.deal.board[:4])))
 
 
 # ---- money
@@ -307,13 +306,6 @@ def test_side_pots_need_the_cards() -> None:
 def test_chips_as_money(chip_value: Any, currency: str | None) -> None:
     checked(sample.random_hands("nolimit3", 15), dataclasses.replace(LF, chip_value=chip_value, currency=currency))
     checked(sample.random_hands("limit", 15), dataclasses.replace(LF, chip_value=chip_value, currency=currency))
-
-
-def test_odd_cents_go_left_of_the_button() -> None:
-    hands = [hand for hand in sample.random_hands("limit10", 100, fold=0.02) if any(value % 1 for value in hand.values)]
-    assert hands
-    for chip_value in ("1", "0.01", "0.03"):
-        checked(hands, dataclasses.replace(LF, chip_value=chip_value))
 
 
 def test_a_limit_game_without_stacks_is_written_with_deep_ones() -> None:
@@ -372,6 +364,11 @@ def test_a_button_that_is_not_the_small_blind_is_refused_heads_up() -> None:
     with pytest.raises(UnsupportedGameError, match="needs the button to be the small blind and to act first") as caught:
         format_pokerstars(sample.random_hands(equal, 1)[0])
     assert str(caught.value).endswith("PHH and an ACPC log hold the game")
+
+
+def test_equal_blinds_at_a_bigger_table() -> None:
+    game = find_game("nolimit3")[1]._replace(blinds=(100, 100, 0), first_players=(2, 0, 0, 0))
+    checked(sample.random_hands(game, 60))
 
 
 @pytest.mark.parametrize(

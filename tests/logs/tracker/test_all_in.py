@@ -94,6 +94,11 @@ def test_which_games_have_expectations(game: str) -> None:
     assert AllInExpectations.exist_for(find_game(game)[1])
 
 
+def test_a_game_with_too_many_boards_has_none() -> None:
+    omaha = find_game("nolimit")[1]._replace(num_hole_cards=3)
+    assert not AllInExpectations.exist_for(omaha)
+
+
 @pytest.mark.slow
 def test_numba_is_not_imported_before_cards_are_to_come() -> None:
     """A showdown after all bets, and an all-in on the turn, are counted without numba."""

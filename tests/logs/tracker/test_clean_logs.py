@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from logs.errors import LogProblem, UncleanLogError
 from logs.hand_source import find
 from logs.tracker import count_hands, many_files, statistics_of
 from logs.tracker.clean_logs import clean_columns
+from logs.tracker.hand_counts import Sum
 from protocol import find_game
 from tests.logs.hands import NAMES, log_lines, random_hands
 
@@ -80,7 +82,7 @@ def test_the_counts_are_those_of_single_hands(
 def test_bound_of_remembered_bettings_changes_no_count(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("logs.tracker.clean_logs._BATCH_HANDS", 50)
     monkeypatch.setattr("logs.tracker.clean_logs._MAX_WAYS", 20)
-    paths = write(tmp_path / "run", rotations("limit", 150), "limit")
+    paths = write(tmp_path / "run", rotations("limit", 60), "limit")
     assert close(counted(paths, True, monkeypatch)[0], counted(paths, False, monkeypatch)[0])
 
 
@@ -169,6 +171,17 @@ def test_faults_are_counted_and_reported_as_hand_by_hand(
         assert (pots, problems) == (expected_pots, expected_problems)
 
 
+def test_all_in_hands_of_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    game = find_game("limit")[1]._replace(stacks=(60, 60))
+    path = tmp_path / "match.log"
+    path.write_text("".join(log_lines(random_hands(game, 80, fold=0.02))), newline="")
+    at_once = count_hands(find([path], game=game))
+    monkeypatch.setattr(many_files, "_may_be_clean", lambda group: False)
+    one_by_one = count_hands(find([path], game=game))
+    assert close(statistics_of(at_once).model_dump(), statistics_of(one_by_one).model_dump())
+    assert at_once.players["Ann"].sums[Sum.ADJUSTED_HANDS]
+
+
 @pytest.mark.parametrize(
     ("old", "new"),
     [
@@ -189,6 +202,18 @@ def test_unclean_log_is_refused(old: str, new: str, tmp_path: Path) -> None:
     path.write_text(text.replace(old, new, 1) if old in text else text.replace("Bob|Ann\nSTATE:6", "Bob|Bob\nSTATE:6"))
     with pytest.raises(UncleanLogError):
         list(clean_columns([str(path)], (), None))
+
+
+def test_hand_numbers_that_are_too_high(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (record,) = random_hands("limit", 1)
+    seats = record.seats, record.seats[::-1]
+    records = [replace(record, hand_number=(1 << 32) - 30 + at, seats=seats[at % 2]) for at in range(60)]
+    paths = write(tmp_path / "run", [records], "limit")
+    with pytest.raises(UncleanLogError):
+        list(clean_columns([str(path) for path in paths], (), None))
+    statistics, _, problems = counted(paths, True, monkeypatch)
+    assert close(statistics, counted(paths, False, monkeypatch)[0])
+    assert len(problems) >= 30
 
 
 @pytest.mark.parametrize("processes", [1, 2])

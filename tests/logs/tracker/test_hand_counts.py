@@ -76,41 +76,15 @@ def test_the_cap_of_a_limit_game_takes_the_chance_to_raise() -> None:
     assert pair(bot(records, "Bob").three_bet) == (0, 0)
 
 
+def test_vpip_from_the_small_blind() -> None:
+    # Bob is the small blind of even hands, Ann of odd ones.
+    records = [hand("nolimit", betting, CARDS, number=number) for number, betting in enumerate(["f", "f", "cr300f"])]
+    assert pair(bot(records, "Bob").vpip_small_blind) == (1, 2)
+    assert pair(bot(records, "Ann").vpip_small_blind) == (0, 1)
+    assert pair(bot(records, "Ann").vpip) == (1, 2)
+
+
 # ---- after the flop
-
-
-@pytest.mark.parametrize(
-    ("betting", "name", "factor", "frequency", "what"),
-    rows("""
-    cc/cc/cc/cc                 Ann  0/0  0/0  checks are nothing
-    r300c/cc/cc/cc              Bob  0/0  0/0  nor is a raise before the flop
-    cc/r200r600f                Ann  1/0  1/2  a bet and a fold
-    cc/r200r600f                Bob  1/0  1/1  a raise
-    cc/cr200c/r400c/r800r1600c  Ann  2/2  2/4  all streets together
-    """),
-)
-def test_aggression(betting: str, name: str, factor: str, frequency: str, what: str) -> None:
-    found = bot([hand("nolimit", betting, CARDS)], name)
-    assert found.aggression_factor is not None
-    assert f"{found.aggression_factor.raises}/{found.aggression_factor.calls}" == factor, what
-    assert times(found.aggression_frequency) == frequency, what
-
-
-def test_street_by_street() -> None:
-    records = [hand("nolimit", "cr300c/cr600r1800c/cc/r3600f", CARDS)]
-    ann, found = bot(records, "Ann"), bot(records, "Bob")
-    # By street, of Ann and of Bob: seen, folds, checks, calls, bets, raises
-    assert rows("""
-    preflop  1 0 0 0 0 1  1 0 0 2 0 0
-    flop     1 0 1 0 0 1  1 0 0 1 1 0
-    turn     1 0 1 0 0 0  1 0 1 0 0 0
-    river    1 0 0 0 1 0  1 1 0 0 0 0
-    """) == [
-        [first.street, *(" ".join(str(count) for _, count in list(street)[1:]) for street in (first, second))]
-        for first, second in zip(ann.streets, found.streets, strict=True)
-    ]
-    assert pair(found.streets[1].aggression_frequency) == (1, 2)
-    assert found.streets[1].aggression_factor.value == 1
 
 
 # ---- what a tracker shows at the table. Four players: SB Ann, BB Bob, CO Cat, BTN Dan.
@@ -165,32 +139,6 @@ def test_frequencies_of_a_tracker(betting: str, expected: dict[str, str]) -> Non
 # ---- how it ended
 
 
-@pytest.mark.parametrize(
-    ("betting", "cards", "name", "won_when_saw_flop", "went_to_showdown", "won_at_showdown", "what"),
-    rows("""
-    r300f        CARDS                   Bob  0/0  0/0  0/0  no flop
-    cc/r200f     CARDS                   Ann  1/1  0/1  0/0  won on the flop
-    cc/cc/cc/cc  CARDS                   Ann  1/1  1/1  1/1  won at showdown
-    cc/cc/cc/cc  CARDS                   Bob  0/1  1/1  0/1  lost at showdown
-    cc/cc/cc/cc  AhKh|AdKd/Qs7c2c/2d/3s  Bob  1/1  1/1  1/1  a split is won
-    r20000c///   CARDS                   Bob  0/1  1/1  0/1  who is all-in sees the flop
-    """),
-)
-def test_showdown_figures(
-    betting: str,
-    cards: str,
-    name: str,
-    won_when_saw_flop: str,
-    went_to_showdown: str,
-    won_at_showdown: str,
-    what: str,
-) -> None:
-    found = bot([hand("nolimit", betting, CARDS if cards == "CARDS" else cards)], name)
-    assert times(found.won_when_saw_flop) == won_when_saw_flop, what
-    assert times(found.went_to_showdown) == went_to_showdown, what
-    assert times(found.won_at_showdown) == won_at_showdown, what
-
-
 def test_chips_that_nobody_called_are_no_pot() -> None:
     game = hand("nolimit", "f", CARDS).game._replace(stacks=(20000, 500))
     records = [hand(game, "cr20000c///", "9c9d|AhKh/Qh7h2c/2d/3h")]
@@ -199,49 +147,7 @@ def test_chips_that_nobody_called_are_no_pot() -> None:
     assert pair(bot(records, "Bob").won_at_showdown) == (1, 1)
 
 
-def test_winnings_with_and_without_showdown() -> None:
-    records = [
-        hand("nolimit", "cc/r500f", CARDS, number=0),  # Ann wins 100 without
-        hand("nolimit", "r300c/cc/cc/cc", CARDS, number=1),  # Bob sits in position 0 and wins 300 with
-        hand("nolimit", "f", CARDS, number=2),  # Ann wins 50 without
-    ]
-    found = bot(records, "Ann")
-    assert found.net_chips == -150
-    assert (found.showdown, found.no_showdown) == (-1000, 500)
-    assert found.mbb_per_game.mean == -500
-    assert found.bb_per_100.mean == -50
-    assert found.bb_per_100.half_width is None
-
-
 # ---- cards
-
-
-def test_starting_hands() -> None:
-    records = [
-        hand("nolimit", "f", "AhKh|9c9d", number=0),
-        hand("nolimit", "r300f", "KdAd|7c2d", number=1),
-        hand("nolimit", "r300c/r900f", "AsKs|7c2d/Qh7h2c", number=2),
-    ]
-    found = {one.hand: (one.hands, one.won.times, one.net_chips) for one in bot(records, "Ann").starting_hands}
-    assert found == {"AKs": (2, 2, 350.0), "72o": (1, 1, 100.0)}
-    assert [one.hand for one in bot(records, "Bob").starting_hands] == ["99", "AKs", "72o"]
-    assert bot(records, "Ann").starting_hands[0].mbb_per_game == pytest.approx(1750)
-
-
-def test_final_hands() -> None:
-    records = [
-        hand("nolimit", "cc/cc/cc/cc", CARDS, number=0),
-        hand("nolimit", "cc/cc/cc/r500f", CARDS, number=2),
-        hand("nolimit", "cc/cc/r500f", CARDS, number=4),
-    ]
-    fields = ("category", "showdowns", "showdowns_won", "showdown_net_chips", "rivers", "rivers_won", "river_net_chips")
-    ann, bob = bot(records, "Ann"), bot(records, "Bob")
-    assert [tuple(getattr(final, field) for field in fields) for final in ann.final_hands] == [
-        ("flush", 1, 1, 100.0, 2, 2, 200.0)
-    ]
-    assert [tuple(getattr(final, field) for field in fields) for final in bob.final_hands] == [
-        ("two pair", 1, 0, -100.0, 2, 0, -200.0)
-    ]
 
 
 # ---- all-in
@@ -426,12 +332,6 @@ def test_biggest_pots_are_kept_and_of_equal_ones_the_first(game: str, most: int)
     assert [big.blinds for big in found] == [pot_blinds(record) for record in ordered]
 
 
-def test_chips_that_nobody_called_make_no_pot_big() -> None:
-    records = [hand("nolimit", "r20000f", "AhKh|9c9d"), hand("nolimit", "cr600c/r900f", "AhKh|9c9d/Qh7h2c", number=1)]
-    found = HandCounts().add_all(records).big_pots
-    assert [(big.blinds, big.record.hand_number) for big in found] == [(12, 1), (2, 0)]
-
-
 # ---- memory, joining, other processes
 
 
@@ -531,12 +431,6 @@ def test_a_curve_is_the_winnings_along_the_way() -> None:
     assert points[:, Sum.NET] == pytest.approx([sums[hands] for hands in points[:, Sum.HANDS]])
     assert bot(records, "Bob").curve[5].half_width_95 is None
     assert bot(records, "Bob").curve[-1].half_width_95 is not None
-
-
-def test_no_hands() -> None:
-    counts = HandCounts()
-    assert statistics_of(counts).bots == []
-    assert counts.big_pots == []
 
 
 def test_unknown_hole_cards_are_left_out() -> None:

@@ -14,7 +14,7 @@ from logs.errors import DamagedLogError, LogError, LogProblem
 from logs.estimation import RunningMean, score_bounds
 from logs.hand_source import find
 from logs.phh.writer import format_phhs
-from logs.tracker import HandCounts, Statistics, columns, count_hands, many_files, statistics_of
+from logs.tracker import HandCounts, Statistics, count_hands, many_files, statistics_of
 from logs.tracker.hand_counts import Sum
 from protocol import find_game
 from tests.logs.hands import log_lines, random_hands
@@ -53,14 +53,6 @@ def test_a_file_and_a_folder(tmp_path: Path) -> None:
     heard: list[int] = []
     assert figures(count_hands(find([path]), on_progress=heard.append)) == expected
     assert figures(count_hands(find([tmp_path]), processes=2)) == expected
-
-
-def test_progress_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(columns, "_BATCH_HANDS", 100)
-    monkeypatch.setattr(many_files, "_may_be_clean", lambda group: False)
-    heard: list[int] = []
-    count_hands(find([write(tmp_path / "match.log", random_hands("limit", 350))]), on_progress=heard.append)
-    assert heard == [100, 200, 300, 350]
 
 
 @pytest.mark.usefixtures("small_files")

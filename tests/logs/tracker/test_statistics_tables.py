@@ -9,8 +9,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from logs.document import ABSENT, Table, text_of
-from logs.document.terminal import table_lines
+from logs.document import Table, text_of
 from logs.pokerstars.names import screen_names
 from logs.record import HandRecord
 from logs.tracker import COLUMNS, STATISTICS, HandCounts, rows, statistics_of
@@ -46,23 +45,10 @@ def test_names_that_trackers_shorten_are_listed() -> None:
     assert "Names in trackers" not in {table.title for table in _tables(random_hands("limit", 30))}
 
 
-def test_figures_that_a_game_lacks_have_no_column() -> None:
-    by_title = {table.title: table for table in _tables(random_hands("kuhn", 60))}
-    heads = [column.title for column in by_title["By position"].columns]
-    assert "VPIP" not in heads
-    assert "W$SD" in heads
-    assert all(any(row[column] != ABSENT for row in by_title["By position"].texts) for column in range(len(heads)))
-
-
 def test_winnings_in_two_units_name_them() -> None:
     heads = [row[0] for row in _tables(random_hands("limit", 30))[0].rows]
     assert {"net chips", "net SD mbb/g", "net non-SD mbb/g"} <= set(heads)
     assert "net" not in heads
-
-
-def test_a_narrow_window_keeps_the_winnings_by_position() -> None:
-    (table,) = (one for one in _tables(random_hands("limit", 60)) if one.title == "By position")
-    assert table_lines(table, 40)[0].plain.split()[:3] == ["bot", "position", "mbb/g"]
 
 
 def test_names_that_are_no_utf_8_are_shown_all_the_same() -> None:

@@ -105,3 +105,9 @@ def test_equal_scores_are_not_corrected() -> None:
     assert fitted is not None
     assert fitted[:, 0].tolist() == pytest.approx([-750.0] * 200)
     assert fitted[:, 1].std() < 0.1 * raw[:, 1].std()
+
+
+def test_few_or_equal_scores_are_not_fitted() -> None:
+    raw = np.random.default_rng(1).normal(size=(79, 2))
+    assert fitted_scores(raw, raw + 1) is None
+    assert fitted_scores(np.tile(raw, (2, 1)), np.tile(raw, (2, 1)) + 1e-14) is None

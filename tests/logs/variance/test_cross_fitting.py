@@ -36,6 +36,17 @@ def test_weights_take_out_what_columns_explain() -> None:
     assert abs(fitted.mean - 0.25) < 5 * (0.01 / 4000) ** 0.5
 
 
+def test_columns_of_rounding_have_no_weight() -> None:
+    rng = np.random.default_rng(2)
+    value = 0.5 + rng.normal(size=1000)
+    rounding = np.where(rng.random(1000) < 0.5, 1e-16, 0.0)
+    rows = np.column_stack([np.ones(1000), np.ones(1000), value, rounding, np.zeros(1000)])
+    sums = sums_of(rows)
+    fitted = sums.fitted_mean(2, [3, 4], [3, 4])
+    assert fitted is not None
+    assert fitted.mean == pytest.approx(value.mean(), abs=1e-9)
+
+
 def test_deals_of_different_sizes_count_by_their_hands() -> None:
     rows = np.array([[1.0, 1.0, 3.0], [1.0, 3.0, 1.0], [1.0, 2.0, 2.0]])
     found = sums_of(rows).mean(2)
