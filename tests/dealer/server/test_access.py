@@ -469,7 +469,7 @@ def persons(made: House) -> dict[str, Person]:
 # ---- what is decided
 
 
-def test_finished_hands_are_shown_when_no_card_of_them_is_played_again() -> None:
+def test_finished_hands_are_public_when_none_of_their_cards_is_dealt_again() -> None:
     key = DealKey(bytes(32))
     assert public_hands(7, [100, 100]) == 0, "other cards follow from those of a seed"
     assert public_hands(None, [100]) == 0
@@ -479,17 +479,17 @@ def test_finished_hands_are_shown_when_no_card_of_them_is_played_again() -> None
     assert public_hands(key, [100]) == 100 - DELAY_HANDS
 
 
-@pytest.mark.parametrize("kind", kinds("text port", "joined bot", others=("table", "slumbot")))
-def test_seeds_and_cards_are_for_nobody_who_could_use_them(tmp_path: Path, kind: str) -> None:
+@pytest.mark.parametrize("kind", kinds("text port", "joined bot", "table", others=("slumbot",)))
+def test_seeds_and_cards_are_hidden_from_everybody_who_could_use_them(tmp_path: Path, kind: str) -> None:
     with house(tmp_path / "data", [kind]) as made:
-        for one, (name, person) in itertools.product(made.hidden, persons(made).items()):
-            job = records.job(made.store, one.job)
+        for secrets, (name, person) in itertools.product(made.hidden, persons(made).items()):
+            job = records.job(made.store, secrets.job)
             assert job is not None
-            is_told = one.state in OVER or (name == "ann" and kind in SEED_IS_KNOWN)
-            assert sees_cards(made.store, job, person) is is_told, (one.state, name)
+            is_visible = secrets.state in OVER or (name == "ann" and kind in SEED_IS_KNOWN)
+            assert sees_cards(made.store, job, person) is is_visible, (secrets.state, name)
 
 
-def test_faults_and_output_are_for_those_who_are_concerned(tmp_path: Path) -> None:
+def test_faults_and_output_are_shown_to_those_concerned(tmp_path: Path) -> None:
     with house(tmp_path / "data", ["joined bot"]) as made:
         (over,) = [one for one in made.hidden if one.state == "finished" and one.run is not None]
         (early,) = [one for one in made.hidden if one.state == "one of two done" and one.run is not None]
@@ -575,7 +575,7 @@ def addresses(routes: Sequence[Any], prefix: str = "") -> list[str]:
             found += addresses(route.routes, prefix + route.path)
             continue
         if isinstance(route, WebSocketRoute):
-            # `test_no_message_to_a_client_with_a_bot_tells_more_than_is_decided`
+            # `test_no_message_to_a_joined_client_shows_more_than_permitted`
             continue
         assert isinstance(route, Route), f"{route!r} is more than an address: the walk does not enter it"
         path = prefix + re.sub(r"\{(\w+):\w+\}", r"{\1}", route.path)
@@ -679,7 +679,7 @@ def check(made: House, pattern: re.Pattern[str], text: str, person: Person, wher
         *(pytest.param(kind, STATES, marks=pytest.mark.slow) for kind in (*KINDS, "table", "slumbot")),
     ],
 )
-def test_no_address_shows_more_than_is_decided(tmp_path: Path, kind: str, states: Sequence[str]) -> None:
+def test_no_address_shows_more_than_permitted(tmp_path: Path, kind: str, states: Sequence[str]) -> None:
     async def walk(made: House) -> dict[str, set[str]]:
         pattern = searched(made)
         shown: dict[str, set[str]] = {}
@@ -761,7 +761,7 @@ def test_name_of_a_bot_reveals_no_output(tmp_path: Path, names: list[str]) -> No
             check(made, searched(made), page.read_text("utf-8"), Person(), str(page))
 
 
-def test_a_session_shows_its_own_cards_to_who_has_its_token(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_session_shows_its_cards_to_the_holder_of_its_token(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async def nothing(*asked: Any) -> None:
         del asked
 
@@ -806,7 +806,7 @@ def test_every_command_of_the_text_port_is_in_the_table() -> None:
 
 
 @pytest.mark.parametrize("kind", kinds("text port"))
-def test_no_command_tells_more_than_is_decided(tmp_path: Path, kind: str) -> None:
+def test_no_command_shows_more_than_permitted(tmp_path: Path, kind: str) -> None:
     async def talk_to(made: House) -> dict[str, set[str]]:
         pattern = searched(made)
         shown: dict[str, set[str]] = {}
@@ -849,7 +849,7 @@ def test_no_command_tells_more_than_is_decided(tmp_path: Path, kind: str) -> Non
 
 
 @pytest.mark.parametrize("kind", kinds("text port"))
-def test_no_message_to_a_client_with_a_bot_tells_more_than_is_decided(tmp_path: Path, kind: str) -> None:
+def test_no_message_to_a_joined_client_shows_more_than_permitted(tmp_path: Path, kind: str) -> None:
     async def talk_to(made: House) -> set[str]:
         pattern = searched(made)
         found: set[str] = set()

@@ -79,7 +79,7 @@ def test_a_folder_that_cannot_be_written_to(tmp_path: Path, monkeypatch: pytest.
         (True, "", [("uploads", Tone.BAD)]),
     ],
 )
-def test_what_confines_uploaded_bots(
+def test_missing_confinement_of_uploaded_bots_is_reported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, has_scopes: bool, readable: str, expected: list[tuple[str, Tone]]
 ) -> None:
     monkeypatch.setattr(Box, "refusal", lambda box: None)
@@ -200,7 +200,7 @@ def test_too_few_open_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
         ("0.0.0.0", WebSettings(0), [("encryption", Tone.DOUBTFUL), ("names", Tone.DOUBTFUL)]),
     ],
 )
-def test_how_proxies_names_and_addresses_fit(
+def test_proxies_names_and_addresses_that_do_not_fit_are_reported(
     tmp_path: Path, host: str, web: WebSettings, wanted: list[tuple[str, Tone]]
 ) -> None:
     found = [(check.what, check.tone) for check in wrong(house(host=host, web=web), tmp_path)]

@@ -90,21 +90,19 @@ async def test_a_disk_that_fills_up_during_a_match_costs_no_run(
     assert "least_free_mb is 500" in said[0]
 
 
-def test_a_disk_of_which_nothing_is_asked_has_room(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_disk_without_a_limit_has_space(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr("dealer.server.resources.free_bytes", lambda folder: 0)
     assert Disk(tmp_path, 0, lambda: None).has_space
 
 
-def test_where_the_system_does_not_say_how_much_is_free_there_is_room(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_disk_of_unknown_free_space_has_space(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     disk = Disk(tmp_path / "nowhere", 10**9, lambda: None)
     assert disk.has_space
     (record,) = caplog.records
     assert "cannot be determined: " in record.getMessage()
 
 
-def test_as_many_descriptors_as_the_system_admits() -> None:
+def test_descriptor_limit_is_raised_as_far_as_the_system_admits() -> None:
     resource = pytest.importorskip("resource")
     before = resource.getrlimit(resource.RLIMIT_NOFILE)
     try:
@@ -117,7 +115,7 @@ def test_as_many_descriptors_as_the_system_admits() -> None:
         resource.setrlimit(resource.RLIMIT_NOFILE, before)
 
 
-def test_too_few_descriptors_are_told_in_one_sentence() -> None:
+def test_too_few_descriptors_are_reported() -> None:
     settings = ServerSettings((), max_connections=500, web=WebSettings(max_connections=300))
     assert file_limit_problem(settings, None) == file_limit_problem(settings, 1000) == ""
     assert f"{file_limit_problem(settings, 999)}: {FILE_LIMIT_REMEDY}" == (
@@ -126,7 +124,7 @@ def test_too_few_descriptors_are_told_in_one_sentence() -> None:
     )
 
 
-async def test_connections_that_cannot_be_had_are_told_once_and_come_later(
+async def test_refused_accepts_are_reported_once_and_repeated(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     """The system refuses three connections for want of descriptors; the client is served all the same."""
@@ -161,7 +159,7 @@ async def test_connections_that_cannot_be_had_are_told_once_and_come_later(
     ]
 
 
-def test_other_mistakes_of_a_loop_are_told_as_ever() -> None:
+def test_other_errors_of_a_loop_go_to_the_default_handler() -> None:
     told: list[dict[str, Any]] = []
     loop = SimpleNamespace(default_exception_handler=told.append)
     context = {"message": "something else", "exception": ValueError()}
@@ -169,7 +167,7 @@ def test_other_mistakes_of_a_loop_are_told_as_ever() -> None:
     assert told == [context]
 
 
-def test_a_clock_that_is_set_back_makes_no_run_shorter_than_nothing(tmp_path: Path) -> None:
+def test_run_across_a_clock_set_back_lasts_no_negative_time(tmp_path: Path) -> None:
     game = next(game for game in default_settings().games if game.game.num_players == 2)
     with contextlib.closing(Store(tmp_path / "server.sqlite3")) as store:
         for number in range(10):
@@ -181,7 +179,7 @@ def test_a_clock_that_is_set_back_makes_no_run_shorter_than_nothing(tmp_path: Pa
         assert seconds_per_hand(store, game.name) == pytest.approx(usual_s / 2)
 
 
-def test_runs_that_ended_while_nobody_looked_are_let_go() -> None:
+def test_ended_runs_are_not_watched() -> None:
     watchers = Watchers()
     for number in range(1, 4):
         watchers.add_run(number, lambda _: None)

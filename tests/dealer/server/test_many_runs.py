@@ -66,7 +66,7 @@ def filled(folder: Path, runs: int) -> Iterator[tuple[Store, ServerGame]]:
         yield store, game
 
 
-def test_no_question_looks_at_all_runs(tmp_path: Path) -> None:
+def test_no_query_scans_all_runs(tmp_path: Path) -> None:
     """The steps of the database's machine grow with what is shown, not with what is kept."""
     steps: dict[int, dict[str, int]] = {}
     for runs in (500, 2000):

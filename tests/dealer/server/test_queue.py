@@ -1,4 +1,4 @@
-"""Whose turn it is."""
+"""Order of the jobs that wait."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def job(number: int, user: int, runs: int = 1, *, bots: Sequence[str] = ("a", "b
 
 def played(jobs: Sequence[WaitingJob], limits: Limits, begun: Sequence[int] = ()) -> list[int]:
     """The jobs in the order in which their runs start, each run ending before the next choice; `begun` start first."""
-    waiting = {one.id: one for one in jobs}
+    waiting = {waiting_job.id: waiting_job for waiting_job in jobs}
     order = []
     stamp = len(jobs)
     while True:
@@ -47,12 +47,14 @@ def test_the_user_served_longest_ago_comes_first_and_its_jobs_take_turns() -> No
 
 
 def test_one_run_of_a_job_at_a_time() -> None:
-    one = job(1, 1, 3)
-    assert next_job([one], {1: one.share}, Limits()) is None
+    started = job(1, 1, 3)
+    assert next_job([started], {1: started.share}, Limits()) is None
 
 
-def test_a_job_waits_for_whoever_has_to_be_there() -> None:
-    assert next_job([replace(job(1, 1), is_ready=False)], {}, Limits()) is None
+def test_job_waits_until_its_players_are_connected() -> None:
+    waiting = [replace(job(1, 1), is_ready=False)]
+    assert next_job(waiting, {}, Limits()) is None
+    assert forecast(waiting, {}, Limits(), lambda game: 1.0) == {}
 
 
 @pytest.mark.parametrize(
@@ -74,11 +76,11 @@ def test_a_job_waits_for_whoever_has_to_be_there() -> None:
 def test_limits(limits: Limits, share: CapacityShare, *, fits: bool) -> None:
     """While user 1 has the bots a and b play g."""
     running = {1: CapacityShare(1, "g", ("a", "b"))}
-    found = next_job([WaitingJob(2, share, 1, 2, 0)], running, limits)
-    assert (found is not None) is fits
+    chosen = next_job([WaitingJob(2, share, 1, 2, 0)], running, limits)
+    assert (chosen is not None) is fits
 
 
-def test_what_does_not_fit_is_skipped() -> None:
+def test_job_that_does_not_fit_is_skipped() -> None:
     running = {1: CapacityShare(3, "g", ("a", "b"))}
     large, small = job(2, 1), replace(job(3, 2, bots=["a"]), user_served=1)
     chosen = next_job([large, small], running, Limits(bots=3))
@@ -86,7 +88,7 @@ def test_what_does_not_fit_is_skipped() -> None:
     assert skipped_jobs([large, small], running, chosen) == [2]
 
 
-def test_what_was_skipped_often_is_not_skipped_for_ever() -> None:
+def test_job_is_not_skipped_for_ever() -> None:
     running = {1: CapacityShare(3, "g", ("a", "b"))}
     large, small = replace(job(2, 1), skips=MAX_SKIPS), replace(job(3, 2, bots=["a"]), user_served=1)
     assert next_job([large, small], running, Limits(bots=3)) is None
@@ -97,7 +99,7 @@ def test_what_was_skipped_often_is_not_skipped_for_ever() -> None:
     assert next_job([large, small], busy, Limits(runs_per_user=1)) == small
 
 
-def test_what_can_never_run_is_told() -> None:
+def test_job_that_can_never_run_is_explained() -> None:
     assert (
         never_fits(CapacityShare(1, "g", ("a", "b")), Limits(bots=1))
         == "it needs 2 bots, and at most 1 may run at a time"
@@ -112,15 +114,11 @@ def test_what_can_never_run_is_told() -> None:
 def test_positions_and_times() -> None:
     waiting = [job(1, 1), job(2, 1), job(3, 2), job(4, 2)]
     running = {9: CapacityShare(3, "g", ())}
-    found = forecast(waiting, running, ONE_AT_A_TIME, lambda game: 10.0, left_s=lambda number: 4.0)
-    assert found == {1: Forecast(1, 4.0), 3: Forecast(2, 14.0), 2: Forecast(3, 24.0), 4: Forecast(4, 34.0)}
+    forecasts = forecast(waiting, running, ONE_AT_A_TIME, lambda game: 10.0, left_s=lambda number: 4.0)
+    assert forecasts == {1: Forecast(1, 4.0), 3: Forecast(2, 14.0), 2: Forecast(3, 24.0), 4: Forecast(4, 34.0)}
     unknown = forecast(waiting, {}, ONE_AT_A_TIME, lambda game: None)
     assert unknown[1] == Forecast(1, 0.0)
     assert unknown[2].starts_in_s is None
-
-
-def test_a_job_that_cannot_start_has_no_forecast() -> None:
-    assert forecast([replace(job(1, 1), is_ready=False)], {}, Limits(), lambda game: 1.0) == {}
 
 
 SLOTS = st.builds(

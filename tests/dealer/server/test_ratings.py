@@ -65,7 +65,7 @@ def test_the_fit_is_that_of_least_squares() -> None:
     assert fit_ratings(tables, BOUNDS) == fit_ratings(tables, BOUNDS)
 
 
-def test_margins_that_add_up_are_found_exactly_and_a_more_precise_pair_weighs_more() -> None:
+def test_consistent_margins_are_fitted_exactly_and_precise_pairs_weigh_more() -> None:
     truth = [100.0, 20.0, -120.0]
     tables = [
         between_two((a, b), truth[a] - truth[b] + np.tile([200.0, -200.0], 1000))
@@ -86,7 +86,7 @@ def test_three_players_at_a_table_are_rated_by_what_they_win_from_the_others() -
     assert [one.won.mean for one in found] == pytest.approx(truth)
 
 
-def test_what_no_result_connects_cannot_be_compared() -> None:
+def test_players_without_a_connecting_result_are_in_separate_fields() -> None:
     scores = np.tile([100.0, -80.0], 500)
     found = fit_ratings([between_two((1, 2), scores), between_two((8, 9), scores), between_two((2, 5), scores)], BOUNDS)
     assert {one.player: one.field for one in found} == {1: 1, 2: 1, 5: 1, 8: 8, 9: 8}
@@ -94,14 +94,14 @@ def test_what_no_result_connects_cannot_be_compared() -> None:
         assert sum(one.won.mean for one in found if one.field == field) == pytest.approx(0.0, abs=1e-9)
 
 
-def test_little_is_provisional_and_very_little_has_no_interval() -> None:
+def test_few_units_are_provisional_and_very_few_have_no_interval() -> None:
     for units, width, is_provisional in ((50, False, True), (500, True, True), (MIN_UNITS_TO_RATE, True, False)):
         (first, _) = fit_ratings([between_two((0, 1), np.tile([100.0, -80.0], units // 2))], BOUNDS)
         assert (first.won.half_width is not None, first.is_provisional) == (width, is_provisional)
     assert fit_ratings([], BOUNDS) == []
 
 
-def test_scores_that_are_all_equal_have_an_interval_all_the_same() -> None:
+def test_equal_scores_have_an_interval() -> None:
     (first, _) = fit_ratings([between_two((0, 1), np.full(1000, 10.0))], BOUNDS)
     assert first.won.mean == pytest.approx(5.0)
     assert first.won.half_width is not None
@@ -134,7 +134,7 @@ def is_within(rating: FittedRating, truth: float) -> bool:
 @pytest.mark.slow
 @pytest.mark.parametrize("is_transitive", [True, False])
 @pytest.mark.parametrize("population", ["normal", "rare loss"])
-def test_intervals_cover_what_they_say(*, is_transitive: bool, population: str) -> None:
+def test_intervals_have_their_coverage(*, is_transitive: bool, population: str) -> None:
     """In 500 simulated standings, at least 95 % of the ratings lie within their intervals, less chance."""
     chance = np.random.default_rng(11)
     n, runs = 5, 500

@@ -397,7 +397,7 @@ async def test_a_duplicate_pair() -> None:
             assert fixed(await log_of(ann, tag)) == fixed(logged(28, f"ann.{tag}"))
 
 
-async def test_what_an_agent_is_told_after_it_said_something_invalid() -> None:
+async def test_agent_continues_after_invalid_lines() -> None:
     """The dealer's lines are those recorded, as long as the other player does what it did then: it calls."""
     events = [event for event in recorded(33) if event["who"] == "agent"][:6]
 
@@ -416,7 +416,7 @@ async def test_what_an_agent_is_told_after_it_said_something_invalid() -> None:
 
 
 @pytest.mark.slow
-async def test_the_widget() -> None:
+async def test_conversation_of_the_widget() -> None:
     async with running(reference_settings(config(34))) as house:
         wire = await house.connect()
         for event in recorded(34):
@@ -433,7 +433,7 @@ async def test_the_widget() -> None:
 
 
 @pytest.mark.slow
-async def test_the_client_of_one_line() -> None:
+async def test_conversation_of_the_one_line_client() -> None:
     (line,) = (event["bytes"] for event in recorded(37) if event["direction"] == "C>S")
 
     async with running(reference_settings(config(37))) as house:
@@ -467,7 +467,7 @@ def test_kept() -> None:
     )
 
 
-def test_every_recording_is_held() -> None:
+def test_every_recording_is_replayed() -> None:
     """All but 30, whose bot writes into another client's socket: `test_weaknesses` shows that it has none."""
     source = Path(__file__).read_text("utf-8")
     from tests.dealer.server.servers import recordings

@@ -72,20 +72,20 @@ def test_numbers_of_the_reference_wrap_and_have_its_defaults() -> None:
 
 @pytest.mark.parametrize("text", ["\0", "user a\x1b p\n", "game a\x1b {\n", "bot\n", "\xff" * 5000, "game"])
 @pytest.mark.usefixtures("house_folder")
-def test_odd_configurations_are_told(text: str) -> None:
+def test_unreadable_lines_of_a_configuration_are_named(text: str) -> None:
     Path("cfg").write_bytes(text.encode("latin-1"))
     with pytest.raises(ConfigError, match="cfg: line 1: ") as caught:
         read_reference_settings(Path("cfg"))
     assert str(caught.value).isprintable()
 
 
-def test_a_configuration_that_cannot_be_read(tmp_path: Path) -> None:
+def test_unreadable_configuration_is_refused(tmp_path: Path) -> None:
     for read in (read_reference_settings, read_toml_settings):
         with pytest.raises(ConfigError, match="cannot read"):
             read(tmp_path / "nothing")
 
 
-def test_without_a_configuration_everything_is_there() -> None:
+def test_default_settings_have_every_game() -> None:
     settings = default_settings()
     assert [game.name for game in settings.games] == shipped_games()
     limit = settings.game("holdem.limit.2p.reverse_blinds")
@@ -99,18 +99,30 @@ def test_without_a_configuration_everything_is_there() -> None:
     assert max(settings.port, settings.web.port) < 32768
 
 
-def test_the_example_is_what_there_is_without_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_example_equals_the_default_settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     # A file is valid on a machine without bubblewrap, too.
     monkeypatch.setenv("PATH", str(tmp_path))
     path = tmp_path / "arena-server.toml"
     path.write_text(example())
     assert read_toml_settings(path) == replace(default_settings(), directory=str(tmp_path))
     # With its last part, too, every setting of which is commented out.
-    path.write_text(re.sub(r"(?m)^# (?=\[|[a-z_]+ =)", "", example()).replace(', "Mine=./my_bot.sh"', ""))
+    text = re.sub(r"(?m)^# (?=\[|[a-z_]+ =)", "", example()).replace(', "Mine=./my_bot.sh"', "")
+    path.write_text(text)
     settings = read_toml_settings(path)
     assert [(game.name, game.deals, list(game.bots)) for game in settings.games] == [("limit", 3000, ["random", "mfs"])]
     assert settings.ladder == LadderSettings(20.0, ("limit",), 1000, 0.5)
     assert settings.uploads == UploadSettings()
+    # None is left out, and each has the place that the example gives it.
+    written = tomllib.loads(text)
+    for section, values in (("web", settings.web), ("ladder", settings.ladder)):
+        assert written[section].keys() == {field.name for field in fields(values)}  # type: ignore[arg-type]
+    internal = {"directory", "passwords", "passes_position"}
+    assert written.keys() == {field.name for field in fields(settings)} - internal
+    path.write_text(
+        text.replace("own_seat_patience_s = 3600", "own_seat_patience_s = 7").replace("port = 8080", "port = 1")
+    )
+    changed = read_toml_settings(path)
+    assert (changed.own_seat_patience_s, changed.web.port) == (7.0, 1)
 
 
 def test_every_way_to_name_a_game_leads_to_its_canonical_name(tmp_path: Path) -> None:
@@ -176,33 +188,24 @@ def test_games_and_bots_beside_the_file(tmp_path: Path) -> None:
         ("x = [", "Expected|Unclosed|Invalid"),
         ("colour = 1", "colour: there is no such setting"),
         ("port = 70000", "port: must be at most 65,535, not 70000"),
-        ('host = ""', "host: an address is needed"),
         ('advertise = "a b"', "advertise: 'a b' is not an address"),
         ('[[games]]\ngame = "chess"', "games: chess: no such game"),
         ('[[games]]\ngame = "kuhn"\nname = "a b"', "cannot be a name"),
         ('[[games]]\ngame = "kuhn"\nname = "limit"', "games: 'limit' is the name of another game"),
-        ('[[games]]\ngame = "kuhn"\n[[games]]\ngame = "kuhn"', "two games are called 'kuhn'"),
         ('[[games]]\ngame = "kuhn"\nbots = ["nobody"]', "bots: 'nobody' is neither"),
         ('[[games]]\ngame = "kuhn"\nbots = ["tcp"]', "'tcp' is not a bot that the server could start"),
-        ('[[games]]\ngame = "kuhn"\nbots = ["LOCAL=random"]', "'LOCAL=random' is not a bot"),
         ('[[games]]\ngame = "kuhn"\nbots = ["random", "random"]', "two bots called random"),
-        ('[[games]]\ngame = "kuhn"\ndeals = 0', "games.0.deals: must be at least 1, not 0"),
-        ("max_connections = 0", "max_connections: must be at least 1"),
-        ("directory = '/'", "directory: there is no such setting"),
         ("[web]\ncolour = 1", "web.colour: there is no such setting"),
         ("[web]\nproxies = ['10.0.0.1/8']", "web.proxies.0: '10.0.0.1/8' is not an address or a network"),
         ("[web]\nkey = 'k'", "web.key: there is no file"),
         ("web = 1", "web: must be a table, not 1"),
-        ("[web]\nnames = 3", "web.names: must be a list, not 3"),
         ("[web]\nnames = ['']", "web.names.0: must have at least 1 characters"),
         ("[ladder]\nwidth = 0", "ladder.width: must be more than 0, not 0"),
-        ("games = 1", "games: must be a list, not 1"),
         ("[[games]]\ndeals = 1", "games.0.game: it is missing"),
         ("[ladder]\ngames = ['chess']", "ladder.games: there is no game 'chess' here; the games are limit10, limit"),
-        ("max_running_bots = 1.5", "max_running_bots: must be a whole number"),
     ],
 )
-def test_what_makes_no_sense_is_told(tmp_path: Path, text: str, problem: str) -> None:
+def test_invalid_setting_is_refused(tmp_path: Path, text: str, problem: str) -> None:
     path = tmp_path / "s.toml"
     path.write_text(text)
     with pytest.raises(ConfigError, match=problem) as caught:
@@ -210,7 +213,7 @@ def test_what_makes_no_sense_is_told(tmp_path: Path, text: str, problem: str) ->
     assert str(caught.value).startswith(str(path))
 
 
-def test_names_that_logs_can_hold() -> None:
+def test_player_name_fits_into_a_log() -> None:
     assert [player_name(text) for text in ("ann", "a/../b", "a|b:c", "ü", "..", "x" * 100)] == [
         "ann",
         "a_.._b",
@@ -258,23 +261,3 @@ def test_a_match_with_users_bots_holds_lines_that_nobody_waits_for(tmp_path: Pat
         for players in (("A", "A"), ("A", OWN_SEAT), ("A", "joined"), ("joined", "another"))
     }
     assert held == {("A", "A"): 10.0, ("A", OWN_SEAT): 10.0, ("A", "joined"): 250.0, ("joined", "another"): 250.0}
-
-
-def test_every_setting_of_the_example_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """None is left out, and each has the place that the example gives it."""
-    monkeypatch.setenv("PATH", str(tmp_path))
-    path = tmp_path / "s.toml"
-    text = re.sub(r"(?m)^# (?=\[|[a-z_]+ =)", "", example()).replace(', "Mine=./my_bot.sh"', "")
-    path.write_text(text)
-    written = tomllib.loads(text)
-    settings = read_toml_settings(path)
-    for section, read in (("web", settings.web), ("ladder", settings.ladder)):
-        of_file = written.pop(section)
-        assert of_file.keys() == {one.name for one in fields(read)}  # type: ignore[arg-type]
-    del written["games"]
-    internal = {"games", "web", "ladder", "directory", "passwords", "passes_position"}
-    assert written.keys() == {one.name for one in fields(settings)} - internal
-    changed = text.replace("own_seat_patience_s = 3600", "own_seat_patience_s = 7").replace("port = 8080", "port = 1")
-    path.write_text(changed)
-    other = read_toml_settings(path)
-    assert (other.own_seat_patience_s, other.web.port) == (7.0, 1)

@@ -37,7 +37,7 @@ def version(path: Path) -> int:
     return int(number)
 
 
-def test_a_change_is_there_when_it_returns(store: Store) -> None:
+def test_change_is_stored_when_it_returns(store: Store) -> None:
     number = asyncio.run(store.write(lambda db: add_user(db, "ann")))
     assert [tuple(row) for row in store.read("SELECT id, name FROM users WHERE name = ?", "ann")] == [(number, "ann")]
 
@@ -56,7 +56,7 @@ def test_a_change_that_fails_leaves_nothing(store: Store) -> None:
     assert len(store.read("SELECT * FROM users")) == 1
 
 
-def test_what_is_read_cannot_be_changed(store: Store) -> None:
+def test_readers_cannot_write(store: Store) -> None:
     with pytest.raises(StoreError, match="readonly"):
         store.read("DELETE FROM users")
 
@@ -131,7 +131,7 @@ def test_a_step_that_fails_leaves_the_version_before_it(tmp_path: Path, monkeypa
         store.read("SELECT * FROM news")
 
 
-def test_a_file_that_is_no_database_is_told(tmp_path: Path) -> None:
+def test_file_that_is_no_database_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "server.sqlite3"
     path.write_text("something else " * 100)
     with pytest.raises(StoreError, match="file is not a database"):
@@ -140,7 +140,7 @@ def test_a_file_that_is_no_database_is_told(tmp_path: Path) -> None:
         Store(tmp_path / "nowhere" / "server.sqlite3")
 
 
-def test_a_copy_while_it_is_used(store: Store, tmp_path: Path) -> None:
+def test_database_in_use_is_backed_up(store: Store, tmp_path: Path) -> None:
     store.write_now(lambda db: add_user(db, "ann"))
     copy = tmp_path / "copy.sqlite3"
     back_up(store.path, copy)
@@ -185,7 +185,7 @@ def test_users_with_passwords_have_no_tokens(store: Store) -> None:
     assert b"secret" not in content
 
 
-def test_who_fails_too_often_has_to_wait() -> None:
+def test_failed_logins_cause_a_wait() -> None:
     now_s = 100.0
     guesses = GuessLimit(max_failures=2, within_s=20.0, max_keys=2, clock_s=lambda: now_s)
     for _ in range(2):
@@ -258,7 +258,7 @@ def test_a_database_of_the_first_version_keeps_its_users_and_lets_them_in(
         assert event_records.events(store) == ()
 
 
-def test_a_failed_run_of_an_older_database_keeps_its_sentence_for_who_may_read_output(
+def test_output_in_the_reason_of_an_older_failed_run_stays_private(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "server.sqlite3"

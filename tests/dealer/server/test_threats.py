@@ -46,7 +46,7 @@ def named(cell: str, usual: Path) -> tuple[list[str], list[Path]]:
 
 
 @pytest.mark.parametrize(("threat", "cell", "usual"), [pytest.param(*row, id=row[0][:60]) for row in rows()])
-def test_a_threat_has_tests_that_are_there(threat: str, cell: str, usual: Path) -> None:
+def test_threat_names_existing_tests(threat: str, cell: str, usual: Path) -> None:
     names, files = named(cell, usual)
     assert names, f"no test is named for: {threat}"
     for name in names:

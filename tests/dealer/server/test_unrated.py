@@ -182,7 +182,7 @@ async def test_the_ladder_plays_no_two_bots_of_one_user_and_counts() -> None:
 
 
 @pytest.mark.slow  # a whole attack
-def test_what_two_bots_that_lose_on_purpose_buy(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_losing_on_purpose_raises_no_rating(monkeypatch: pytest.MonkeyPatch) -> None:
     """The attack raises a rating beyond its interval if it counts, and changes nothing by the rule."""
     puppets = script("serve/puppets.py")
     # Who always bets wins most from who folds to every bet, so that few deals show it.
