@@ -131,30 +131,24 @@ def _in_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
 
 
-async def test_a_request_is_a_contest_over_duplicates_that_counts_once() -> None:
-    async with serving() as (service, ann):
-        row, _ = await service.submit(
-            ann, JobRequest("kuhn3", ("A", "B", "C"), "t", runs=2, terms=ContestTerms(deals=10))
-        )
-        await until(service, lambda: is_over(service, row.id))
-        runs = records.runs(service.store, job=row.id)
-        assert [(run.number, run.state, run.duplicates, run.is_rated) for run in runs] == [
-            (2, RunState.FINISHED, 10, True),
-            (1, RunState.FINISHED, 10, True),
-        ]
-        assert [match.hands for match in records.matches(service.store, runs[0].id)] == [10, 10, 10]
-        game = service.settings.game("kuhn3")
-        assert game is not None
-        (pair,) = counted_scores.pairs(service.store, game)
-        assert (pair.runs, pair.duplicates, pair.hands) == (2, 20, 60)
-        scores = [records.duplicate_scores(service.store, run.id, 0) for run in runs]
-        assert pair.scores[0].mbb_per_game == pytest.approx((sum(scores[0]) + sum(scores[1])) / 20)
-        assert counted_scores.pair(service.store, game, pair.id) == pair
-        await until(service, lambda: len(counted_scores.standings(service.store, "kuhn3")) == 3)
-        assert {rating.is_provisional for rating in counted_scores.standings(service.store, "kuhn3")} == {True}
-
-
 NOSY = 'with open("nosy.txt", "a") as file:\n    file.write(repr((sys.argv, dict(os.environ))) + "\\n")\n'
+
+
+async def check_scores_of_two_runs(service: Service) -> None:
+    """The only job has played five deals in each seating, twice, and its line-up counts once."""
+    runs = records.runs(service.store, job=1)
+    assert [(run.number, run.state, run.duplicates, run.is_rated) for run in runs] == [
+        (2, RunState.FINISHED, 5, True),
+        (1, RunState.FINISHED, 5, True),
+    ]
+    assert [match.hands for match in records.matches(service.store, runs[0].id)] == [5, 5, 5]
+    (pair,) = counted_scores.pairs(service.store, service.settings.games[0])
+    assert (pair.runs, pair.duplicates, pair.hands) == (2, 10, 30)
+    scores = [records.duplicate_scores(service.store, run.id, 0) for run in runs]
+    assert pair.scores[0].mbb_per_game == pytest.approx((sum(scores[0]) + sum(scores[1])) / 10)
+    assert counted_scores.pair(service.store, service.settings.games[0], pair.id) == pair
+    await until(service, lambda: len(counted_scores.standings(service.store, "kuhn3")) == 3)
+    assert {rating.is_provisional for rating in counted_scores.standings(service.store, "kuhn3")} == {True}
 
 
 async def test_counted_deals_come_from_a_key_that_no_player_receives() -> None:
@@ -166,6 +160,7 @@ async def test_counted_deals_come_from_a_key_that_no_player_receives() -> None:
     async with serving(settings) as (service, ann):
         row, _ = await service.submit(ann, JobRequest("kuhn3", ("A", "B", "C"), runs=2, terms=ContestTerms(deals=5)))
         await until(service, lambda: is_over(service, row.id))
+        await check_scores_of_two_runs(service)
     with contextlib.closing(Store(Path("data") / DATABASE_NAME)) as store:
         job = records.job(store, 1)
         assert job is not None
@@ -237,7 +232,9 @@ async def test_interrupted_run_counts_as_far_as_it_was_played(*, is_cancelled: b
 
 async def _play_three_deals(settings: ServerSettings) -> None:
     async with serving(settings) as (service, ann):
-        row, _ = await service.submit(ann, JobRequest("two", ("calling", "random"), terms=ContestTerms(deals=3)))
+        for name in ("adam", "eve"):
+            await service.presence.enter(ann, offer(name, games=("two",)), Host())
+        row, _ = await service.submit(ann, JobRequest("two", ("adam", "eve"), terms=ContestTerms(deals=3)))
         await until(service, lambda: is_over(service, row.id))
 
 
@@ -463,18 +460,19 @@ async def test_matches_can_be_watched_and_events_followed_from_any_number() -> N
     async with serving() as (service, ann):
         before = service.feed.last
         hands = watched(service)
-        row, _ = await service.submit(ann, JobRequest("kuhn3", ("A", "B", "C"), terms=ContestTerms(deals=5)))
+        await service.presence.enter(ann, offer("eve", games=("two",)), Host())
+        row, _ = await service.submit(ann, JobRequest("two", ("eve", "random"), terms=ContestTerms(deals=5)))
         await until(service, lambda: is_over(service, row.id))
         (run,) = records.runs(service.store)
         assert any(isinstance(event.event, HandFinished) for event in hands)
-        of_job = {"job": row.id, "user": "ann", "game": "kuhn3"}
-        of_run = {"run": run.id, "job": row.id, "game": "kuhn3"}
+        of_job = {"job": row.id, "user": "ann", "game": "two"}
+        of_run = {"run": run.id, "job": row.id, "game": "two"}
         expected = [
             ("job-changed", of_job | {"state": "queued"}),
             ("run-changed", of_run | {"state": "running"}),
             ("run-changed", of_run | {"state": "finished"}),
             ("job-changed", of_job | {"state": "done"}),
-            ("standings-changed", {"game": "kuhn3"}),
+            ("standings-changed", {"game": "two"}),
         ]
 
         def are_published() -> bool:

@@ -69,7 +69,7 @@ def filled(folder: Path, runs: int) -> Iterator[tuple[Store, ServerGame]]:
 def test_no_query_scans_all_runs(tmp_path: Path) -> None:
     """The steps of the database's machine grow with what is shown, not with what is kept."""
     steps: dict[int, dict[str, int]] = {}
-    for runs in (500, 2000):
+    for runs in (200, 1000):
         folder = tmp_path / str(runs)
         folder.mkdir()
         with filled(folder, runs) as (store, game):
@@ -89,26 +89,26 @@ def test_no_query_scans_all_runs(tmp_path: Path) -> None:
                 ask()
                 reader.set_progress_handler(None, 100)
                 steps[runs][name] = count
-    grown = {name: (before, steps[2000][name]) for name, before in steps[500].items()}
+    grown = {name: (before, steps[1000][name]) for name, before in steps[200].items()}
     assert {name: both for name, both in grown.items() if both[1] > 2 * both[0] + 50} == {}
 
 
 def test_the_runs_of_a_pair_come_page_by_page_the_worst_first(tmp_path: Path) -> None:
-    with filled(tmp_path, 190 * 9) as (store, game):
+    with filled(tmp_path, 190 * 5) as (store, game):
         pair = counted_scores.pair(store, game, 7)
         assert pair is not None
         for score in pair.scores:
             everything = records.runs(store, pair=7, limit=100)
-            assert len(everything) == 9
+            assert len(everything) == 5
 
             def won(run: records.Run, version: int = score.version) -> float:
                 return next(0.0 if seat.won is None else seat.won.mean for seat in run.seats if seat.version == version)
 
-            wanted = sorted(everything, key=lambda run: (won(run), run.id))
-            found: list[records.Run] = []
-            while page := worst_runs(store, 7, score.version, after=found[-1].id if found else None, limit=4):
-                found += page
-            assert found == wanted
+            ordered = sorted(everything, key=lambda run: (won(run), run.id))
+            pages: list[records.Run] = []
+            while page := worst_runs(store, 7, score.version, after=pages[-1].id if pages else None, limit=2):
+                pages += page
+            assert pages == ordered
         assert worst_runs(store, 7, pair.scores[0].version, after=1) == ()
         assert worst_runs(store, 7, 999) == ()
 

@@ -117,14 +117,14 @@ def test_the_error_is_that_of_a_bootstrap() -> None:
     tables = [between_two(pair, scores) for pair, scores in samples.items()]
     observed = fit_ratings(tables, (-1e-9, 1e-9))
     again = []
-    for _ in range(100):
+    for _ in range(40):
         drawn_anew = [between_two(pair, chance.choice(scores, len(scores))) for pair, scores in samples.items()]
         again.append([one.won.mean for one in fit_ratings(drawn_anew, (-1e-9, 1e-9))])
     spread = np.std(again, axis=0)
     for rating, own in zip(observed, spread, strict=True):
         assert rating.won.half_width is not None
-        # 100 draws tell a standard deviation to 7 %; the unseen adds the mean over the units, which is little.
-        assert rating.won.half_width == pytest.approx(1.96 * own, rel=0.2)
+        # 40 draws estimate a standard deviation to 11 %; the unseen adds the mean over the units, which is little.
+        assert rating.won.half_width == pytest.approx(1.96 * own, rel=0.3)
 
 
 def is_within(rating: FittedRating, truth: float) -> bool:

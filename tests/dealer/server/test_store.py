@@ -63,12 +63,12 @@ def test_readers_cannot_write(store: Store) -> None:
 
 def test_database_is_closed_while_threads_read(tmp_path: Path) -> None:
     """Closing a connection in the middle of its query would crash the process."""
-    query = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 100000) SELECT max(i) FROM n"
+    query = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 50000) SELECT max(i) FROM n"
     for _ in range(2):
         store = Store(tmp_path / "server.sqlite3")
-        with ThreadPoolExecutor(4) as threads:
+        with ThreadPoolExecutor(2) as threads:
             # Each query takes some ten milliseconds, so some begin before the store is closed and some after.
-            answers = [threads.submit(store.read, query) for _ in range(8)]
+            answers = [threads.submit(store.read, query) for _ in range(5)]
             answers[0].result()
             store.close()
         for answer in answers:
