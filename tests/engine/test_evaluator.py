@@ -15,7 +15,6 @@ from engine.cards import CARD_TEXTS, parse_cards
 from engine.evaluator import Category, category, rank_hand
 from engine.tables import HAND_RANKS, load_tables
 from tests.engine.generators import hand_rank_numbers, hand_rank_tables
-from tests.tables import rows
 
 
 def naive_five(cards):
@@ -100,26 +99,6 @@ def test_order_agrees_with_treys(cards):
     numbers = [treys.Card.new(text) for text in CARD_TEXTS]
     strengths = [-theirs.evaluate([numbers[card] for card in hand], []) for hand in hands]
     assert_same_order(strengths, [rank_hand(hand) for hand in hands])
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    rows("""
-    AhKdQc9s7h            HIGH_CARD
-    Ah2d3c4s5h            STRAIGHT
-    Ah2h3h4h5h            STRAIGHT_FLUSH
-    QhKhAh2h3h            FLUSH
-    QcKhAh2h3h            HIGH_CARD
-    AhKhQhJh              HIGH_CARD
-    2c2d2h2s              FOUR_OF_A_KIND
-    AhKhQhJhThAdAcAs      STRAIGHT_FLUSH
-    Ah9h8h7h5hAdAcAs      FOUR_OF_A_KIND
-    Ah9h8h7h5hAdAc9s      FULL_HOUSE
-    2c3c4c5c7c8h9hThJhKh  FLUSH
-    """),
-)
-def test_category(text, expected):
-    assert category(rank_hand(parse_cards(text))) is Category[expected]
 
 
 def test_the_better_of_two_flushes_counts_whichever_suit_it_is():

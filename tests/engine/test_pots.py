@@ -30,23 +30,6 @@ def test_players_and_amounts_of_pots(spent: tuple[int, ...], folded: int, pots: 
     assert {pot.players: pot.amount for pot in side_pots(spent, folded)} == pots
 
 
-@pytest.mark.parametrize(
-    ("spent", "ranks", "expected"),
-    [
-        ((10, 10), (3, 3), [(20, (0, 1))]),
-        ((5, 10, 10), (None, 2, 1), [(25, (1,))]),
-        ((100, 300, 300), (3, 2, 2), [(300, (0,)), (400, (1, 2))]),
-        ((100, 250, 300), (None, 2, 1), [(600, (1,))]),
-        ((100, 200, 300, 50), (9, 8, 7, None), [(350, (0,)), (200, (1,))]),
-    ],
-)
-def test_winners_of_pots(
-    spent: tuple[int, ...], ranks: tuple[int | None, ...], expected: list[tuple[int, tuple[int, ...]]]
-) -> None:
-    found = side_pots(spent, folded_of(ranks))
-    assert [(pot.amount, pot.winners(ranks)) for pot in found] == expected
-
-
 @given(st.data())
 def test_pots_pay_what_the_engine_says(data: st.DataObject) -> None:
     players = data.draw(st.integers(2, 10))

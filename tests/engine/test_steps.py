@@ -36,21 +36,6 @@ def test_no_limit() -> None:
     """)
 
 
-def test_limit() -> None:
-    assert told("limit3", "rfrc/rc/cc/rf") == rows("""
-    0  2  RAISE  +20     20     10
-    0  0  FOLD   +0      5      15
-    0  1  RAISE  +20     30     10
-    0  2  CALL   +10     30     10
-    1  1  BET    +10     10     0
-    1  2  CALL   +10     10     10
-    2  1  CHECK  +0      0      0
-    2  2  CHECK  +0      0      0
-    3  1  BET    +20     20     0
-    3  2  FOLD   +0      0      20
-    """)
-
-
 @given(games(), SEEDS)
 def test_steps_are_what_the_rules_made_of_each_action(game: Game, seed: int) -> None:
     states = [state for state, _ in random_play(game, seed)]

@@ -73,7 +73,9 @@ def test_a_message_of_the_server_is_read_as_it_was_written(message: ServerMessag
     assert read_server_message(encode(message)) == message
 
 
-@given(st.binary(max_size=80) | st.recursive(st.none() | st.integers() | _TEXTS, st.lists).map(json.dumps))
+@given(
+    st.binary(max_size=80) | st.recursive(st.none() | st.integers() | _TEXTS, st.lists, max_leaves=5).map(json.dumps)
+)
 def test_no_message_breaks_a_reader(text: bytes | str) -> None:
     for read in (read_request, read_server_message):
         with contextlib.suppress(RemoteProtocolError):

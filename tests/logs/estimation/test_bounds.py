@@ -21,31 +21,8 @@ from logs.estimation import largest_loss, largest_value, score_bounds
 from protocol import find_game, shipped_games
 from tests.engine.strategies import SEEDS, games, random_play, toy_game
 from tests.logs.estimation.populations import calling, careless, largest_raising, play, raising
-from tests.tables import rows
 
 ROUNDING_CHIPS = 1e-6
-
-
-@pytest.mark.parametrize(
-    ("name", "loss", "value"),
-    rows("""
-    kuhn           2      2
-    kuhn3          2      4
-    leduc          13     13
-    leduc-nolimit  1200   1200
-    limit          240    240
-    limit3         240    480
-    limit6         240    1200
-    limit10        240    2160
-    nolimit        20000  20000
-    nolimit3       20000  40000
-    nolimit6       20000  100000
-    nolimit10      20000  180000
-    """),
-)
-def test_bounds_of_the_shipped_games(name: str, loss: str, value: str) -> None:
-    game = find_game(name)[1]
-    assert (largest_loss(game), largest_value(game)) == (int(loss), int(value))
 
 
 @pytest.mark.parametrize("name", shipped_games())

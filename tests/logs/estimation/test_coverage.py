@@ -61,7 +61,7 @@ def row_of_coverage(name: str, runs: int) -> list[float]:
 @pytest.mark.parametrize("name", MAKERS)
 @pytest.mark.parametrize("units", UNITS[:2])
 def test_the_interval_holds_19_times_in_20_also_where_big_losses_are_rare(name: str, units: int) -> None:
-    runs = 200
+    runs = 100
     ours, normal, _ = coverage(name, runs, units)
     assert ours >= 0.95 - chance_error(0.95, runs, 3.0)
     said = COVERAGE[name][3 * UNITS.index(units) :][:2]
@@ -109,7 +109,7 @@ def ever_missed(name: str, runs: int, units: int, *, seed: int = 1) -> float:
 @pytest.mark.sampled
 @pytest.mark.parametrize("name", MAKERS)
 def test_the_any_time_interval_may_be_looked_at_all_the_time(name: str) -> None:
-    assert ever_missed(name, 300, 1000) <= 0.05 + chance_error(0.05, 300, 3.0)
+    assert ever_missed(name, 100, 1000) <= 0.05 + chance_error(0.05, 100, 3.0)
 
 
 @pytest.mark.slow

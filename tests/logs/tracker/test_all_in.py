@@ -90,7 +90,7 @@ def test_the_memory_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("game", ["kuhn", "leduc", "nolimit10"])
-def test_which_games_have_expectations(game: str) -> None:
+def test_games_with_expectations(game: str) -> None:
     assert AllInExpectations.exist_for(find_game(game)[1])
 
 

@@ -51,14 +51,6 @@ def test_both_sides_of_each_threshold(vpip: str, pfr: str, raises: str, calls: s
     ("vpip", "pfr", "raises", "calls", "explanation"),
     [
         (
-            22,
-            15,
-            31,
-            10,
-            "VPIP 22 % < 25 %: tight; PFR 15 % >= 7 %: aggressive before the flop; AF 3.1 >= 2: aggressive after it: "
-            "shark",
-        ),
-        (
             61.234,
             3.21,
             0,

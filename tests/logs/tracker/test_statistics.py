@@ -14,7 +14,7 @@ from tests.logs.hands import HOLDEM, TOYS, random_hands
 
 @pytest.mark.sampled
 @pytest.mark.parametrize("game", HOLDEM + TOYS)
-@pytest.mark.parametrize("hands", [1, 130])
+@pytest.mark.parametrize("hands", [1, 105])
 def test_json_comes_back(game: str, hands: int) -> None:
     found = statistics_of(HandCounts().add_all(random_hands(game, hands, with_notes=True)))
     text = found.model_dump_json()
@@ -24,7 +24,7 @@ def test_json_comes_back(game: str, hands: int) -> None:
 
 
 def test_the_best_bot_and_the_best_hands_come_first() -> None:
-    found = statistics_of(HandCounts().add_all(random_hands("limit6", 300)))
+    found = statistics_of(HandCounts().add_all(random_hands("limit6", 150)))
     winnings = [bot.mbb_per_game.mean for bot in found.bots]
     assert winnings == sorted(winnings, reverse=True)
     gains = [hand.net_chips for hand in found.bots[0].starting_hands]

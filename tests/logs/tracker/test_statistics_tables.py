@@ -30,7 +30,7 @@ def _tables(records: list[HandRecord]) -> list[Table]:
 
 
 @pytest.mark.parametrize("game", ["limit", "limit3", "kuhn", "leduc"])
-@pytest.mark.parametrize("hands", [1, 120])
+@pytest.mark.parametrize("hands", [1, 105])
 def test_every_table_has_its_columns(game: str, hands: int) -> None:
     titles = [table.title for table in _tables(random_hands(game, hands))]
     assert titles[0] == "Statistics"
@@ -69,7 +69,7 @@ def statistics_for(game: str, hands: int) -> Statistics:
 
 @pytest.mark.sampled
 @pytest.mark.parametrize("game", ALL_GAMES)
-@pytest.mark.parametrize("hands", [1, 120])
+@pytest.mark.parametrize("hands", [1, 105])
 def test_every_row_has_every_column_and_no_number_is_none(game: str, hands: int) -> None:
     statistics = statistics_for(game, hands)
     found = list(rows(statistics))
@@ -109,36 +109,22 @@ def test_texts() -> None:
     records = [hand("nolimit", "r300r900c/cc/cc/cc", "AhKh|9c9d/Qh7h2c/2d/3h", number=2 * i) for i in range(150)]
     ann = next(bot for bot in statistics_of(HandCounts().add_all(records)).bots if bot.name == "Ann")
     shown = {one.key: text_of(figure(ann, one.key), one.format) for one in STATISTICS}
-    assert shown == {
+    assert {key: text for key, text in shown.items() if text != "-"} == {
         "hands": "150",
         "net_chips": "+135,000",
         "mbb_per_game": "+9,000.0 ± 5,139.8",
         "bb_per_100": "+900.0 ± 514.0",
         "adjusted": "+9,000.0 ± 5,139.8",
         "vpip": "100.0%",
-        "vpip_small_blind": "-",
         "pfr": "100.0%",
         "three_bet": "100.0%",
-        "four_bet": "-",
-        "squeeze": "-",
-        "cold_call": "-",
-        "steal": "-",
         "fold_to_steal": "0.0%",
         "continuation_bet": "0.0%",
-        "fold_to_continuation_bet": "-",
-        "turn_continuation_bet": "-",
-        "fold_to_turn_continuation_bet": "-",
-        "check_raise": "-",
-        "donk_bet": "-",
-        "aggression_factor": "-",
-        "aggression_frequency": "-",
         "won_when_saw_flop": "100.0%",
         "went_to_showdown": "100.0%",
         "won_at_showdown": "100.0%",
         "showdown": "+9,000.0",
         "no_showdown": "+0.0",
-        "style": "-",
-        "timing": "-",
         "comments": "0",
     }
 

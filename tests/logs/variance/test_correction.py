@@ -83,7 +83,7 @@ def _hands(name: str, hands: int) -> list[HandRecord]:
 @pytest.mark.parametrize("players", [2, pytest.param(10, marks=pytest.mark.slow)])
 def test_fitted_scores_are_unbiased_and_vary_less(players: int) -> None:
     rng = np.random.default_rng(players)
-    runs, deals = 800, 120
+    runs, deals = 400, 120
     means, raw_means = [], []
     for _ in range(runs):
         luck = rng.exponential(size=(deals, players)) - 1

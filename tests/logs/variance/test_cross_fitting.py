@@ -88,7 +88,7 @@ def test_equal_values_stay_unchanged() -> None:
 def test_fitted_means_of_few_deals_are_unbiased(deals: int) -> None:
     """The mean over many samples is the true one, also where no weight takes out how values depend on luck."""
     rng = np.random.default_rng(5)
-    runs, means = 800, []
+    runs, means = 300, []
     for _ in range(runs):
         luck = rng.exponential(size=(deals, 3)) - 1
         value = luck[:, 0] ** 2 + luck @ [1.0, -2.0, 0.5] + rng.normal(size=deals)
