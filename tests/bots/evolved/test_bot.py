@@ -100,9 +100,9 @@ def test_charts() -> None:
     assert letters[1]["72o"] == "CFFF"
 
 
-def test_as_many_players_see_the_flop_as_in_the_work() -> None:
+def test_share_of_flops_is_that_of_the_work() -> None:
     """Its ten players saw 3,630 to 3,965 flops in 20,000 hands each."""
-    random, seen, hands = np.random.default_rng(1), 0, 4000
+    random, seen, hands = np.random.default_rng(1), 0, 1500
     for _ in range(hands):
         cards = random.permutation(52)[:20].tolist()
         spent, alive, raises, called, position = [0.5, 1] + [0] * 8, set(range(10)), 0, 0, 2
@@ -118,22 +118,22 @@ def test_as_many_players_see_the_flop_as_in_the_work() -> None:
                     spent[position] = raises + 1
             position = (position + 1) % 10
         seen += len(alive) if len(alive) > 1 else 0
-    assert 0.18 < seen / hands / 10 < 0.20
+    assert 0.175 < seen / hands / 10 < 0.205
 
 
-@pytest.mark.parametrize("game", ["limit", "limit3", "limit6", "limit10"])
-def test_it_plays_at_tables_of_every_size(make: Make, game: str) -> None:
+@pytest.mark.parametrize("game", ["limit", "limit10"])
+def test_tables_of_every_size_are_played(make: Make, game: str) -> None:
     players = int(game.removeprefix("limit") or 2)
     bots = [make(seed=seat) for seat in range(players)]
-    records = list(self_play(game, bots, deals=12, seed=3, seating="single"))
+    records = list(self_play(game, bots, deals=8, seed=3, seating="single"))
     kinds = {action.kind for record in records for actions in record.betting.rounds for _, action in actions}
     assert kinds == set(ActionKind)
     assert any(len(record.betting.rounds) == 4 for record in records)
-    again = self_play(game, [make(seed=seat) for seat in range(players)], deals=12, seed=3, seating="single")
+    again = self_play(game, [make(seed=seat) for seat in range(players)], deals=8, seed=3, seating="single")
     assert list(again) == records
 
 
-def test_it_explains_itself(make: Make) -> None:
+def test_comments_name_chart_and_gene(make: Make) -> None:
     records = self_play("limit", [make(explain=True), make()], deals=40, seed=1, seating="single")
     said = [comment.text for record in records for comment in record.comments]
     assert any("chart of the big blind with 1 raises" in text or "chart of the dealer" in text for text in said)
@@ -146,7 +146,7 @@ def test_other_games_are_refused(make: Make, game: str) -> None:
         next(iter(self_play(game, [make(), make()], deals=1)))
 
 
-def test_options_that_cannot_be(make: Make, tmp_path: Path) -> None:
+def test_invalid_options_are_refused(make: Make, tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="odds are reward or price, not 'good'"):
         make(odds="good")
     with pytest.raises(ValueError, match="trials must be 1 or more, not 0"):
@@ -156,13 +156,13 @@ def test_options_that_cannot_be(make: Make, tmp_path: Path) -> None:
 
 
 class TestChampion:
-    def test_it_is_shipped_and_plays_without_options(self) -> None:
+    def test_champion_plays_without_options(self) -> None:
         bots = [make_bot("evolved", 1), make_bot("evolved?trials=20", 2), make_bot("calling")]
         names = ("ours", "other", "calling")
         records = list(self_play("limit3", bots, deals=4, seed=1, names=names))
         assert len(records) == 12
 
-    def test_its_file_says_what_it_is(self) -> None:
+    def test_champion_records_its_training(self) -> None:
         record = json.loads(read_chromosome(CHAMPION).record)
         settings = record["settings"]
         assert EvolvedSettings(**settings).deals == 780
@@ -186,11 +186,11 @@ class TestFiles:
         genes = GENOME.random(1, np.random.default_rng(4))[0]
         assert read_chromosome(str(file)) == Chromosome(tuple(genes.ravel().tolist()), '{"seed": 4}')
 
-    def test_every_cut_and_flip_is_told(self, file: Path, tmp_path: Path) -> None:
+    def test_truncated_files_are_refused(self, file: Path, tmp_path: Path) -> None:
         data = file.read_bytes()
         other = tmp_path / "y"
         end_of_line = data.index(b"\n")
-        for size in [*range(0, end_of_line + 2), len(data) - 1]:
+        for size in [*range(0, end_of_line + 2, 5), len(data) - 1]:
             other.write_bytes(data[:size])
             with pytest.raises(BotFileError, match="y: it "):
                 read_chromosome(str(other))

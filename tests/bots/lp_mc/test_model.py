@@ -53,7 +53,7 @@ def test_every_action_is_counted_once() -> None:
     assert model.counts[1][False] == [0, 0, 0]
 
 
-def test_who_owes_what_before_the_flop() -> None:
+def test_bets_owed_before_the_flop() -> None:
     small_blind = model_of(("c", 0), ("r", 0), ("f", 0))
     assert small_blind.counts[0][True] == [1, 1, 1]
     big_blind = model_of(("cc/", 1), ("cr", 1), ("rc/", 1))
@@ -61,7 +61,7 @@ def test_who_owes_what_before_the_flop() -> None:
     assert big_blind.counts[0][True] == [0, 1, 0]
 
 
-def test_rounds_before_the_first_are_not_looked_at() -> None:
+def test_rounds_before_the_first_are_ignored() -> None:
     model = model_of(("rrc/cr", 0), first_round=1)
     assert model.counts[0][True] == model.counts[0][False] == [0, 0, 0]
     assert model.counts[1][False] == [0, 0, 1]
@@ -77,14 +77,14 @@ def test_the_same_number_may_come_again_in_another_seat() -> None:
     assert model.counts[0][True] == [2, 0, 1]
 
 
-def test_what_is_assumed_before_anything_has_been_seen() -> None:
+def test_prior_without_observations() -> None:
     assert model_of(prior=1.0).chances(2, True) == pytest.approx((1 / 3, 2 / 3))
     assert model_of(prior=1.0).chances(2, False) == pytest.approx((0.0, 0.5))
     assert model_of().chances(2, True) == CALLS
     assert model_of(("r", 0), prior=3.0).chances(0, True) == pytest.approx((0.3, 0.6))
 
 
-def test_how_often_it_folded() -> None:
+def test_share_of_folds() -> None:
     model = model_of(("cc/cc/rf", 0), ("cc/cr", 0), ("cc/rc/rc/rf", 0), first_round=1)
     assert model.fold_share("none", 2) == 0.0
     assert model.fold_share("all", 1) == pytest.approx(2 / 6)
@@ -116,8 +116,6 @@ def test_how_often_it_folded() -> None:
         ("", CALL, RAISES, (-5 - 10 - 10 - 20 - 20, 20 + 20 + 20 + 40 + 40)),
     ],
 )
-def test_how_a_hand_is_bet_to_its_end(
-    state: str, action: object, chances: AggressionCuts, line: tuple[int, int]
-) -> None:
+def test_hand_is_played_out(state: str, action: object, chances: AggressionCuts, line: tuple[int, int]) -> None:
     here = betting(state)
     assert play_out(here, action, [[chances, chances]] * 4, 0.5) == line  # type: ignore[arg-type]

@@ -74,7 +74,7 @@ def test_both_readings(cell: str, kind: str, board: str, deterministic: str, pro
         assert chance(cell, kind, board, reading="probabilistic") == float(probabilistic)
 
 
-def test_the_letter_of_the_work_on_the_river() -> None:
+def test_option_river_danger() -> None:
     assert chance("check/raise", "SET", "RIVER") == 0
     assert chance("check/raise", "SET", "RIVER", river_danger=True) == 1
     assert chance("check/raise", "SET", "RIVER", river_danger=True, reading="probabilistic") == 0.8
@@ -82,7 +82,7 @@ def test_the_letter_of_the_work_on_the_river() -> None:
     assert chance("call/fold", "SET", "RIVER", river_danger=True, reading="probabilistic") == 0.5
 
 
-def test_the_chances_are_options() -> None:
+def test_chances_are_options() -> None:
     options = {"reading": "probabilistic", "chance": 0.4, "chance_danger": 0.9, "chance_dry": 0.1}
     boards = ("DRY", "QUIET", "SUITED")
     assert [chance("call/all-in", "SET", board, **options) for board in boards] == [0.1, 0.4, 0.9]
@@ -96,13 +96,10 @@ def test_the_chances_are_options() -> None:
         ({"four_straight": "pay"}, "four_straight must be slash or fold, not pay"),
         ({"complete": 6}, "complete must be 7, 8 or 9, not 6"),
         ({"chance": 1.5}, "chance must be 0 to 1, not 1.5"),
-        ({"chance_dry": -0.1}, "chance_dry must be 0 to 1"),
-        ({"chance_danger": float("nan")}, "chance_danger must be 0 to 1"),
         ({"open_bb": 0.0}, "open_bb must be more than 0 and at most 1,000,000, not 0.0"),
-        ({"bet_pot": float("inf")}, "bet_pot must be more than 0"),
         ({"raise_times": float("nan")}, "raise_times must be more than 0"),
     ],
 )
-def test_options_that_mean_nothing(options: dict[str, object], sentence: str) -> None:
+def test_invalid_options_are_refused(options: dict[str, object], sentence: str) -> None:
     with pytest.raises(ValueError, match=sentence):
         RembrantOptions(**options)  # type: ignore[arg-type]

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from bots.rembrant import rules
 from bots.rembrant.rules import (
     GROUPS,
     POSTFLOP_RULES,
@@ -45,7 +44,7 @@ def plain(rule: TableRule) -> object:
     return rule.text.replace("-", "")
 
 
-def test_all_hands_and_all_cells_before_the_flop() -> None:
+def test_cells_before_the_flop_are_those_of_the_work() -> None:
     seen = Counter()
     for hand, opponent in product(STARTING_HANDS, Opponent):
         group = GROUP_OF[hand]
@@ -67,7 +66,7 @@ def test_combinations_of_each_group() -> None:
     assert sum(sizes.values()) == 1326
 
 
-def test_all_cells_after_the_flop() -> None:
+def test_cells_after_the_flop_are_those_of_the_work() -> None:
     for kind, street, opponent in product(HandKind, STREETS, Opponent):
         lines = WORK["postflop"][kind.name.lower()]
         expected = lines.get(street, lines)[LINES[opponent]]
@@ -82,17 +81,13 @@ def test_tables_are_numbered_as_in_the_work() -> None:
     assert sorted([*PREFLOP_TABLES, *POSTFLOP_TABLES]) == list(range(2, 18))
 
 
-def test_every_hand_has_a_group() -> None:
-    assert set(GROUP_OF) == set(STARTING_HANDS)
-
-
 def test_expanding_hands() -> None:
     assert expand_hands("AA A4s-A2s KQo") == ["AA", "A4s", "A3s", "A2s", "KQo"]
     assert expand_hands("32s") == ["32s"]
 
 
-@pytest.mark.parametrize("text", ["AX", "A2s-A4s", "A4s-K2s", "A4s-A2o", "KAs", "A4s-", "AAs", "22-44"])
-def test_what_is_no_hand(text: str) -> None:
+@pytest.mark.parametrize("text", ["AX", "A2s-A4s", "A4s-A2o", "22-44"])
+def test_invalid_hands_are_refused(text: str) -> None:
     with pytest.raises(ValueError, match="names no hands"):
         expand_hands(text)
 
@@ -109,42 +104,16 @@ def test_cells() -> None:
     assert [move.word for move in TableMove] == ["fold", "check", "call", "raise", "re-raise", "all-in"]
 
 
-@pytest.mark.parametrize("text", ["", "bet", "call/", "call/bet", "fold/call/raise", "raise <= 40", "call/fold <= 40"])
-def test_what_is_no_cell(text: str) -> None:
+@pytest.mark.parametrize("text", ["", "bet", "call/", "fold/call/raise", "call/fold <= 40"])
+def test_invalid_cells_are_refused(text: str) -> None:
     with pytest.raises(ValueError, match="is not a cell"):
         parse_cell(9, text)
 
 
 @pytest.mark.parametrize(
     ("limit", "big_blind", "chips"),
-    [(40, 2, 40), (40, 100, 2000), (30, 100, 1500), (20, 100, 1000), (5, 100, 250), (5, 10, 25), (5, 1, 2)],
+    [(40, 2, 40), (40, 100, 2000), (5, 1, 2)],
 )
 def test_limits_scale_with_the_big_blind(limit: int, big_blind: int, chips: int) -> None:
     assert parse_cell(9, f"call <= {limit}").limit_chips(big_blind) == chips
     assert parse_cell(9, "call").limit_chips(big_blind) is None
-
-
-GOOD = PREFLOP_TABLES[10]
-
-
-@pytest.mark.parametrize(
-    ("text", "sentence"),
-    [
-        (GOOD.replace("all-in   | fold", ""), "table 10: the lines are"),
-        (GOOD + "all-in | fold", "table 10: the lines are"),
-        (GOOD.replace("re-raise", "reraise"), "table 10: the lines are"),
-        (GOOD.replace("| check", "| check | fold"), "table 10: every line must have 1 cells"),
-        (GOOD.replace("| check", ""), "table 10: every line must have 1 cells"),
-        (GOOD.replace("| check", "| maybe"), "'maybe' is not a cell"),
-        (GOOD.replace("the rest", "AA"), "table 10: a hand of 'AA' is in an earlier column"),
-        (GOOD.replace("the rest", "T8s"), "no table has the hands"),
-    ],
-)
-def test_a_damaged_table_is_refused(text: str, sentence: str) -> None:
-    with pytest.raises(ValueError, match=sentence):
-        list(rules._read_preflop({**PREFLOP_TABLES, 10: text}))
-
-
-def test_a_table_of_an_unknown_kind_is_refused() -> None:
-    with pytest.raises(ValueError, match="'trips, quads' is not a valid HandKind"):
-        list(rules._read_postflop({14: POSTFLOP_TABLES[14].replace("| set", "| quads")}))

@@ -115,7 +115,7 @@ def boards() -> dict[tuple[str, str], dict[tuple[int, bool, bool, bool], tuple[s
     return found
 
 
-def test_there_are_boards_for_every_cell() -> None:
+def test_every_cell_has_a_board() -> None:
     """All but two pairs on a flop of three cards."""
     missing = {(k.name.lower(), street) for k, street in product(HandKind, STREETS)} - set(boards())
     assert missing == {("two_pair_on_board", "flop")}
@@ -201,6 +201,6 @@ def expected_after_the_flop(move: str, line: str, board: list[str]) -> Action:
     return {"fold": FOLD, "check": CALL, "call": CALL, "allin": raise_to(20000)}[move]
 
 
-def test_the_hands_walked_are_all_169() -> None:
+def test_all_169_hands_are_walked() -> None:
     assert len(HANDS) == 169
     assert {hole_cards_of(hand)[0] for hand, _ in HANDS} == set(RANKS)

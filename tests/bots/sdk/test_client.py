@@ -66,17 +66,17 @@ def test_play_to_the_end(thread_dealer: StartDealer) -> None:
     assert dealer.script.replies == ["c"]
 
 
-def test_the_dealer_hears_of_a_bot_that_has_prepared(thread_dealer: StartDealer) -> None:
+def test_bot_prepares_before_it_connects(thread_dealer: StartDealer) -> None:
     dealer = thread_dealer(one_hand())
 
     class Preparing(Caller):
         def prepare(self, game: Game) -> None:
-            heard.append((game, dealer.received))
+            received.append((game, dealer.received))
 
-    heard: list[tuple[Game, bytes]] = []
+    received: list[tuple[Game, bytes]] = []
     play(Preparing(), "127.0.0.1", dealer.port, "kuhn")
     dealer.join()
-    assert heard == [(find_game("kuhn")[1], b"")]
+    assert received == [(find_game("kuhn")[1], b"")]
     assert dealer.received.startswith(b"VERSION:2.0.0\r\n")
 
 
@@ -103,7 +103,7 @@ def test_limit_holdem_is_assumed(thread_dealer: StartDealer) -> None:
     assert play(Caller(), "127.0.0.1", thread_dealer(script).port) == FinishedMatch(hands=0, unfinished_hand=0)
 
 
-def test_a_dealer_that_listens_late(thread_dealer: StartDealer, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_bot_waits_for_the_dealer(thread_dealer: StartDealer, monkeypatch: pytest.MonkeyPatch) -> None:
     """A port that is bound and does not listen refuses; it begins to listen while the bot waits."""
     dealers = []
     late = socket.socket()
@@ -118,22 +118,19 @@ def test_a_dealer_that_listens_late(thread_dealer: StartDealer, monkeypatch: pyt
     dealers[0].join()
 
 
-def test_nobody_listens(closed_port: int) -> None:
+def test_closed_port_is_refused(closed_port: int) -> None:
     with pytest.raises(ConnectError, match=rf"no dealer at 127.0.0.1 port {closed_port}: .+ \(tried for 0 s\)"):
         play(Caller(), "127.0.0.1", closed_port, "kuhn", connect_timeout_s=0)
 
 
-def test_unknown_host() -> None:
+def test_unknown_host_and_invalid_port_are_refused() -> None:
     with pytest.raises(ConnectError, match=r"cannot find the host 'a\.\.b'"):
         play(Caller(), "a..b", 1, "kuhn", connect_timeout_s=0)
-
-
-def test_impossible_port() -> None:
     with pytest.raises(ConnectError, match="70000"):
         play(Caller(), "127.0.0.1", 70000, "kuhn")
 
 
-def test_whoever_meets_himself_has_met_no_dealer(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_self_connection_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     class Mirror:
         def getsockname(self) -> tuple[str, int]:
             return "127.0.0.1", 5
@@ -148,12 +145,12 @@ def test_whoever_meets_himself_has_met_no_dealer(monkeypatch: pytest.MonkeyPatch
         play(Caller(), "127.0.0.1", 5, "kuhn", connect_timeout_s=0)
 
 
-def test_a_silent_dealer() -> None:
+def test_silent_dealer_times_out() -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent, pytest.raises(DealerFailure, match=r"nothing for 0\.01 s"):
         play(Caller(), "127.0.0.1", silent.getsockname()[1], "kuhn", silence_timeout_s=0.01)
 
 
-def test_a_dealer_that_goes_before_the_reply(thread_dealer: StartDealer) -> None:
+def test_dealer_may_close_before_the_reply(thread_dealer: StartDealer) -> None:
     """Whether the reply still finds an open connection or not, the end is the same."""
     dealer = thread_dealer(b"MATCHSTATE:0:0::As|\r\n")
     assert play(Caller(), "127.0.0.1", dealer.port, "kuhn") == FinishedMatch(hands=0, unfinished_hand=0)
@@ -203,9 +200,7 @@ def test_exit_1_is_one_sentence(
     assert "rule BELOW_MINIMUM" in complaint(Raiser(), thread_dealer(b"MATCHSTATE:1:0::|AsAd\r\n").port, "nolimit")
 
 
-def test_exit_1_with_the_traceback_of_the_bots_own_code(
-    thread_dealer: StartDealer, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_traceback_shows_the_code_of_the_bot(thread_dealer: StartDealer, capfd: pytest.CaptureFixture[str]) -> None:
     dealer = thread_dealer(b"MATCHSTATE:0:3::As|\r\n")
     assert play_to_exit_code(Broken(), "127.0.0.1", dealer.port, "kuhn") == 1
     lines = capfd.readouterr().err.splitlines()
@@ -219,7 +214,7 @@ def test_exit_1_with_the_traceback_of_the_bots_own_code(
     assert all(__file__ in line for line in frames)
 
 
-def test_a_failure_in_match_finished(thread_dealer: StartDealer, capfd: pytest.CaptureFixture[str]) -> None:
+def test_failure_in_match_finished(thread_dealer: StartDealer, capfd: pytest.CaptureFixture[str]) -> None:
     class Late(Caller):
         def match_finished(self) -> None:
             error = OSError("disk full")
@@ -235,7 +230,7 @@ def test_a_failure_in_match_finished(thread_dealer: StartDealer, capfd: pytest.C
     ]
 
 
-def test_a_class_is_no_bot() -> None:
+def test_class_is_not_a_bot() -> None:
     with pytest.raises(TypeError, match=r"write Caller\(\) for Caller"):
         run(Caller, [])  # type: ignore[arg-type]
     with pytest.raises(TypeError, match=r"bots\.Bot, not 3"):
@@ -248,8 +243,9 @@ def test_run_is_the_whole_program(thread_dealer: StartDealer) -> None:
     assert end.value.code == 0
 
 
-@pytest.mark.parametrize("own", [["1"], ["5", "--depth", "3"], ["fast", "--gmae=x", "-v"]])
-@pytest.mark.parametrize("behind", [[], ["0"]], ids=["", "index"])
+@pytest.mark.parametrize(
+    ("own", "behind"), [(["1"], ["0"]), (["5", "--depth", "3"], []), (["fast", "--gmae=x", "-v"], [])]
+)
 def test_arguments_of_the_bot_come_before_host_and_port(
     own: list[str], behind: list[str], thread_dealer: StartDealer
 ) -> None:
@@ -264,10 +260,8 @@ def test_arguments_of_the_bot_come_before_host_and_port(
         ([], "HOST is missing"),
         (["localhost"], "PORT is missing"),
         (["localhost", "high"], "PORT must be a number from 1 to 65535, not 'high'"),
-        (["localhost", "70000"], "PORT must be a number"),
         (["localhost", "1", "x"], "PORT must be a number from 1 to 65535, not 'x'"),
         (["localhost", "1", "--seed", "3"], "unknown option --seed"),
-        (["localhost", "1", "--seed=3"], "unknown option --seed"),
         (["localhost", "1", "--game"], "--game needs a value"),
     ],
 )

@@ -15,10 +15,9 @@ from bots.sdk.selfplay import BotGroup, self_play
 from bots.sdk.view import View
 from engine import Hand, deal_hand
 from protocol import find_game
-from tests.bots.playing import NOT_HOLDEM
 
 
-@pytest.mark.parametrize("name", NOT_HOLDEM)
+@pytest.mark.parametrize("name", ["kuhn", "leduc"])
 @pytest.mark.parametrize(
     ("bot", "sentence"),
     [
@@ -26,7 +25,7 @@ from tests.bots.playing import NOT_HOLDEM
         (RembrantBot(), "rembrant plays hold'em only: .* this game is not one of them"),
     ],
 )
-def test_games_that_are_no_holdem_are_refused(bot: Bot, sentence: str, name: str) -> None:
+def test_other_games_are_refused(bot: Bot, sentence: str, name: str) -> None:
     game = find_game(name)[1]
     hand = Hand(game, deal_hand(game, 1, 0))
     view = View.from_hand(hand, hand.acting_position)
@@ -37,7 +36,7 @@ def test_games_that_are_no_holdem_are_refused(bot: Bot, sentence: str, name: str
 
 
 @pytest.mark.parametrize("bot", [MfsBot(), RembrantBot()])
-def test_a_game_is_refused_before_anything_is_played(bot: Bot) -> None:
+def test_game_is_refused_before_the_first_hand(bot: Bot) -> None:
     game = find_game("leduc")[1]
     assert bot.refusal(find_game("limit")[1]) is None
     for refuse in (
@@ -54,7 +53,7 @@ def test_a_game_is_refused_before_anything_is_played(bot: Bot) -> None:
     ("name", "sentence"),
     [("mfs", "the chance to win is counted for hold'em only"), ("rembrant", "rembrant plays hold'em only")],
 )
-def test_the_program_refuses_in_one_sentence(capfd: pytest.CaptureFixture[str], name: str, sentence: str) -> None:
+def test_program_refuses_in_one_sentence(capfd: pytest.CaptureFixture[str], name: str, sentence: str) -> None:
     assert main([name, "127.0.0.1", "1", "--game", "leduc"]) == 1
     out, err = capfd.readouterr()
     assert out == ""

@@ -18,7 +18,7 @@ from tests.bots.playing import plan_of_bot
 from tests.bots.solving import naive
 
 
-def test_a_random_player_plays_its_weights(played: tuple[Game, SequenceForm]) -> None:
+def test_random_player_plays_its_weights(played: tuple[Game, SequenceForm]) -> None:
     game, form = played
     strategies = []
     for player in (0, 1):
@@ -30,7 +30,7 @@ def test_a_random_player_plays_its_weights(played: tuple[Game, SequenceForm]) ->
     assert expected_values(form, plans)[0] == pytest.approx(value, abs=1e-12)
 
 
-def test_who_always_calls_pays_for_it(kuhn: SequenceForm) -> None:
+def test_calling_loses_its_known_value(kuhn: SequenceForm) -> None:
     """The best answer bets its best card alone, or that and the middle one: 1/3 of a chip, and 0 in equilibrium."""
     plan = plan_of_bot(kuhn, find_game("kuhn")[1], 1, CallingBot())
     assert best_response(kuhn, 0, plan).value == pytest.approx(1 / 3, abs=1e-12)
@@ -52,7 +52,7 @@ class Odd(Silent):
         self.policy = lambda view: policy  # type: ignore[method-assign]
 
 
-def test_bots_that_cannot_be_measured(kuhn: SequenceForm) -> None:
+def test_bots_without_a_valid_policy_are_refused(kuhn: SequenceForm) -> None:
     game = find_game("kuhn")[1]
     with pytest.raises(PolicyError, match=r"Silent has no policy in MATCHSTATE:0:0::Qs\| \(Bot.policy\)"):
         plan_of_bot(kuhn, game, 0, Silent())
