@@ -1,4 +1,4 @@
-"""What the tests of bots share: views from texts, a scripted dealer behind a socket, a program's environment."""
+"""Fixtures for bots: views from texts, a scripted dealer behind a socket, the environment of a program."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ def assert_plays(bot: Bot, view: View, action: Action) -> None:
 
 
 def plan_of_bot(form: SequenceForm, game: Game, player: int, bot: Bot) -> Plan:
-    """How a bot plays one position of a game, by its `policy` in every state that it can come to."""
+    """Return the plan of a bot in one position, by its `policy` in every state that it can reach."""
     bot.require_game(game)
     return plan_of_policy(form, player, bot, type(bot).__name__)
 

@@ -44,9 +44,9 @@ def refused(path: Path, data: bytes, *, is_mapped: bool = False) -> str:
 @pytest.mark.parametrize("is_mapped", [False, True])
 def test_file_is_read_as_it_was_written(tmp_path: Path, is_mapped: bool) -> None:
     written(tmp_path / "x")
-    found = read_artifact(tmp_path / "x", KIND, is_mapped=is_mapped)
-    assert found.header == {"what": KIND.what, "version": 3, **HEADER}
-    assert found.contents == b"contents\nof any kind"
+    outcome = read_artifact(tmp_path / "x", KIND, is_mapped=is_mapped)
+    assert outcome.header == {"what": KIND.what, "version": 3, **HEADER}
+    assert outcome.contents == b"contents\nof any kind"
     assert os.listdir(tmp_path) == ["x"]
 
 
@@ -122,9 +122,9 @@ def test_arrays_are_read_as_they_were_written(tmp_path: Path, is_compressed: boo
     }
     header, contents = as_arrays(arrays, is_compressed=is_compressed)
     write_artifact(tmp_path / "x", KIND, header, contents)
-    found = read_artifact(tmp_path / "x", KIND).arrays()
-    assert [*found] == ["z", "a", "empty", "flags", "one"]
-    for name, array in found.items():
+    outcome = read_artifact(tmp_path / "x", KIND).arrays()
+    assert [*outcome] == ["z", "a", "empty", "flags", "one"]
+    for name, array in outcome.items():
         expected = arrays[name]
         assert expected is not None
         assert array.dtype == expected.dtype
@@ -178,8 +178,8 @@ def test_every_kind_refuses_other_kinds_and_versions(tmp_path: Path, name: str) 
 
 
 def test_strategy_is_mapped(tmp_path: Path) -> None:
-    found = read_artifact(SHIPPED["limit"], strategy_files._KIND, is_mapped=True)
-    assert type(found.contents.obj).__name__ == "mmap"
+    outcome = read_artifact(SHIPPED["limit"], strategy_files._KIND, is_mapped=True)
+    assert type(outcome.contents.obj).__name__ == "mmap"
 
 
 def test_files_of_light_bots_are_read_without_numpy() -> None:

@@ -109,7 +109,7 @@ typedef struct { int version; } WSADATA;
 #define closesocket close
 static int WSAStartup(int version, WSADATA *about) { about->version = version; return 0; }
 """
-"""What the client uses of Windows, made of what there is here."""
+"""Headers of Windows for the client, made of those of POSIX."""
 
 
 @pytest.fixture(scope="module", params=["posix", "winsock"])

@@ -13,7 +13,7 @@ from bots.errors import BotFileError
 from bots.long_run import locked_run, result_journal, run_steps, show_within, uninterrupted
 
 
-def test_what_was_done_is_saved_whatever_ends_it() -> None:
+def test_completed_steps_are_saved_at_an_interruption() -> None:
     done: list[int] = []
     saved: list[int] = []
 

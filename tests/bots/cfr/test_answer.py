@@ -91,11 +91,11 @@ def test_the_shared_bucket_has_most_of_the_hands() -> None:
         table[:, ::7] = NO_BUCKET
     for ours, theirs in ((finer.flops, others.flops), (finer.turns, others.turns), (finer.rivers, others.rivers)):
         theirs[ours == 2] = 1
-    found = shared_buckets(finer, others, list(zip(BUCKETS[1:], FEW[1:], strict=True)))
-    assert [len(buckets) for buckets in found] == [*BUCKETS[1:]]
-    assert [int(buckets[2]) for buckets in found] == [1, 1, 1]
+    result = shared_buckets(finer, others, list(zip(BUCKETS[1:], FEW[1:], strict=True)))
+    assert [len(buckets) for buckets in result] == [*BUCKETS[1:]]
+    assert [int(buckets[2]) for buckets in result] == [1, 1, 1]
     live = finer.flops == 4
-    assert found[0][4] == np.bincount(others.flops[live]).argmax()
+    assert result[0][4] == np.bincount(others.flops[live]).argmax()
 
 
 def test_threads_and_interruptions_make_no_difference() -> None:

@@ -36,7 +36,7 @@ class PicklingThreads(ThreadPoolExecutor):
 
 
 def probabilities(plan: TrainingPlan, folder: Path, ends: list[int], **how: Any) -> bytes:
-    """What a training comes to that is interrupted after some iterations."""
+    """Train with an interruption after some iterations."""
     for end in ends:
         trained = train(plan, folder, iterations=end, **how)
         assert trained.iteration == end

@@ -71,7 +71,7 @@ def random_strategy(
 def slow_value(
     strategies: tuple[StrategyFile, StrategyFile], cards: tuple[tuple[Card, ...], ...], board: tuple[Card, ...]
 ) -> float:
-    """What the first position wins, in chips."""
+    """Return the winnings of the first position in chips."""
     (first, _), game = strategies, strategies[0].game
     ranks = [rank_hand((*hole, *board)) for hole in cards]
     from engine.ranges import holding_number
@@ -112,13 +112,13 @@ def test_winnings_are_those_of_a_slow_walk(tmp_path: Path, text: str, sizes: str
                 values.append(-slow_value((other, one), cards, board))
         assert len(values) == 4 * PAIRS
         won.append(100 * np.mean(values))
-    found = compare_strategies(one, other, 2, seed=4)
-    assert found.count == 2
-    assert found.mean == pytest.approx(np.mean(won), rel=1e-4)
-    assert found.variance == pytest.approx(np.var(won, ddof=1), rel=1e-3)
+    comparison = compare_strategies(one, other, 2, seed=4)
+    assert comparison.count == 2
+    assert comparison.mean == pytest.approx(np.mean(won), rel=1e-4)
+    assert comparison.variance == pytest.approx(np.var(won, ddof=1), rel=1e-3)
 
 
-def test_what_one_wins_the_other_loses_whoever_counts(tmp_path: Path) -> None:
+def test_comparison_is_antisymmetric(tmp_path: Path) -> None:
     one, other = (random_strategy(tmp_path, SHORT_HOLDEM, "", seed) for seed in (1, 2))
     alone = compare_strategies(one, other, 50)
     with ThreadPoolExecutor(3) as pool:

@@ -136,9 +136,9 @@ def test_clusters_are_found_and_follow_from_the_seed() -> None:
     numbers = np.random.default_rng(4)
     middles = np.array([[20, 20], [200, 30], [60, 220], [230, 230]])
     points = np.concatenate([middle + numbers.integers(-9, 10, (500, 2)) for middle in middles]).astype(np.uint8)
-    found = find_clusters(points, 4, seed=1)
-    assert np.abs(found[np.lexsort(found.T)] - middles[np.lexsort(middles.T)].astype(int)).max() <= 1
-    assert np.array_equal(found, find_clusters(points, 4, seed=1))
+    results = find_clusters(points, 4, seed=1)
+    assert np.abs(results[np.lexsort(results.T)] - middles[np.lexsort(middles.T)].astype(int)).max() <= 1
+    assert np.array_equal(results, find_clusters(points, 4, seed=1))
     assert len(find_clusters(np.zeros((50, 3), np.uint8), 4, seed=1)) == 1
 
 
@@ -152,10 +152,10 @@ def hands(request: pytest.FixtureRequest) -> ClusteredHands:
 def test_every_holding_that_a_board_leaves_has_a_bucket(hands: ClusteredHands) -> None:
     for board in BOARDS:
         for round_, cards in enumerate((0, 3, 4, 5)):
-            found = hands.on(board[:cards])
+            results = hands.on(board[:cards])
             is_live = np.array([not {*hole} & {*board[:cards]} for hole in HOLDING_CARDS.tolist()])
-            assert ((found == NO_BUCKET) == ~is_live).all()
-            assert found[is_live].max() < hands.buckets[round_]
+            assert ((results == NO_BUCKET) == ~is_live).all()
+            assert results[is_live].max() < hands.buckets[round_]
 
 
 def test_the_names_and_the_order_of_cards_make_no_difference(hands: ClusteredHands) -> None:

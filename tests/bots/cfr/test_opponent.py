@@ -19,7 +19,7 @@ from protocol import find_game
 LIMIT = find_game("limit")[1]
 START = betting_start(LIMIT)
 HALVES = {FOLD: np.array([1.0, 0.0]), CALL: np.array([0.0, 0.5]), RAISE: np.array([0.0, 0.5])}
-"""What a strategy does with two holdings."""
+"""Policy of a strategy with two holdings."""
 CALLED = Occasion("010", 1, (500, 250, 250))
 """The first decision, in which the other half of the range would have folded."""
 
@@ -96,8 +96,8 @@ def test_journals_are_merged_in_any_order(tmp_path: Path) -> None:
     (tmp_path / "b").write_text("0 010:0:400,300,300\n")
     paths = [str(tmp_path / name) for name in ("a", "b")]
     start = str(tmp_path / "start")
-    found = {bot().merged(start, order) for order in (paths, paths[::-1])}
-    (tmp_path / "merged").write_bytes(*found)
+    outcome = {bot().merged(start, order) for order in (paths, paths[::-1])}
+    (tmp_path / "merged").write_bytes(*outcome)
     assert read_model(str(tmp_path / "merged"))._counts == {
         "010": [2000, 3000, 0, 1800, 2350, 850],
         "111": [0, 0, 1000, 1, 2, 997],
@@ -114,7 +114,7 @@ def test_damaged_files_are_refused(tmp_path: Path) -> None:
             read_model(str(tmp_path / "start"))
 
 
-def test_it_learns_in_limit_holdem_alone() -> None:
+def test_exploitation_is_for_limit_holdem() -> None:
     assert bot().is_learning
     assert not CfrBot().is_learning
     assert bot().memory_path is None
@@ -125,7 +125,7 @@ def test_it_learns_in_limit_holdem_alone() -> None:
         CfrBot(exploit=2)
 
 
-def test_it_has_no_policy_while_it_learns() -> None:
+def test_learning_bot_has_no_policy() -> None:
     from bots.sdk.view import View
     from engine import Hand, deal_hand
 

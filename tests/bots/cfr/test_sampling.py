@@ -84,8 +84,8 @@ def test_drawn_deals_are_real_ones() -> None:
 def test_buckets_of_a_deal_are_those_of_the_tables(players: int) -> None:
     """The kernel's deals, drawn once more in Python."""
     tables = random_tables()
-    buckets, found = np.empty((40, players, 4), np.uint16), np.empty((40, players), np.uint16)
-    draw_deals(tables, np.uint64(9), 5, buckets, found)
+    buckets, outcome = np.empty((40, players, 4), np.uint16), np.empty((40, players), np.uint16)
+    draw_deals(tables, np.uint64(9), 5, buckets, outcome)
     for deal in range(40):
         state, cards = mixed(9 + mixed(5 + deal) & MASK_64), []
         while len(cards) < 5 + 2 * players:
@@ -94,7 +94,7 @@ def test_buckets_of_a_deal_are_those_of_the_tables(players: int) -> None:
             if card not in cards:
                 cards.append(card)
         board, holes = cards[:5], [cards[5 + 2 * player : 7 + 2 * player] for player in range(players)]
-        assert found[deal].tolist() == [rank_hand((*hole, *board)) for hole in holes]
+        assert outcome[deal].tolist() == [rank_hand((*hole, *board)) for hole in holes]
         for player, hole in enumerate(holes):
             expected = [starting_hand(hole)]
             for count, keys, table in (
@@ -109,7 +109,7 @@ def test_buckets_of_a_deal_are_those_of_the_tables(players: int) -> None:
 
 
 def values_at(tree: BettingTree, node: int, ranks: list[int]) -> list[float]:
-    """What each player wins at an end, by the engine."""
+    """Return the winnings at an end, by the engine."""
     folded = int(tree.folded[node])
     shown = [None if folded >> player & 1 else rank for player, rank in enumerate(ranks)]
     return showdown_values(tree.spent[node].tolist(), shown)
@@ -170,13 +170,13 @@ def test_a_walk_finds_the_regrets_of_its_slow_twin(name: str) -> None:
             mixed_numbers = pure.copy()
             mixed_numbers[own] = numbers[own]
             one = slice(deal, deal + 1)
-            found = explore(arrays, buckets[one], ranks[one], np.uint64(5), player, mixed_numbers, pure, *room)
+            outcome = explore(arrays, buckets[one], ranks[one], np.uint64(5), player, mixed_numbers, pure, *room)
             expected, taken = slow_walk(tree, buckets[deal], ranks[deal].tolist(), player, mixed_numbers)
-            assert found == (len(expected), len(taken))
-            assert {*room[0][: found[0]].tolist()} == {*expected}
-            by_place = [expected[int(at)] for at in room[0][: found[0]]]
-            assert room[1][: found[0]] == pytest.approx(by_place, abs=2e-3, rel=1e-5)
-            assert room[2][: found[1]].tolist() == taken
+            assert outcome == (len(expected), len(taken))
+            assert {*room[0][: outcome[0]].tolist()} == {*expected}
+            by_place = [expected[int(at)] for at in room[0][: outcome[0]]]
+            assert room[1][: outcome[0]] == pytest.approx(by_place, abs=2e-3, rel=1e-5)
+            assert room[2][: outcome[1]].tolist() == taken
 
 
 def test_the_game_with_different_stacks_has_side_pots() -> None:
@@ -220,7 +220,7 @@ def draw_kuhn3(seed: np.uint64, first: int, buckets: NDArray[np.uint16], ranks: 
 
 
 def kuhn3_value(strategy: NDArray[np.float64], player: int, *, is_best: bool) -> float:
-    """What a player of Kuhn poker wins in chips per hand, by its part of a strategy or the best answer to the others'.
+    """Return the winnings of a player of Kuhn poker, by its part of a strategy or by the best response to the others.
 
     Args:
         strategy: shape (decisions, actions, cards).

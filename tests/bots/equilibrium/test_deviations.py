@@ -1,4 +1,4 @@
-"""What is given away beside an equilibrium: costs that add up to what is lost, and what hands show of them."""
+"""Costs of deviations from an equilibrium, exactly and as estimated from hands."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def game_named(name: str) -> Game:
 
 
 def lost(game: Game, position: int, bot: Bot) -> tuple[float, float]:
-    """What a bot wins in a position against an equilibrium, and what its decisions cost, over every deal and action."""
+    """Return the winnings in a position against an equilibrium and the cost of the decisions, over all deals."""
     equilibrium, costs = EquilibriumBot(seed=1), action_costs(game)
     deals = [
         Deal((cards[:1], cards[1:2]), cards[2:]) for cards in permutations(game.deck, 2 + game.board_cards_by_round[-1])
@@ -47,8 +47,8 @@ def lost(game: Game, position: int, bot: Bot) -> tuple[float, float]:
                 cost += chance * (cost_after + here)
         return won, cost
 
-    found = [walk(betting_start(game), deal) for deal in deals]
-    won, cost = (sum(values) / len(deals) for values in zip(*found, strict=True))
+    report = [walk(betting_start(game), deal) for deal in deals]
+    won, cost = (sum(values) / len(deals) for values in zip(*report, strict=True))
     return won, cost
 
 
@@ -92,23 +92,23 @@ def by_deal(records: Iterable[HandRecord]) -> Iterator[list[tuple[str, HandRecor
 
 def test_deviations_in_hands_are_counted() -> None:
     deals = list(played("calling", "random?seed=9"))
-    found = deviations_of(deals, "A")
-    assert found == pickle.loads(pickle.dumps(found)) == deviations_of(deals)
-    assert (found.hands, found.deals) == (600, 300)
-    worst = found.situations[0]
+    report = deviations_of(deals, "A")
+    assert report == pickle.loads(pickle.dumps(report)) == deviations_of(deals)
+    assert (report.hands, report.deals) == (600, 300)
+    worst = report.situations[0]
     assert worst.name == "2nd, J, after bet"
     (played_,) = worst.choices
     assert (played_.did, played_.chance, played_.cost) == ("call", 0, pytest.approx(1))
     assert worst.cost.mean == pytest.approx(100 * played_.times / 600)
-    assert found.decisions == sum(one.times for situation in found.situations for one in situation.choices)
-    assert found.cost.mean == pytest.approx(sum(one.cost.mean for one in found.situations))
+    assert report.decisions == sum(one.times for situation in report.situations for one in situation.choices)
+    assert report.cost.mean == pytest.approx(sum(one.cost.mean for one in report.situations))
     assert worst.cost.half_width is not None
     assert 0 < worst.cost.half_width < worst.cost.mean
 
 
 def test_equilibrium_has_no_cost() -> None:
-    found = deviations_of(played("equilibrium?seed=4", "random?seed=9"), "A")
-    assert (found.cost.mean, found.cost.half_width) == (0, 0)
+    report = deviations_of(played("equilibrium?seed=4", "random?seed=9"), "A")
+    assert (report.cost.mean, report.cost.half_width) == (0, 0)
 
 
 def test_intervals_contain_the_expected_cost() -> None:
@@ -118,9 +118,9 @@ def test_intervals_contain_the_expected_cost() -> None:
     for seed in range(20):
         bots = [make_bot("calling"), EquilibriumBot(seed=seed)]
         records = self_play("kuhn", bots, deals=60, seed=seed, names=("A", "B"))
-        found = deviations_of(by_deal(records), "A")
-        assert found.cost.half_width is not None
-        outside += abs(found.cost.mean - 100 * expected) > found.cost.half_width
+        report = deviations_of(by_deal(records), "A")
+        assert report.cost.half_width is not None
+        outside += abs(report.cost.mean - 100 * expected) > report.cost.half_width
     assert outside <= 2
 
 

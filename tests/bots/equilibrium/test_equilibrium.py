@@ -26,7 +26,7 @@ PLAYED = [find_game(name)[0] for name in GAMES]
 
 
 @pytest.mark.parametrize("name", GAMES)
-def test_what_it_tells_is_an_equilibrium(name: str) -> None:
+def test_policy_is_an_equilibrium(name: str) -> None:
     game = find_game(name)[1]
     form = sequence_form(small_game(game))
     plans = tuple(plan_of_bot(form, game, player, EquilibriumBot()) for player in (0, 1))
@@ -61,7 +61,7 @@ def test_the_tables_can_be_made_anew() -> None:
         assert LinearProgram(sequence_form(rank_game(game))).solve().value == pytest.approx(VALUES[name], abs=1e-12)
 
 
-def test_a_damaged_table() -> None:
+def test_damaged_table_is_refused() -> None:
     with open(table_path("leduc"), "rb") as file:
         data = file.read()
     with pytest.raises(TableError, match="damaged or of another version; reinstall it"):

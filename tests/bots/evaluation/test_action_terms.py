@@ -70,15 +70,16 @@ def test_probabilities_are_checked() -> None:
     record = all_hands(small_game("kuhn"), (uniform, uniform))[0].record
 
     class StatePolicy:
-        def __init__(self, found: Mapping[Action, float] | None) -> None:
-            self.found = found
+        def __init__(self, policy_of_state: Mapping[Action, float] | None) -> None:
+            self.found = policy_of_state
 
         def policy(self, view: View) -> Mapping[Action, float] | None:
             return self.found
 
-    def ask(found: Mapping[Action, float] | None) -> Mapping[Action, float] | None:
+    def ask(policy_of_state: Mapping[Action, float] | None) -> Mapping[Action, float] | None:
         return policy_at(
-            StatePolicy(found), View(betting_start(record.game), record.betting.rounds[0][0][0], 0, ((), ()), ())
+            StatePolicy(policy_of_state),
+            View(betting_start(record.game), record.betting.rounds[0][0][0], 0, ((), ()), ()),
         )
 
     assert ask(None) is None

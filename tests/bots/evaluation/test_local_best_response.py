@@ -198,11 +198,11 @@ def test_interruption_loses_no_finished_part(tmp_path: Path, monkeypatch: pytest
 def test_ends() -> None:
     exploitation = Exploitation(LIMIT, "mfs", ("fcr",), seed=4)
     played = [play_part(exploitation, part) for part in range(4)]
-    (found,) = lower_bounds(exploitation, played)
-    assert len(found.by_end) == len(ENDS)
-    assert sum(part.mean for part in found.by_end) == pytest.approx(found.raw.mean)
-    assert found.won.half_width is not None
-    assert found.won.half_width == found.joint_half_width, "of one set"
+    (bounds,) = lower_bounds(exploitation, played)
+    assert len(bounds.by_end) == len(ENDS)
+    assert sum(part.mean for part in bounds.by_end) == pytest.approx(bounds.raw.mean)
+    assert bounds.won.half_width is not None
+    assert bounds.won.half_width == bounds.joint_half_width, "of one set"
     (few,) = lower_bounds(exploitation, played[:1])
     assert few.won.half_width is None
 
@@ -278,12 +278,12 @@ def test_exploitation_of_a_caller_in_limit() -> None:
     """1160 ± 25 mbb, measured by another program over 12,000 deals."""
     exploitation = Exploitation(LIMIT, "calling", ("fcr", "c/fcr/fcr/fcr"), seed=8)
     played = [play_part(exploitation, part) for part in range(80)]
-    found, waiting = lower_bounds(exploitation, played)
-    assert found.won.half_width is not None
-    assert abs(found.won.mean - 1160) < 25 + 1.3 * found.won.half_width
-    assert waiting.won.mean < found.won.mean
-    assert found.variance_ratio is not None
-    assert found.variance_ratio > 1.5, "taking luck off saves hands"
+    bounds, waiting = lower_bounds(exploitation, played)
+    assert bounds.won.half_width is not None
+    assert abs(bounds.won.mean - 1160) < 25 + 1.3 * bounds.won.half_width
+    assert waiting.won.mean < bounds.won.mean
+    assert bounds.variance_ratio is not None
+    assert bounds.variance_ratio > 1.5, "taking luck off saves hands"
     terms = np.concatenate(played)[..., 2:].mean(axis=2)
     errors = terms.std(axis=0) / len(terms) ** 0.5
     assert (np.abs(terms.mean(axis=0)) <= 5 * errors + 1e-9).all(), "every term is 0 on average"

@@ -74,11 +74,11 @@ def end_of(opponent: RangeOfPolicy, sets: ActionSets, deal: Deal, position: Posi
 
 def by_ranks(game: Game) -> list[tuple[Deal, float]]:
     """A deal of each combination of ranks, and its probability: nothing here looks at suits."""
-    found: dict[tuple[int, ...], list[Deal]] = defaultdict(list)
+    results: dict[tuple[int, ...], list[Deal]] = defaultdict(list)
     for deal in all_deals(game):
-        found[tuple([card >> 2 for card in (*deal.hole_cards[0], *deal.hole_cards[1], *deal.board)])].append(deal)
-    whole = sum(map(len, found.values()))
-    return [(deals[0], len(deals) / whole) for deals in found.values()]
+        results[tuple([card >> 2 for card in (*deal.hole_cards[0], *deal.hole_cards[1], *deal.board)])].append(deal)
+    whole = sum(map(len, results.values()))
+    return [(deals[0], len(deals) / whole) for deals in results.values()]
 
 
 def over_the_tree(game: Game, strategy: Strategy, actions: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -86,13 +86,13 @@ def over_the_tree(game: Game, strategy: Strategy, actions: str) -> tuple[np.ndar
     opponent = RangeOfPolicy(game, Known(strategy), "known")
     sets = ActionSets(actions, game.is_limit)
     deals = by_ranks(game)
-    found = [
+    results = [
         (often * probability / 2, end_of(opponent, sets, deal, position, answers), kept)
         for deal, often in deals
         for position in (Position(0), Position(1))
         for probability, answers, kept in every_line(opponent, strategy, sets, deal, position)
     ]
-    chances, won, kept = zip(*found, strict=True)
+    chances, won, kept = zip(*results, strict=True)
     return np.array(chances), np.array(won), np.array(kept)
 
 
@@ -136,10 +136,10 @@ def test_many_raises_at_once_equal_single_ones() -> None:
     by_holding = StatePolicy(betting, {one: np.full(1326, chance) for one, chance in told.chances.items()})
     assert len(told.chances) > 1_000
     for action in (FOLD, CALL, raise_to(900), raise_to(1_500)):
-        found = []
+        results = []
         for one in (told, by_holding):
             luck = Luck(opponent, Position(1 - betting.acting_position), hole)
             luck.draw(one, tuple(board), action)
-            found.append(luck.terms)
-        assert found[0] == pytest.approx(found[1], abs=1e-9)
-        assert np.abs(found[0]).max() > 0
+            results.append(luck.terms)
+        assert results[0] == pytest.approx(results[1], abs=1e-9)
+        assert np.abs(results[0]).max() > 0

@@ -66,8 +66,8 @@ def test_of_a_file(tmp_path: Path, view_of: ViewOf) -> None:
     view = view_of("nolimit", "MATCHSTATE:1:0:cr300:|9s8h")
     assert parse_policy(f"file:{path}", NOLIMIT).policy(view) is None
     path.write_text("MATCHSTATE:1:0:cr300:|9s8h  f 0.2 c 0.5 r900 0.3\n")
-    found = policy_at(parse_policy(f"file:{path}", NOLIMIT), view)
-    assert found == pytest.approx({FOLD: 0.2, CALL: 0.5, raise_to(900): 0.3})
+    policy_here = policy_at(parse_policy(f"file:{path}", NOLIMIT), view)
+    assert policy_here == pytest.approx({FOLD: 0.2, CALL: 0.5, raise_to(900): 0.3})
 
 
 @pytest.mark.parametrize(

@@ -32,7 +32,7 @@ def played(*bots: Bot, hands: int, game: str = "limit") -> Iterator[list[tuple[s
 def test_deviations_are_played_out() -> None:
     """The slow twin: beside one who calls, folding costs what the showdown would have brought."""
     deals = list(played(Folding(), make_bot("raising"), hands=30))
-    found = leaks_against_policy(deals, "A", make_bot("calling"), "calling")
+    report = leaks_against_policy(deals, "A", make_bot("calling"), "calling")
     lost, folds = 0.0, 0
     for deal in deals:
         for _, record in deal:
@@ -45,10 +45,10 @@ def test_deviations_are_played_out() -> None:
                     state = state.after(CALL)
                 lost += record.values[at] - hand_values(state, record.deal)[at]
                 folds += 1
-    everything = next(cell for cell in found.cells if cell.dimension == "everything")
-    assert found.diverged == everything.deals == folds > 12
+    everything = next(cell for cell in report.cells if cell.dimension == "everything")
+    assert report.diverged == everything.deals == folds > 12
     assert everything.won.mean * 60 / 100 == pytest.approx(lost)
-    assert found == leaks_against_policy(deals, "A", make_bot("calling"), "calling")
+    assert report == leaks_against_policy(deals, "A", make_bot("calling"), "calling")
 
 
 def _states(record: HandRecord) -> Iterator[BettingState]:
@@ -60,17 +60,17 @@ def _states(record: HandRecord) -> Iterator[BettingState]:
 
 
 def test_largest_leak_is_first() -> None:
-    found = leaks_against_policy(played(Folding(), make_bot("raising"), hands=60), "A", make_bot("calling"), "calling")
-    assert found.leaks[0].name.startswith("river, facing a ")
-    assert found.leaks[0].choices[0][:2] == ("fold", "call")
+    report = leaks_against_policy(played(Folding(), make_bot("raising"), hands=60), "A", make_bot("calling"), "calling")
+    assert report.leaks[0].name.startswith("river, facing a ")
+    assert report.leaks[0].choices[0][:2] == ("fold", "call")
 
 
 @pytest.mark.parametrize("game", ["limit", pytest.param("nolimit", marks=pytest.mark.slow), "limit3"])
 def test_player_of_the_policy_has_no_leaks(game: str) -> None:
     bots = [make_bot(f"random?seed={seed}") for seed in range(3 if game == "limit3" else 2)]
-    found = leaks_against_policy(played(*bots, hands=12, game=game), "A", make_bot("random?seed=99"), "random")
-    assert found.diverged > 10
-    assert not any(cell.is_leak for cell in found.cells)
+    report = leaks_against_policy(played(*bots, hands=12, game=game), "A", make_bot("random?seed=99"), "random")
+    assert report.diverged > 10
+    assert not any(cell.is_leak for cell in report.cells)
 
 
 @pytest.mark.slow
@@ -80,8 +80,8 @@ def test_player_of_the_policy_rarely_has_a_leak() -> None:
     for seed in range(200):
         records = self_play("limit", [make_bot(f"random?seed={seed}"), make_bot("raising")], deals=30, seed=seed)
         deals = [[(record.match_name, record)] for record in records]
-        found = leaks_against_policy(deals, None, make_bot("random?seed=999"), "random")
-        shown += any(cell.is_leak for cell in found.cells)
+        report = leaks_against_policy(deals, None, make_bot("random?seed=999"), "random")
+        shown += any(cell.is_leak for cell in report.cells)
     assert shown <= 20  # Binomial(200, 0.05) exceeds 20 once in a thousand times
 
 

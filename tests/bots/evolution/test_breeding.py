@@ -72,15 +72,15 @@ def test_roulette() -> None:
 
 
 def test_signed_wheel_walks_back_over_negative_numbers() -> None:
-    found = np.zeros(len(FITNESS))
+    frequencies = np.zeros(len(FITNESS))
     for point in (np.arange(DRAWS) + 0.5) / DRAWS * FITNESS.sum():
         left, at = point, -1
         while left > 0:
             at += 1
             left -= FITNESS[at]
-        found[at] += 1 / DRAWS
-    assert found[1] == 0
-    assert shares(signed_roulette_selection) == pytest.approx(found, abs=0.01)
+        frequencies[at] += 1 / DRAWS
+    assert frequencies[1] == 0
+    assert shares(signed_roulette_selection) == pytest.approx(frequencies, abs=0.01)
     with pytest.raises(EvolutionError, match="cannot turn: the fitness of all sums to -2, and it has to be above 0"):
         signed_roulette_selection(np.array([1.0, -3.0]), 1, generator())
 
@@ -135,9 +135,9 @@ def test_masks(genes: int, pairs: int, seed: int, name: str) -> None:
 )
 def test_every_gene_has_its_chance(crossover: Crossover) -> None:
     used = np.ones((DRAWS // 10, 10), bool)
-    found = crossover(used, generator()).mean(axis=0)
+    frequencies = crossover(used, generator()).mean(axis=0)
     expected = np.arange(10) / 9 if crossover is one_point_crossover else [0.3] * 10
-    assert found == pytest.approx(expected, abs=0.02)
+    assert frequencies == pytest.approx(expected, abs=0.02)
 
 
 def test_one_operator_for_a_whole_generation() -> None:

@@ -1,4 +1,4 @@
-"""Whole evolutions: they find what there is to find, and an interruption or a division of the work changes nothing."""
+"""Whole evolutions: their results, their interruption, and the division of their work."""
 
 from __future__ import annotations
 

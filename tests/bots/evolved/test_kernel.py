@@ -26,13 +26,13 @@ def deals() -> DealSet:
 def test_hands_as_by_the_rule_book(deals: DealSet, odds: Odds, rake: bool) -> None:
     chromosomes = GENOME.random(10, np.random.default_rng(5))
     evaluator = TableEvaluator(len(deals.cards), 3, TRIALS, odds, rake)
-    found = evaluator(chromosomes[:1], np.zeros(1, np.uint64), chromosomes[1:])
+    result = evaluator(chromosomes[:1], np.zeros(1, np.uint64), chromosomes[1:])
     slow = played_slowly(deals, chromosomes, [odds] * 10, rake)
     assert len(slow.flops) == 10 * len(deals.flops)
-    assert found.against is not None
-    assert [found.fitness[0], *found.against[0]] == pytest.approx(slow.won, abs=1e-6)
-    assert found.used is not None
-    assert set(np.flatnonzero(found.used[0]).tolist()) == slow.used
+    assert result.against is not None
+    assert [result.fitness[0], *result.against[0]] == pytest.approx(slow.won, abs=1e-6)
+    assert result.used is not None
+    assert set(np.flatnonzero(result.used[0]).tolist()) == slow.used
     assert sum(slow.won) == pytest.approx(0, abs=1e-6) if not rake else sum(slow.won) < 0
 
 
@@ -68,12 +68,12 @@ def test_weights_are_chances_not_to_lose(deals: DealSet) -> None:
             for board in (3, 4, 5):
                 for opponents in (1, 2, 5, 9):
                     seen = cards[20 : 20 + board]
-                    found = (
+                    result = (
                         exact_equity(hole, seen)
                         if opponents == 1
                         else sampled_equity(hole, seen, opponents, trials=20_000)
                     )
-                    chance = found.win + found.tie
+                    chance = result.win + result.tie
                     error = max(np.sqrt(chance * (1 - chance) / TRIALS), 1 / TRIALS)
                     errors.append((deals.weights[number, pair, board - 3, opponents - 1] - chance) / error)
     assert np.abs(errors).max() < 4.5

@@ -1,4 +1,4 @@
-"""What players see, every quantity counted by hand from the betting."""
+"""Observations of players, every quantity counted by hand from the betting."""
 
 from __future__ import annotations
 

@@ -53,7 +53,7 @@ def test_mfs(seen: Observation, relation: float) -> None:
 
 
 def test_mfs_is_exact_where_it_is_fair() -> None:
-    """Whatever sums make a fair price, the relation is 1 and not a little less: rounding down would tell."""
+    """The relation of a fair price is 1 and not a little less, as rounding down would show."""
     for own in range(1, 200):
         for price in range(0, 200, 7):
             pot = 2 * own + price

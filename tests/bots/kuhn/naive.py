@@ -16,7 +16,7 @@ Strategy: TypeAlias = Mapping[str, Sequence[Fraction]]
 
 
 def exploitability(game: KuhnGame, first: Sequence[float], second: Sequence[float]) -> float:
-    """What both lose on average to their best answers; 0 in an equilibrium."""
+    """Return the mean loss of both to their best responses; 0 in an equilibrium."""
     plans = plan_of_genes(game, 0, first), plan_of_genes(game, 1, second)
     return of_plans.exploitability(sequence_form_of(game), plans)
 
@@ -27,7 +27,7 @@ def strategy(game: KuhnGame, genes: Sequence[float]) -> Strategy:
 
 
 def hand(game: KuhnGame, strategies: Sequence[Strategy], cards: Sequence[int]) -> Fraction:
-    """What player 0 wins on average with these cards."""
+    """Return the mean winnings of player 0 with these cards."""
     sizes = game.variant in (Variant.BREADTH, Variant.BOTH)
     raises = game.variant in (Variant.DEPTH, Variant.BOTH)
 

@@ -38,9 +38,9 @@ def test_dealt_game_is_that_of_the_laboratory(variant: Variant) -> None:
     plans = {name: [plan_of_bot(form, game, at, make_bot(f"kuhn-{name}")) for at in (0, 1)] for name in MODEL_NAMES}
     for one in MODEL_NAMES:
         for other in MODEL_NAMES:
-            found = expected_values(form, (plans[one][0], plans[other][1]))
+            outcome = expected_values(form, (plans[one][0], plans[other][1]))
             known = expected_value(KuhnGame(variant), models(variant)[one], models(variant)[other])
-            assert found == pytest.approx((known, -known), abs=1e-12)
+            assert outcome == pytest.approx((known, -known), abs=1e-12)
 
 
 def test_best_responses_over_the_wire() -> None:

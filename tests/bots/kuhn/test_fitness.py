@@ -1,4 +1,4 @@
-"""How fit strategies are, exactly and by hands drawn: held against hands told one by one and against exact chances."""
+"""Fitness of strategies, exact and by drawn hands, against single hands and exact probabilities."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def chance(chromosome: Any, answers: Any, card: int) -> float:
 
 
 def hand(game: KuhnGame, first: Any, second: Any, word: int) -> int:
-    """What the first player wins in the hand that a word decides."""
+    """Return the winnings of the first player in the hand that a word decides."""
     deal, point = divmod((word >> 11) * (2.0**-53 * 6), 1.0)
     one, other = list(permutations(range(3), 2))[int(deal)]
     end, won = 0.0, 0
@@ -68,9 +68,9 @@ def test_chances_of_all_payoffs(game: KuhnGame) -> None:
         won, by_end = payoff_chances(game, seat, genes(other))
         from bots.kuhn.fitness import contributions
 
-        found = contributions(game, seat, own).reshape(len(by_end), -1).T @ by_end
+        outcome = contributions(game, seat, own).reshape(len(by_end), -1).T @ by_end
         sign = -1 if seat else 1
-        assert {sign * int(amount): share for amount, share in zip(won, found[0], strict=True) if share} == (
+        assert {sign * int(amount): share for amount, share in zip(won, outcome[0], strict=True) if share} == (
             pytest.approx(expected)
         )
 
@@ -79,16 +79,16 @@ def test_chances_of_all_payoffs(game: KuhnGame) -> None:
 def test_exact_fitness_is_the_expected_value(game: KuhnGame) -> None:
     first, second = strategies(game, 5), strategies(game, 7, seed=2)
     values = np.array([[expected_value(game, genes(one), genes(other)) for other in second] for one in first])
-    found = against_model(game, 0, genes(second[0]), None, False, first, SEEDS[:5])
-    assert found.fitness == pytest.approx(values[:, 0])
-    found = against_model(game, 1, genes(first[0]), None, False, second, SEEDS[:7])
-    assert found.fitness == pytest.approx(-values[0])
-    found = against_rivals(game, True, first, SEEDS[:5], second)
-    assert found.fitness == pytest.approx(values.mean(axis=1))
-    assert found.totals == pytest.approx(-values.sum(axis=0))
-    found = against_both(game, genes(second[0]), None, False, first, SEEDS[:5], second)
-    assert found.fitness == pytest.approx((values.mean(axis=1) + values[:, 0]) / 2)
-    assert found.totals == pytest.approx(-values.sum(axis=0))
+    outcome = against_model(game, 0, genes(second[0]), None, False, first, SEEDS[:5])
+    assert outcome.fitness == pytest.approx(values[:, 0])
+    outcome = against_model(game, 1, genes(first[0]), None, False, second, SEEDS[:7])
+    assert outcome.fitness == pytest.approx(-values[0])
+    outcome = against_rivals(game, True, first, SEEDS[:5], second)
+    assert outcome.fitness == pytest.approx(values.mean(axis=1))
+    assert outcome.totals == pytest.approx(-values.sum(axis=0))
+    outcome = against_both(game, genes(second[0]), None, False, first, SEEDS[:5], second)
+    assert outcome.fitness == pytest.approx((values.mean(axis=1) + values[:, 0]) / 2)
+    assert outcome.totals == pytest.approx(-values.sum(axis=0))
 
 
 @pytest.mark.parametrize(("trials", "share"), [(1, 0.3), (7, 0.5), (40, 0.93), (1010, 0.01), (1010, 0.4)])
@@ -96,8 +96,8 @@ def test_binomial_numbers_have_their_probabilities(trials: int, share: float) ->
     binomial: Any = kernel.binomial
     points = 4_000
     logs = np.concatenate([[0.0], np.cumsum(np.log(np.arange(1, trials + 1)))])
-    found = [binomial.py_func(trials, share, (at + 0.5) / points, logs) for at in range(points)]
-    counts = np.bincount(found, minlength=trials + 1) / points
+    outcome = [binomial.py_func(trials, share, (at + 0.5) / points, logs) for at in range(points)]
+    counts = np.bincount(outcome, minlength=trials + 1) / points
     exact = [comb(trials, k) * share**k * (1 - share) ** (trials - k) for k in range(trials + 1)]
     assert counts == pytest.approx(exact, abs=1.01 / points)
     assert [binomial.py_func(trials, edge, 0.5, logs) for edge in (0.0, 1.0)] == [0, trials]
@@ -149,7 +149,7 @@ def test_exact_fitness_finds_the_best_response() -> None:
 
 
 class TestAsPublished:
-    """What each mistake of the listing does."""
+    """Effects of the mistakes in the listing."""
 
     def test_second_player_is_paid_the_winnings_of_the_model(self) -> None:
         rational = model("rational", Variant.CLASSIC)
@@ -199,20 +199,20 @@ class TestHands:
     @pytest.mark.parametrize("game", GAMES, ids=str)
     def test_hands_as_told_one_by_one(self, game: KuhnGame) -> None:
         first, second = strategies(game, 6), strategies(game, 50, seed=2)
-        found = against_rivals(game, False, first, SEEDS[:6], second)
+        outcome = against_rivals(game, False, first, SEEDS[:6], second)
         won = [
             [hand(game, one, other, mixed((int(seed) + (at + 1) * STEP) & MASK_64)) for at, other in enumerate(second)]
             for one, seed in zip(first, SEEDS, strict=False)
         ]
-        assert found.fitness.tolist() == [sum(row) / 50 for row in won]
-        assert found.totals is not None
-        assert found.totals.tolist() == [-sum(column) for column in zip(*won, strict=True)]
+        assert outcome.fitness.tolist() == [sum(row) / 50 for row in won]
+        assert outcome.totals is not None
+        assert outcome.totals.tolist() == [-sum(column) for column in zip(*won, strict=True)]
 
     def test_sums_are_halved_as_in_the_listing(self) -> None:
         game = KuhnGame(Variant.DEPTH)
         first, second = strategies(game, 4), strategies(game, 9, seed=2)
         rational = np.array(model("rational", Variant.DEPTH))[:, None]
-        found = against_both(game, genes(rational), 9, True, first, SEEDS[:4], second)
+        outcome = against_both(game, genes(rational), 9, True, first, SEEDS[:4], second)
         won, paid = [0.0] * 4, [0.0] * 9
         for i, (one, seed) in enumerate(zip(first, SEEDS.tolist(), strict=False)):
             for j, other in enumerate(second):
@@ -220,9 +220,9 @@ class TestHands:
                 of_model = hand(game, one, rational, mixed(((seed ^ MASK_64) + (j + 1) * STEP) & MASK_64))
                 won[i] = (won[i] + result + of_model) / 2
                 paid[j] = (paid[j] - result - of_model) / 2
-        assert found.fitness == pytest.approx(np.array(won) / 9)
-        assert found.totals is not None
-        assert found.totals / 4 == pytest.approx(np.array(paid) / 9)
+        assert outcome.fitness == pytest.approx(np.array(won) / 9)
+        assert outcome.totals is not None
+        assert outcome.totals / 4 == pytest.approx(np.array(paid) / 9)
 
     def test_numbers_of_payoffs_drawn_are_distributed_as_hands_are(self) -> None:
         """The sum of a few hands against its exact distribution, for numbers drawn and for hands drawn."""
@@ -243,8 +243,8 @@ class TestHands:
         hands = np.rint(against_rivals(game, False, many, seeds, again).fitness * games)
         likely = {total: share for total, share in exact.items() if share * players >= 10}
         rest = players * (1 - sum(likely.values()))
-        for found in (sums, hands):
-            counts = np.array([(found == total).sum() for total in likely] + [0])
+        for outcome in (sums, hands):
+            counts = np.array([(outcome == total).sum() for total in likely] + [0])
             counts[-1] = players - counts.sum()
             expected = np.array([share * players for share in likely.values()] + [max(rest, 1e-9)])
             chi_square = ((counts - expected) ** 2 / expected)[: -1 if rest < 10 else None].sum()
@@ -256,8 +256,8 @@ class TestHands:
         folder = model("folder", Variant.CLASSIC)
         bets = np.ones((3, 6, 1))
         for pays_model, mean in ((False, 1.0), (True, -1.0)):
-            found = against_model(game, 0, folder, 1010, pays_model, bets, SEEDS[:3])
-            assert found.fitness.tolist() == [mean] * 3
+            outcome = against_model(game, 0, folder, 1010, pays_model, bets, SEEDS[:3])
+            assert outcome.fitness.tolist() == [mean] * 3
 
     @pytest.mark.parametrize("game", GAMES, ids=str)
     def test_ends_come_four_at_a_time(self, game: KuhnGame) -> None:

@@ -1,4 +1,4 @@
-"""What runs with the work's parameters come to, with seeds fixed, within the spread seen over many seeds."""
+"""Results of runs with the parameters of the work, with fixed seeds, within the spread over many seeds."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ MEASURE = script("studies/measure_kuhn.py")
 @cache
 def result(name: str, seed: int) -> KuhnResult:
     settings, generations = MEASURE.settings_of(name)
-    found: KuhnResult = MEASURE.run(replace(settings, seed=seed), generations)
-    return found
+    outcome: KuhnResult = MEASURE.run(replace(settings, seed=seed), generations)
+    return outcome
 
 
 def signs(genes: tuple[float, ...]) -> str:
@@ -30,9 +30,11 @@ def signs(genes: tuple[float, ...]) -> str:
     return "".join("0" if gene < 0.05 else "1" if gene > 0.95 else "~" for gene in genes)
 
 
-def agree(found: str, expected: str) -> bool:
+def agree(outcome: str, expected: str) -> bool:
     """Every 0 and 1 that is expected is found, or nearly so."""
-    return all(sign == wanted for sign, wanted in zip(found, expected.replace(" ", ""), strict=True) if wanted in "01")
+    return all(
+        sign == wanted for sign, wanted in zip(outcome, expected.replace(" ", ""), strict=True) if wanted in "01"
+    )
 
 
 @pytest.mark.parametrize(
@@ -51,14 +53,14 @@ def agree(found: str, expected: str) -> bool:
 )
 @pytest.mark.parametrize("seed", [1, 2])
 def test_against_a_model(name: str, mean: float, best: float, genes: str, seed: int) -> None:
-    found = result(name, seed)
+    outcome = result(name, seed)
     # Four standard deviations, as the means against Caller spread over 50 seeds.
-    assert found.mean[-1] == pytest.approx(mean, abs=0.009)
-    assert found.record == pytest.approx(best, abs=0.05)
-    assert found.record_value is not None
-    assert found.record_value < found.record or name == "classic-folder-1"
+    assert outcome.mean[-1] == pytest.approx(mean, abs=0.009)
+    assert outcome.record == pytest.approx(best, abs=0.05)
+    assert outcome.record_value is not None
+    assert outcome.record_value < outcome.record or name == "classic-folder-1"
     # A few mutants keep a mean gene from the very end.
-    rounded = tuple(0.0 if gene < 0.08 else 1.0 if gene > 0.92 else gene for gene in found.genes)
+    rounded = tuple(0.0 if gene < 0.08 else 1.0 if gene > 0.92 else gene for gene in outcome.genes)
     assert agree(signs(rounded), genes)
 
 
@@ -76,14 +78,14 @@ def test_selections() -> None:
 
 
 def test_co_evolution() -> None:
-    found = result("coevolution-classic", 1)
-    assert fmean(found.mean[200:]) == pytest.approx(-1 / 18, abs=0.004)
-    assert [-mean for mean in found.rivals_mean] == pytest.approx(found.mean)
-    assert exploitability_of(KuhnGame(), 0, found.average) < 0.03
-    assert exploitability_of(KuhnGame(), 1, found.rival_average) < 0.03
+    outcome = result("coevolution-classic", 1)
+    assert fmean(outcome.mean[200:]) == pytest.approx(-1 / 18, abs=0.004)
+    assert [-mean for mean in outcome.rivals_mean] == pytest.approx(outcome.mean)
+    assert exploitability_of(KuhnGame(), 0, outcome.average) < 0.03
+    assert exploitability_of(KuhnGame(), 1, outcome.rival_average) < 0.03
 
 
 def test_the_mixed_approach() -> None:
-    found = result("mixed-classic", 1)
-    assert fmean(found.mean[200:]) == pytest.approx(-1 / 72, abs=0.006)
-    assert found.average == pytest.approx((0, 0, 0, 0, 1 / 3, 1), abs=0.1)
+    outcome = result("mixed-classic", 1)
+    assert fmean(outcome.mean[200:]) == pytest.approx(-1 / 72, abs=0.006)
+    assert outcome.average == pytest.approx((0, 0, 0, 0, 1 / 3, 1), abs=0.1)

@@ -45,8 +45,8 @@ def genes_of(game: KuhnGame, seed: int) -> Genes:
 
 @pytest.fixture(params=GAMES, ids=lambda game: game.variant.value + "-C2" * game.tens_as_twos)
 def game(request: pytest.FixtureRequest) -> KuhnGame:
-    found: KuhnGame = request.param
-    return found
+    outcome: KuhnGame = request.param
+    return outcome
 
 
 def test_the_genes_of_each_game() -> None:
@@ -99,10 +99,10 @@ def test_best_answers_are_the_best_of_all_pure_ones(game: KuhnGame, seat: int) -
         opponent = models(game.variant)["bluffer"]
     else:
         opponent = genes_of(game, 7)
-    found = best_answer(game, seat, opponent)
-    assert found.value == pytest.approx(float(naive.best_value(game, seat, opponent)), abs=1e-12)
-    pair = (found.genes, opponent) if seat == 0 else (opponent, found.genes)
-    assert found.value == pytest.approx((-1) ** seat * expected_value(game, *pair), abs=1e-12)
+    outcome = best_answer(game, seat, opponent)
+    assert outcome.value == pytest.approx(float(naive.best_value(game, seat, opponent)), abs=1e-12)
+    pair = (outcome.genes, opponent) if seat == 0 else (opponent, outcome.genes)
+    assert outcome.value == pytest.approx((-1) ** seat * expected_value(game, *pair), abs=1e-12)
 
 
 @pytest.mark.parametrize("variant", Variant)
@@ -112,9 +112,9 @@ def test_the_models_and_their_values(variant: Variant) -> None:
         assert players[name] == tuple(gene for row in game.rows for gene in rows[row])
     for pair, value in EXACT["values"][variant.value].items():
         one, other = pair.replace(" (P1)", "").replace(" (P2)", "").split(" vs ")
-        found = expected_value(game, players[one], players[other])
-        assert found == pytest.approx(value, abs=5.1e-6)
-        assert found == pytest.approx(float(naive.expected_value(game, players[one], players[other])), abs=1e-12)
+        outcome = expected_value(game, players[one], players[other])
+        assert outcome == pytest.approx(value, abs=5.1e-6)
+        assert outcome == pytest.approx(float(naive.expected_value(game, players[one], players[other])), abs=1e-12)
 
 
 @pytest.mark.parametrize("variant", Variant)
@@ -123,19 +123,19 @@ def test_the_best_answers_to_the_models(variant: Variant) -> None:
         opponent, _, rule = name.partition(" (")
         game, genes = KuhnGame(variant, tens_as_twos=bool(rule)), models(variant)[opponent]
         for seat, known in enumerate(seats.values()):
-            found = best_answer(game, seat, genes)
-            pair = (found.genes, genes) if seat == 0 else (genes, found.genes)
-            assert found.value == pytest.approx(known["value"], abs=6e-10)
+            outcome = best_answer(game, seat, genes)
+            pair = (outcome.genes, genes) if seat == 0 else (genes, outcome.genes)
+            assert outcome.value == pytest.approx(known["value"], abs=6e-10)
             is_tied_with_chips = variant is Variant.BOTH and opponent in ("rational", "bluffer")
             if not is_tied_with_chips:
                 # Where two best answers put in different amounts, the other program took the other one.
                 assert standard_deviation(game, *pair) == pytest.approx(known["sd"], abs=6e-7)
             if rule and seat == 1:
                 # The other program has the gaps of bets of 2 alone, and other signs for what never decides.
-                assert found.symbols()[12:15] == known["symbols"][12:15]
+                assert outcome.symbols()[12:15] == known["symbols"][12:15]
                 continue
-            assert found.symbols() == known["symbols"]
-            for gap, other in zip(found.gaps, known["gaps"], strict=True):
+            assert outcome.symbols() == known["symbols"]
+            for gap, other in zip(outcome.gaps, known["gaps"], strict=True):
                 assert gap == (None if other is None else pytest.approx(other, abs=6e-7))
 
 
@@ -154,7 +154,7 @@ def test_beyond_the_family_there_is_no_equilibrium(first: Genes) -> None:
 
 
 def test_the_strategies_that_the_work_prints() -> None:
-    """What a best answer takes from them, and what they win from the first four models."""
+    """Winnings of best responses against them, and theirs against the first four models."""
     game, players = KuhnGame(), models(Variant.CLASSIC)
     printed = {
         "coevo_P1": (0, (0.1, 0, 0.43, 0.01, 0.56, 1)),
@@ -210,7 +210,7 @@ def test_the_spread_of_a_sure_thing_and_of_a_coin() -> None:
     assert math.isclose(sum(payoffs(KuhnGame(), (0.5,) * 6, (0.5,) * 6).values()), 1)
 
 
-def test_what_is_refused() -> None:
+def test_invalid_genes_and_games_are_refused() -> None:
     with pytest.raises(EvolutionError, match="the game depth has 12 genes, 4 rows of 3, not 6"):
         expected_value(KuhnGame(Variant.DEPTH), [0.5] * 6, [0.5] * 12)
     with pytest.raises(EvolutionError, match=r"the gene C Q is 1\.5: a gene is a probability, 0 to 1"):

@@ -265,8 +265,8 @@ def test_text_of_a_file() -> None:
 def test_damaged_memories_are_refused(tmp_path: Path, changes: dict[str, object], problem: str) -> None:
     path = tmp_path / "x.memory"
     write_memory(path, random_memory(6)[0])
-    found = read_artifact(path, _KIND)
-    write_artifact(path, _KIND, {**found.header, **changes}, bytes(found.contents))
+    outcome = read_artifact(path, _KIND)
+    write_artifact(path, _KIND, {**outcome.header, **changes}, bytes(outcome.contents))
     with pytest.raises(BotFileError) as raised:
         read_memory(path)
     assert str(raised.value).startswith(f"{path}: it is damaged: {problem}")

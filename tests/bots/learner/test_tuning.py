@@ -75,17 +75,17 @@ def test_the_report_judges_by_the_seeds(tmp_path: Path) -> None:
         (-10.0, "is a loss: -10 mbb/g"),
         (-0.4, "is not significant: +0 mbb/g"),
     ):
-        found = tuning_document(_SETTINGS, measured, {"default": seeds, "evolution": seeds + gain + seeds % 2})
-        assert f"over the default constants {verdict}" in found.sentences[0]
+        report = tuning_document(_SETTINGS, measured, {"default": seeds, "evolution": seeds + gain + seeds % 2})
+        assert f"over the default constants {verdict}" in report.sentences[0]
 
 
 def test_constants_are_compared_on_the_same_deals(tmp_path: Path) -> None:
     done: list[float | None] = []
     sets = {"default": Constants(), "other": Constants(big_qty=2)}
-    found = check(_SETTINGS, sets, (2, 3), tmp_path, show=lambda part, so_far="": done.append(part))
+    report = check(_SETTINGS, sets, (2, 3), tmp_path, show=lambda part, so_far="": done.append(part))
     assert done == [0.5, 1.0]
     for name, constants in sets.items():
-        assert found[name].tolist() == [measured_mbb(_SETTINGS, constants, seed) for seed in (2, 3)]
+        assert report[name].tolist() == [measured_mbb(_SETTINGS, constants, seed) for seed in (2, 3)]
 
 
 def test_repeated_measurements_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -98,9 +98,9 @@ def test_repeated_measurements_are_kept(tmp_path: Path, monkeypatch: pytest.Monk
 
     monkeypatch.setattr(tuning, "measured_mbb", counted)
     other = Constants(big_qty=2)
-    found = check(_SETTINGS, {"default": Constants(), "other": other}, (2, 3, 4), tmp_path)
+    report = check(_SETTINGS, {"default": Constants(), "other": other}, (2, 3, 4), tmp_path)
     assert calls == [(other, 2), (other, 3), (Constants(), 4), (other, 4)]
-    assert found["default"].tolist() == [*first, 7.0]
+    assert report["default"].tolist() == [*first, 7.0]
     (tmp_path / "anew.jsonl").write_text((tmp_path / "anew.jsonl").read_text("utf-8") + "[1, 2]\n", "utf-8")
     with pytest.raises(BotFileError, match="or is damaged"):
         check(_SETTINGS, {"default": Constants()}, (2, 3), tmp_path)

@@ -28,7 +28,7 @@ class Words:
 
 
 def holdings(view: View, left_out: float) -> tuple[list[Card], list[tuple[Card, Card]]]:
-    """What is unseen, and the hands that the opponent is left with, the weakest first."""
+    """Return the unseen cards and the possible hands of the opponent, the weakest first."""
     hole, board = view.hole_cards, view.board
     unseen = [Card(card) for card in range(52) if card not in (*hole, *board)]
     hands = [(one, other) for at, one in enumerate(unseen) for other in unseen[at + 1 :]]

@@ -89,18 +89,18 @@ def test_the_kernel_plays_as_the_rule_book(as_published: bool, name: str) -> Non
     sizes = [2, 3, 10, 400]
     slow = won_slowly(as_published, simple, sizes[-1], 7)
     for hands in sizes:
-        found = balance(LIMIT, strategy, simple, hands=hands, seed=7)
+        result = balance(LIMIT, strategy, simple, hands=hands, seed=7)
         won = [chips / 2 / 10 for chips in slow[:hands]]
         mean = sum(won) / hands
         variance = sum((one - mean) ** 2 for one in won) / (hands - 1)
-        assert found.mean == pytest.approx(mean)
-        assert found.half_width == pytest.approx(1.959964 * (variance / hands) ** 0.5)
-        assert found.hands == hands
+        assert result.mean == pytest.approx(mean)
+        assert result.half_width == pytest.approx(1.959964 * (variance / hands) ** 0.5)
+        assert result.hands == hands
 
 
 @pytest.mark.slow
 def test_an_equilibrium_loses_to_nobody() -> None:
     balance = measurement().balance
     for number, simple in enumerate([*SIMPLE.values(), (0.5, 0.0, 0.5), (0.0, 0.5, 0.5), (0.2, 0.7, 0.1)]):
-        found = balance(LIMIT, preflop_strategy(), simple, hands=1_000_000, seed=number)
-        assert found.mean + found.half_width > 0
+        result = balance(LIMIT, preflop_strategy(), simple, hands=1_000_000, seed=number)
+        assert result.mean + result.half_width > 0

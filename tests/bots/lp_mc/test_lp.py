@@ -44,11 +44,11 @@ def test_policy_is_that_of_the_table(view_of: ViewOf, kind: type[LpBot | LpMcBot
         fold, call, raise_ = strategy.chances(betting, STARTING_HANDS.index(name))
         if not view.can_fold:
             fold, call = 0.0, fold + call
-        found = bot.policy(view)
-        assert found is not None
-        assert found == {a: p for a, p in ((FOLD, fold), (CALL, call), (RAISE, raise_)) if p}
-        assert sum(found.values()) == pytest.approx(1)
-        assert RAISE not in found or view.can_raise
+        outcome = bot.policy(view)
+        assert outcome is not None
+        assert outcome == {a: p for a, p in ((FOLD, fold), (CALL, call), (RAISE, raise_)) if p}
+        assert sum(outcome.values()) == pytest.approx(1)
+        assert RAISE not in outcome or view.can_raise
         assert view.comments == []
 
 

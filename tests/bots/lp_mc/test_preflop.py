@@ -190,7 +190,7 @@ SOLVED_BALANCES = {"raising": 0.0403, "random": 0.1290, "calling": -0.0505}
 
 
 def counted(chances: np.ndarray) -> list[int]:
-    """How many hands take each action for certain."""
+    """Count the hands that take each action for certain."""
     return [int((row > 1 - 1e-9).sum()) for row in chances]
 
 

@@ -41,12 +41,12 @@ def check(rng: random.Random, round_: int, **options: Any) -> None:
     chosen = SimulationOptions(**options)
     view, model = situation(rng, round_, chosen.prior)
     start = rng.getrandbits(64)
-    found = simulate(view, model, chosen, start)
+    outcome = simulate(view, model, chosen, start)
     slow = simulate_slowly(view, model, chosen, start)
-    assert found.call == pytest.approx(slow[ActionKind.CALL], abs=1e-9)
-    assert (found.raise_ is None) == (ActionKind.RAISE not in slow)
-    if found.raise_ is not None:
-        assert found.raise_ == pytest.approx(slow[ActionKind.RAISE], abs=1e-9)
+    assert outcome.call == pytest.approx(slow[ActionKind.CALL], abs=1e-9)
+    assert (outcome.raise_ is None) == (ActionKind.RAISE not in slow)
+    if outcome.raise_ is not None:
+        assert outcome.raise_ == pytest.approx(slow[ActionKind.RAISE], abs=1e-9)
 
 
 @pytest.mark.slow
@@ -78,9 +78,9 @@ def test_with_all_hands_the_share_is_the_exact_equity(board: str, round_: int) -
     sizes = np.full(batches, trials // batches, np.int64)
     holdings = holdings_by_strength(hole, cards)
     count_shares(np.array(hole, np.uint8), np.array(cards, np.uint8), *holdings, sizes, np.uint64(round_), shares)
-    found = shares / sizes / 2
+    outcome = shares / sizes / 2
     exact = exact_equity(hole, cards).equity
-    assert abs(found.mean() - exact) < 5 * found.std() / batches**0.5
+    assert abs(outcome.mean() - exact) < 5 * outcome.std() / batches**0.5
 
 
 def test_batches_share_the_trials() -> None:

@@ -89,7 +89,7 @@ def kind(hole: Sequence[str], board: Sequence[str]) -> str:
 
 
 def is_nut_flush(hole: Sequence[str], board: Sequence[str]) -> bool:
-    """Whether no other two cards make a higher flush, straight flushes aside."""
+    """Return whether no other two cards make a higher flush, straight flushes aside."""
     suit = next(s for s in "cdhs" if sum(card[1] == s for card in [*hole, *board]) >= 5)
 
     def flush(cards: Sequence[str]) -> list[int]:
@@ -100,7 +100,7 @@ def is_nut_flush(hole: Sequence[str], board: Sequence[str]) -> bool:
 
 
 class Board(NamedTuple):
-    """What a board is, each fact by itself."""
+    """Return each fact about a board."""
 
     most_of_a_suit: int
     is_straight_possible: bool
@@ -115,7 +115,7 @@ def board_facts(board: Sequence[str]) -> Board:
 
 @cache
 def _facts_of_ranks(ranks: frozenset[str]) -> tuple[bool, bool, bool]:
-    """Whether two cards, whether one card makes a straight, and whether three ranks stand in a row."""
+    """Return whether two cards or one card make a straight, and whether three ranks are in a row."""
     return (
         any(has_straight(ranks | {a, b}) for a, b in combinations_with_replacement(ORDER, 2)),
         any(has_straight(ranks | {a}) for a in ORDER),
@@ -141,7 +141,7 @@ def takes_aggressive(cell: str, name: str, hole: Sequence[str], board: Sequence[
 
 
 def pays_no_bet(name: str, board: Sequence[str]) -> bool:
-    """Whether the work folds to any bet: one card makes a straight, and the hand is below one."""
+    """Return whether the work folds to any bet, as one card makes a straight and the hand is below one."""
     is_below = not any(word in name for word in ("straight", "flush", "full_house"))
     return is_below and board_facts(board).is_four_to_straight
 

@@ -77,15 +77,15 @@ def test_every_cell_before_the_flop(view_of: ViewOf, group: str) -> None:
 
 def situations_before_the_flop(lines: dict[str, object]) -> list[tuple[str, str, int, int]]:
     """Line of the table, betting, our position, what we have to reach; raises at and just above every limit."""
-    found = [("other", "", 1, 100), ("check", "c", 0, 100), ("allin", "r20000", 0, 20000)]
-    found.append(("allin", "r300r20000", 1, 20000))
+    cells = [("other", "", 1, 100), ("check", "c", 0, 100), ("allin", "r20000", 0, 20000)]
+    cells.append(("allin", "r300r20000", 1, 20000))
     for line, first, smallest in (("raise", "", 200), ("reraise", "r200", 300)):
         cell = lines[line]
         limits = [cell[1] * 50] if isinstance(cell, list) else []
         for total in {600, 6000, *limits, *[limit + 1 for limit in limits]}:
             if total >= smallest:
-                found.append((line, f"{first}r{total}", int(bool(first)), total))
-    return found
+                cells.append((line, f"{first}r{total}", int(bool(first)), total))
+    return cells
 
 
 def expected_before_the_flop(cell: object, group: str, position: int, highest: int) -> Action:
@@ -101,18 +101,18 @@ def expected_before_the_flop(cell: object, group: str, position: int, highest: i
 def boards() -> dict[tuple[str, str], dict[tuple[int, bool, bool, bool], tuple[str, str]]]:
     """For every kind and street one hand and board of each danger that random deals show."""
     rng = random.Random(1)
-    found: dict[tuple[str, str], dict[tuple[int, bool, bool, bool], tuple[str, str]]] = defaultdict(dict)
+    cells: dict[tuple[str, str], dict[tuple[int, bool, bool, bool], tuple[str, str]]] = defaultdict(dict)
     for number in range(12_000):
         deck = [card for card in range(52) if not number % 2 or (card % 4 < 2 + number % 4 and card // 4 >= 4)]
         cards = tuple(rng.sample(deck, 7))
         for street, width in zip(STREETS, (3, 4, 5), strict=True):
             hole, board = cards[:2], cards[2 : 2 + width]
             kind = read_kind(hole, board).name.lower()
-            facts = naive.board_facts(naive.texts(board)) if len(found[kind, street]) < 8 else None
-            if facts is not None and facts not in found[kind, street]:
+            facts = naive.board_facts(naive.texts(board)) if len(cells[kind, street]) < 8 else None
+            if facts is not None and facts not in cells[kind, street]:
                 assert naive.kind(naive.texts(hole), naive.texts(board)) == kind
-                found[kind, street][facts] = format_cards(hole), format_cards(board)
-    return found
+                cells[kind, street][facts] = format_cards(hole), format_cards(board)
+    return cells
 
 
 def test_every_cell_has_a_board() -> None:

@@ -151,7 +151,7 @@ def test_silent_dealer_times_out() -> None:
 
 
 def test_dealer_may_close_before_the_reply(thread_dealer: StartDealer) -> None:
-    """Whether the reply still finds an open connection or not, the end is the same."""
+    """The reply may find an open connection or a closed one."""
     dealer = thread_dealer(b"MATCHSTATE:0:0::As|\r\n")
     assert play(Caller(), "127.0.0.1", dealer.port, "kuhn") == FinishedMatch(hands=0, unfinished_hand=0)
 

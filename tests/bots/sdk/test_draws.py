@@ -13,7 +13,7 @@ def test_the_number_decides() -> None:
     assert [choose_action(policy, number) for number in (0, 0.2499, 0.25, 0.999)] == [FOLD, FOLD, RAISE, RAISE]
 
 
-def test_what_has_no_probability_is_never_taken() -> None:
+def test_actions_without_probability_are_never_drawn() -> None:
     """Though the probabilities sum to a little less than 1."""
     assert choose_action({FOLD: 0.1, CALL: 0.9 - 1e-12, RAISE: 0.0}, 1 - 1e-15) == CALL
     with pytest.raises(ValueError, match="no action has any probability"):

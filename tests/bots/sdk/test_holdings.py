@@ -46,17 +46,19 @@ class Watched(Bot):
 
     def act(self, view: View) -> Action:
         public = view_with(view, ())
-        found = self.bot.policy_by_holding(public)
-        assert found is not None
+        policies = self.bot.policy_by_holding(public)
+        assert policies is not None
         total = np.zeros(len(HOLDINGS))
-        for chances in found.values():
+        for chances in policies.values():
             total += chances
         free = np.flatnonzero(are_free(view.board))
         assert total[free] == pytest.approx(1)
         for number in free[self.asked % 131 :: 131]:
             one = self.bot.policy(view_with(view, HOLDINGS[number]))
             assert one is not None
-            by_holding = {action: float(np.broadcast_to(found[action], len(HOLDINGS))[number]) for action in found}
+            by_holding = {
+                action: float(np.broadcast_to(policies[action], len(HOLDINGS))[number]) for action in policies
+            }
             assert {action: chance for action, chance in by_holding.items() if chance} == pytest.approx(dict(one))
         self.asked += 1
         return self.bot.act(view)
@@ -90,7 +92,7 @@ def test_bots_that_sample_have_no_policy_by_holding(view_of: ViewOf) -> None:
 def test_equal_actions_are_merged(view_of: ViewOf) -> None:
     view = view_of("limit", "MATCHSTATE:0:0:cc/:AcAd|/2c7d9h")
     free = int(are_free(view.board).sum())
-    found = pure_policy(view, [number % 3 for number in range(free)], [FOLD, CALL, CALL].__getitem__)
-    assert set(found) == {FOLD, CALL}
-    assert RAISE not in found
-    assert np.sum(found[FOLD]) + np.sum(found[CALL]) == free
+    policies = pure_policy(view, [number % 3 for number in range(free)], [FOLD, CALL, CALL].__getitem__)
+    assert set(policies) == {FOLD, CALL}
+    assert RAISE not in policies
+    assert np.sum(policies[FOLD]) + np.sum(policies[CALL]) == free

@@ -28,7 +28,7 @@ FALSE_ALARM = 1e-6
 
 
 class Cell(NamedTuple):
-    """How far what was played lies from what was expected, over some decisions.
+    """Distance of the actions from their expectation, over some decisions.
 
     The decisions of a match depend on each other, but given what came before, the difference of an event and its
     probability is 0 on average. So the sum of the differences is a martingale: its variance is the sum of the
@@ -77,8 +77,8 @@ class Watched(Bot):
             self._count_size(action, [(one.hand_total, p) for one, p in policy.items() if one.kind == action.kind])
         return action
 
-    def _count(self, cell: object, found: float, expected: float, variance: float) -> None:
-        self.cells[cell] = self.cells[cell].plus(found - expected, variance)
+    def _count(self, cell: object, outcome: float, expected: float, variance: float) -> None:
+        self.cells[cell] = self.cells[cell].plus(outcome - expected, variance)
 
     def _count_size(self, action: Action, sizes: list[tuple[int, float]]) -> None:
         """The part of the sizes below the one played and half of its own: 1/2 on average, by any probabilities."""
@@ -161,8 +161,8 @@ def assert_plays_its_policy(player: Watched, told: str) -> None:
 @pytest.mark.sampled
 @pytest.mark.parametrize(("game", "player", "told"), [case for case in CASES if "lp-mc" not in case[1]])
 def test_bots_play_their_policies(game: str, player: str, told: str) -> None:
-    found = watched(game_of(game), make_bot(player), hands=20)
-    assert_plays_its_policy(found, told)
+    outcome = watched(game_of(game), make_bot(player), hands=20)
+    assert_plays_its_policy(outcome, told)
 
 
 @pytest.mark.slow
@@ -197,8 +197,8 @@ def test_other_policy_is_detected() -> None:
 
         policy = property(lambda self: self.tells.policy)
 
-    found = watched(game_of("limit"), Liar(), hands=1_200)
-    assert found.worst() > found.allowed()
+    outcome = watched(game_of("limit"), Liar(), hands=1_200)
+    assert outcome.worst() > outcome.allowed()
 
 
 def test_samples_without_a_seed_have_no_policy(view_of: ViewOf) -> None:

@@ -28,7 +28,7 @@ def say(data):
 def ask():
     return lines.readline().rstrip()
 """
-"""What the programs of these tests begin with."""
+"""Head of the programs."""
 
 HELLO = 'say(b"VERSION:2.0.0\\r\\n")\n'
 

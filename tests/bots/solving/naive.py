@@ -42,7 +42,7 @@ def showdown(state: BettingState, hole: tuple[int, ...], board: tuple[int, ...])
 
 
 def expected_value(game: Game, strategies: Sequence[Strategy], player: int = 0, own_card: int | None = None) -> float:
-    """What a player wins on average, over all deals or over those that give it a card."""
+    """Return the mean winnings of a player over all deals, or over those that give it a card."""
     cards = sorted(game.deck)
     players, board_cards = game.num_players, sum(game.num_board_cards)
 

@@ -1,4 +1,4 @@
-"""What best answers win from policies in small games, counted over every deal."""
+"""Values of best responses to policies of small games, over all deals."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ UNIFORM = "random?fold=1,call=1,raise=1"
 )
 def test_known_values(name: str, bot: str, best: tuple[float, ...], exploitability: float) -> None:
     """OpenSpiel's for the uniform players, Kuhn's own for his game, and those of linear programs."""
-    found = exact_exploitability(find_game(name)[1], make_bot(bot), bot)
-    assert found.best_values == pytest.approx(best, abs=1e-11)
-    assert found.exploitability == pytest.approx(exploitability, abs=1e-11)
-    assert found.exploitability_mbb == pytest.approx(1000 * exploitability, abs=1e-8)
-    assert sum(found.values) == pytest.approx(0, abs=1e-12)
+    result = exact_exploitability(find_game(name)[1], make_bot(bot), bot)
+    assert result.best_values == pytest.approx(best, abs=1e-11)
+    assert result.exploitability == pytest.approx(exploitability, abs=1e-11)
+    assert result.exploitability_mbb == pytest.approx(1000 * exploitability, abs=1e-8)
+    assert sum(result.values) == pytest.approx(0, abs=1e-12)
 
 
 @pytest.mark.parametrize(
@@ -46,8 +46,8 @@ def test_best_responses_are_policies_that_win_their_value(name: str, bot: str, t
     """Written, read again and counted like any policy: the answer wins from the bot what was said."""
     game = find_game(name)[1]
     path = tmp_path / "best.policy"
-    found = exact_exploitability(game, make_bot(bot), bot)
-    path.write_text(policy_lines(found))
+    result = exact_exploitability(game, make_bot(bot), bot)
+    path.write_text(policy_lines(result))
     answer = FilePolicy(path, game)
 
     class InTurn:
@@ -61,14 +61,14 @@ def test_best_responses_are_policies_that_win_their_value(name: str, bot: str, t
 
     for position in (0, 1):
         both = exact_exploitability(game, InTurn(position), "both")  # type: ignore[arg-type]
-        assert both.values[position] == pytest.approx(found.best_values[position], abs=1e-12)
+        assert both.values[position] == pytest.approx(result.best_values[position], abs=1e-12)
 
 
 def test_unreached_states_have_an_answer() -> None:
     """Nobody ever bets into the first player, who has an answer for it all the same: for the file."""
-    found = exact_exploitability(find_game("kuhn")[1], CallingBot(), "calling")
-    assert {one.betting for one in found.answers if one.position == 0 and one.is_met} == {""}
-    assert {one.betting for one in found.answers if one.position == 0} == {"", "cr"}
+    result = exact_exploitability(find_game("kuhn")[1], CallingBot(), "calling")
+    assert {one.betting for one in result.answers if one.position == 0 and one.is_met} == {""}
+    assert {one.betting for one in result.answers if one.position == 0} == {"", "cr"}
     rare = exact_exploitability(find_game("kuhn")[1], make_bot("equilibrium"), "equilibrium")
     met = {(one.betting, one.holding): one.is_met for one in rare.answers}
     assert met["cr", "As"], "a bet with nothing is met with the best card"
@@ -79,19 +79,19 @@ def test_unreached_states_have_an_answer() -> None:
 def test_winnings_of_the_best_response_approach_the_exact_value() -> None:
     """Hands of the answer against the bot come to the exact value, as near as luck lets them."""
     game = find_game("kuhn")[1]
-    found = exact_exploitability(game, make_bot(UNIFORM), UNIFORM)
+    result = exact_exploitability(game, make_bot(UNIFORM), UNIFORM)
 
     class Answer(Bot):
         def act(self, view: View) -> Action:
             _, state, _, rest = view.match_state.format().split(":", 3)
             return {"f": view.fold, "c": view.call, "r": view.raise_min}[known[f"MATCHSTATE:{state}::{rest}"]]()
 
-    known = {one.state: next(iter(one.answer)) for one in found.answers}
+    known = {one.state: next(iter(one.answer)) for one in result.answers}
     won = 0.0
     hands = 600
     for record in self_play(game, [Answer(), make_bot(UNIFORM, seed=3)], deals=hands, seed=5, names=["a", "u"]):
         won += sum(value for at, value in enumerate(record.values) if record.name_at(at) == "a")  # type: ignore[arg-type]
-    exact = sum(found.best_values) / 2
+    exact = sum(result.best_values) / 2
     assert won / (2 * hands) == pytest.approx(exact, abs=4 * 1.5 / (2 * hands) ** 0.5)
 
 

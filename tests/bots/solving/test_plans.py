@@ -40,10 +40,10 @@ def test_best_response(played: tuple[Game, SequenceForm], player: int) -> None:
     game, form = played
     strategy = naive.random_strategy(form, 1 - player, 5)
     plan = naive.as_plan(form, 1 - player, strategy)
-    found = best_response(form, player, plan)
-    assert found.value == pytest.approx(naive.best_response_value(game, player, strategy), abs=1e-12)
-    plans = (found.plan, plan) if player == 0 else (plan, found.plan)
-    assert found.value == pytest.approx((-1) ** player * expected_value(form, plans), abs=1e-12)
+    response = best_response(form, player, plan)
+    assert response.value == pytest.approx(naive.best_response_value(game, player, strategy), abs=1e-12)
+    plans = (response.plan, plan) if player == 0 else (plan, response.plan)
+    assert response.value == pytest.approx((-1) ** player * expected_value(form, plans), abs=1e-12)
 
 
 @pytest.mark.parametrize("player", [0, 1])
@@ -66,13 +66,13 @@ def test_values_and_best_responses_of_three_players(kuhn3: SequenceForm) -> None
     bests = []
     for player in range(3):
         assert values[player] == pytest.approx(naive.expected_value(game, strategies, player), abs=1e-12)
-        found = best_response(kuhn3, player, *others_of(plans, player))
-        bests.append(found.value)
-        assert found.value == pytest.approx(
+        response = best_response(kuhn3, player, *others_of(plans, player))
+        bests.append(response.value)
+        assert response.value == pytest.approx(
             naive.best_value_of_pure_answers(kuhn3, game, strategies, player), abs=1e-12
         )
-        answered = (*plans[:player], found.plan, *plans[player + 1 :])
-        assert found.value == pytest.approx(expected_value(kuhn3, answered, player), abs=1e-12)
+        answered = (*plans[:player], response.plan, *plans[player + 1 :])
+        assert response.value == pytest.approx(expected_value(kuhn3, answered, player), abs=1e-12)
     assert nash_conv(kuhn3, plans) == pytest.approx(sum(bests), abs=1e-12)
     assert exploitability(kuhn3, plans) == pytest.approx(sum(bests) / 3, abs=1e-12)
 
@@ -92,9 +92,9 @@ def test_weakness_of_uniform_play_is_known(name: str, request: pytest.FixtureReq
 
 def test_plan_and_strategy_are_the_same(leduc: SequenceForm) -> None:
     strategy = naive.random_strategy(leduc, 1, 3)
-    found = strategy_of(leduc, 1, naive.as_plan(leduc, 1, strategy))
+    response = strategy_of(leduc, 1, naive.as_plan(leduc, 1, strategy))
     for name, chances in strategy.items():
-        assert found[name] == pytest.approx(chances, abs=1e-12)
+        assert response[name] == pytest.approx(chances, abs=1e-12)
 
 
 def test_unreached_classes_play_their_best_response(kuhn: SequenceForm) -> None:
@@ -102,7 +102,7 @@ def test_unreached_classes_play_their_best_response(kuhn: SequenceForm) -> None:
     always = {"": np.array([[0.0] * 3, [1.0] * 3]), "cr": np.full((2, 3), 0.5)}
     plans = naive.as_plan(kuhn, 0, always), naive.as_plan(kuhn, 1, naive.random_strategy(kuhn, 1, 4))
     assert np.isnan(strategy_of(kuhn, 0, plans[0])["cr"]).all()
-    found = completed(kuhn, 0, plans)
-    assert found[""].tolist() == always[""].tolist()
-    assert found["cr"][:, 0].tolist() == [1, 0]
-    assert found["cr"][:, 2].tolist() == [0, 1]
+    response = completed(kuhn, 0, plans)
+    assert response[""].tolist() == always[""].tolist()
+    assert response["cr"][:, 0].tolist() == [1, 0]
+    assert response["cr"][:, 2].tolist() == [0, 1]
