@@ -44,10 +44,8 @@ def test_search_writes_its_page(arena_here: Arena, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (["--mutation", "3"], "--mutation: must be at most 1, not 3"),
         (["--opponents", "nobody"], "nobody"),
         (["--game", "leduc"], "hold'em"),
-        (["--game", "nothing"], "nothing: no such game or file"),
         (["--population", "1"], "a population needs at least 2 individuals, not 1"),
     ],
 )

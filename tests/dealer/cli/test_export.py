@@ -113,8 +113,6 @@ def test_observed_history_has_no_hole_cards(arena_here: Arena, run: Path, tmp_pa
             "--observed",
         ),
         (("run", "--rake-cap", "3"), "--rake-step, --rake-cap and --rake-preflop go with --rake"),
-        (("run", "-f", ","), "',' names no format; the formats are pokerstars, phh, ohh, or none"),
-        (("run", "--game", "chess"), "chess: no such game or file"),
         (("run", "run", "--transcript", "x"), "--transcript goes with one log"),
     ],
 )
@@ -267,7 +265,6 @@ def test_run_has_the_chosen_hero_stakes_and_currency(arena_here: Arena, tmp_path
         (("limit", "--hero", "Zoe"), "--hero: no player is called 'Zoe'; there are raising, random"),
         (("limit", "--hero", "random", "--observed"), "--observed: hand histories have a hero or none"),
         (("limit", "--stakes", "1/3"), "--stakes: limit: stakes of 1/3 are not in proportion"),
-        (("limit", "--currency", "CHF"), "--currency: the currency is USD, EUR, GBP or none, not 'CHF'"),
         (("kuhn", "--histories", "x"), "--histories: "),
         (("limit", "--export", "none", "--observed"), "--observed: "),
     ],

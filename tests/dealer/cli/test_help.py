@@ -4,7 +4,8 @@ After a wanted change write the snapshots anew and look at the difference before
 
     ARENA_UPDATE_SNAPSHOTS=1 pytest tests/dealer/cli/test_help.py && git diff tests/dealer/cli/snapshots
 
-``NAME.txt`` is the full help, ``NAME.short.txt`` what ``-h`` prints at 80 columns.
+A command has a snapshot when there is a file of its name, which may be empty at first: ``NAME.txt`` is the full help,
+``NAME.short.txt`` what ``-h`` prints at 80 columns.
 """
 
 from __future__ import annotations
@@ -27,57 +28,10 @@ from dealer.cli.shell.help import MAX_SHORT_LINES, Entry, Page, page_text
 from tests.dealer.cli.conftest import Arena
 
 SNAPSHOTS = Path(__file__).parent / "snapshots"
-COMMANDS = (
-    "",
-    "play",
-    "table",
-    "tournament",
-    "resume",
-    "runs",
-    "show",
-    "gate",
-    "crosstable",
-    "export",
-    "stats",
-    "luck",
-    "report",
-    "hands",
-    "leaks",
-    "doctor",
-    "deal",
-    "serve",
-    "serve user",
-    "serve users",
-    "serve invite",
-    "serve disable",
-    "serve remove",
-    "serve password",
-    "serve revoke",
-    "serve event",
-    "serve event new",
-    "serve event show",
-    "serve event publish",
-    "serve backup",
-    "join",
-    "bot",
-    "bots",
-    "games",
-    "warmup",
-    "equity",
-    "exploit",
-    "exploit exact",
-    "exploit bound",
-    "exploit against",
-    "solve",
-    "solve equities",
-    "solve preflop",
-    "solve kuhn",
-    "solve leduc",
-    "solve kuhn3",
-    "solve game",
-    "bench",
-    "bench bot",
-    "bench dealer",
+COMMANDS = sorted(
+    "" if path.stem == "arena" else path.stem.replace("-", " ")
+    for path in SNAPSHOTS.glob("*.txt")
+    if not path.stem.endswith(".short")
 )
 
 

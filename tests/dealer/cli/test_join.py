@@ -13,9 +13,6 @@ from tests.dealer.cli.conftest import Arena
     ("words", "problem"),
     [
         (["here", "calling"], "'here' is not the address of a server, such as http://127.0.0.1:8080 or 127.0.0.1:8080"),
-        (["ftp://here", "calling"], "'ftp://here' is not the address of a server"),
-        (["http://", "calling"], "'http://' is not the address of a server"),
-        (["http://here?x", "calling"], "'http://here?x' is not the address of a server"),
         (["127.0.0.1:70000", "calling"], "'127.0.0.1:70000' is not the address of a server"),
         (
             ["127.0.0.1:1", "calling"],
@@ -23,7 +20,6 @@ from tests.dealer.cli.conftest import Arena
         ),
         (["127.0.0.1:1", "calling", "--token", "a b c"], "the token is one word, or NAME:TOKEN"),
         (["127.0.0.1:1", "calling", "--token", "a\n"], "cannot connect to http://127.0.0.1:1: "),
-        (["127.0.0.1:1", "calling", "--token", "\u00e9"], "the token is one word, or NAME:TOKEN"),
         (["127.0.0.1:1", "calling", "--token", "t", "--token-file", "f"], "--token and --token-file contradict"),
         (["127.0.0.1:1", "calling", "--token-file", "nowhere"], "--token-file: cannot read nowhere: No such file"),
         (["127.0.0.1:1", "calling", "--token", "t", "--ca", "f"], "--ca: certificates are used only with https://"),
@@ -31,9 +27,7 @@ from tests.dealer.cli.conftest import Arena
         (["127.0.0.1:1", "calling", "--token", "t", "--stop", "ci=3"], "--stop needs an opponent"),
         (["127.0.0.1:1", "calling", "--token", "t", "--challenge", "mfs", "--stop", "x"], "--stop: "),
         (["127.0.0.1:1", "calling", "--token", "t", "--games", ","], "--games: name at least one game, or 'all'"),
-        (["127.0.0.1:1", "calling", "--token", "t", "--name", "a b"], "cannot be a name"),
         (["127.0.0.1:1", "tcp", "--token", "t"], "'tcp' names no bot that this command could start"),
-        (["127.0.0.1:1", "nobody", "--token", "t"], "'nobody' is neither a built-in bot"),
         (["127.0.0.1:1", "calling", "--token", "t", "--out", "o"], "cannot connect to http://127.0.0.1:1: "),
     ],
 )

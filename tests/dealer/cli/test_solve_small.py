@@ -133,7 +133,6 @@ def test_page_has_the_convergence_and_all_rounds(arena_here: Arena, tmp_path: Pa
         (("kuhn", "--iterations", "5"), "--iterations is for regret matching; use it with --algorithm cfr+ or cfr"),
         (("kuhn", "--out", "."), ". exists already; overwrite it with --force"),
         (("game", "limit"), "the game is too large to be solved card by card: 1,326 holdings"),
-        (("game", "omaha"), "omaha: no such game or file"),
     ],
 )
 def test_refusal_is_one_sentence(arena_here: Arena, words: tuple[str, ...], sentence: str) -> None:

@@ -28,16 +28,11 @@ def test_training_writes_its_page_and_continues(arena_here: Arena, tmp_path: Pat
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (["--explore", "2"], "--explore: must be at most 1, not 2"),
-        (["--block", "0"], "--block: must be at least 1, not 0"),
         (["--opponents", " "], "the opponents are missing: name at least one player"),
-        (["--opponents", "nobody"], "nobody"),
         (["--test-opponents", "random nobody", "-n", "1000000000"], "there is no bot 'nobody'"),
         (["--opponents", "kuhn-shy"], "shy plays Kuhn poker"),
         (["--opponents", "mfs?k=0"], "k must be above 0"),
         (["--game", "kuhn"], "hold'em"),
-        (["--game", "nothing"], "nothing"),
-        (["--big-qty", "0"], "--big-qty: must be at least 1, not 0"),
         (["--memory", "."], ". is a folder; --memory takes a file"),
     ],
 )

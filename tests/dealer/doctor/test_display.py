@@ -13,10 +13,8 @@ from dealer.doctor.findings import (
     SCHEMA_VERSION,
     DoctorReport,
     doctor_document,
-    situations_document,
 )
 from dealer.doctor.judge import Kind, Severity
-from dealer.doctor.situations import SITUATIONS
 from logs.document import Document
 from tests.dealer.cli.conftest import window
 from tests.dealer.doctor.local_host import examine
@@ -53,7 +51,7 @@ def report_on(name: str) -> DoctorReport:
 )
 def test_finding_fits_its_width_in_full(name: str) -> None:
     report = report_on(name)
-    for width in (60, 100):
+    for width in (40, 60, 100):
         lines = findings(report, width)
         assert max(map(len, lines), default=0) <= width
         assert all(line.isprintable() for line in lines)
@@ -90,22 +88,6 @@ def test_the_table_of_situations() -> None:
     assert rows["folds"].endswith("ok")
     assert rows["all-in"] == "- - - - not in this game: bets never reach the stacks"
     assert rows["end-of-match"] == "- - - - not tried"
-
-
-def test_the_list_of_situations() -> None:
-    text = "\n".join(drawn(situations_document(SITUATIONS)))
-    assert all(situation.name in text for situation in SITUATIONS)
-
-
-@pytest.mark.parametrize("width", [40, 60, 80, 120])
-def test_words_stay_whole_at_any_width(width: int) -> None:
-    report = report_on("total of the round")
-    for finding in report.findings:
-        lines = findings(report, width)
-        assert max(map(len, lines)) <= width
-        assert "…" not in "".join(lines)
-        words = f"{finding.expected} {finding.advice}".split()
-        assert {word for word in words if len(word) <= width - 16} <= set(" ".join(lines).split())
 
 
 @pytest.mark.parametrize(

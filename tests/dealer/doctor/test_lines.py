@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dealer.doctor.judge import (
@@ -13,7 +13,6 @@ from dealer.doctor.judge import (
     LineRole,
     SentState,
     Severity,
-    first_difference,
     judge_version,
     split_end,
 )
@@ -75,7 +74,6 @@ def test_comment_is_no_problem(line: bytes) -> None:
         # behind the echo
         (ASKED.text + b"\r\n", LineRole.ANSWER, Kind.ACTION_MISSING, SIZE + 1),
         (ASKED.text + b":\r\n", LineRole.ANSWER, Kind.ACTION_MISSING, SIZE + 2),
-        (ASKED.text + b"c\r\n", LineRole.ANSWER, Kind.ACTION_MISSING, SIZE + 1),
         (ASKED.text + b" :c\r\n", LineRole.ANSWER, Kind.ACTION_MISSING, SIZE + 1),
         (ASKED.text + b"\r:c\r\n", LineRole.ANSWER, Kind.ECHO_CR, SIZE + 1),
         # the echo
@@ -84,13 +82,11 @@ def test_comment_is_no_problem(line: bytes) -> None:
         (ASKED.text.replace(b"c/c:", b"cc:") + b":c\r\n", LineRole.ANSWER, Kind.ECHO_REWRITTEN, 21),
         (ASKED.text.replace(b"9hQd", b"9hQs") + b":c\r\n", LineRole.ATTEMPT, Kind.ECHO_CHANGED, 28),
         (ASKED.text.replace(b":1:7", b":0:7") + b":c\r\n", LineRole.ATTEMPT, Kind.ECHO_CHANGED, 12),
-        (ASKED.text.replace(b":7:", b":8:") + b":c\r\n", LineRole.ATTEMPT, Kind.ECHO_CHANGED, 14),
         (ASKED.text.replace(b"c/c:", b"c/cc:") + b":c\r\n", LineRole.ATTEMPT, Kind.ECHO_CHANGED, 23),
         (ASKED.text.lower() + b":c\r\n", LineRole.ATTEMPT, Kind.ECHO_CHANGED, 1),
         (b" " + ASKED.text + b":c\r\n", LineRole.ATTEMPT, Kind.ECHO_CHANGED, 1),
         (ASKED.text[:20] + b":c\r\n", LineRole.FRAGMENT, Kind.ECHO_CUT, 21),
         (ASKED.text[5:] + b":c\r\n", LineRole.FRAGMENT, Kind.ECHO_CUT, 1),
-        (ASKED.text[5:17] + b":r500\r\n", LineRole.FRAGMENT, Kind.ECHO_CUT, 1),
         (ASKED.text[:19] + b"\r\n", LineRole.FRAGMENT, Kind.ECHO_CUT, 20),
         (b"M:c\r\n", LineRole.FRAGMENT, Kind.ECHO_CUT, 2),
         (b"c\r\n", LineRole.ATTEMPT, Kind.ECHO_MISSING, 1),
@@ -98,16 +94,12 @@ def test_comment_is_no_problem(line: bytes) -> None:
         (b":c\r\n", LineRole.OTHER, Kind.ECHO_MISSING, 1),
         # other lines
         (b"\r\n", LineRole.OTHER, Kind.EMPTY_LINE, 1),
-        (b"\n", LineRole.OTHER, Kind.EMPTY_LINE, 1),
         (b"thinking\r\n", LineRole.OTHER, Kind.JUNK, 1),
-        (b"\xff\xfe\n", LineRole.OTHER, Kind.JUNK, 1),
-        (b"VERSION:2.0.0\r\n", LineRole.OTHER, Kind.JUNK, 1),
         (b"\0" + ASKED.text + b":c\r\n", LineRole.ATTEMPT, Kind.NUL_BYTE, 1),
         (ASKED.text + b":\0c\r\n", LineRole.ATTEMPT, Kind.NUL_BYTE, SIZE + 2),
         (ASKED.text + b":c\0\r\n", LineRole.ANSWER, Kind.ACTION_TAIL, SIZE + 3),
         (b"x\0\n", LineRole.OTHER, Kind.NUL_BYTE, 2),
         (b"x" * 4095, LineRole.OTHER, Kind.LINE_TOO_LONG, 4095),
-        (b"#" * 4095, LineRole.OTHER, Kind.LINE_TOO_LONG, 4095),
         # other states
         (FIRST.text + b":c\r\n", LineRole.REPEAT, None, 0),
         (FIRST.text + b"\r\n", LineRole.REPEAT, None, 0),
@@ -185,7 +177,6 @@ MUTATIONS = st.one_of(
 )
 
 
-@settings(max_examples=150, deadline=None)
 @given(MUTATIONS, st.sampled_from([b"\r\n", b"\n"]))
 def test_judgement_equals_the_dealers(body: bytes, end: bytes) -> None:
     """What the doctor takes for an answer, and what it plays for it, is what the dealer does."""
@@ -221,7 +212,6 @@ def test_judgement_equals_the_dealers(body: bytes, end: bytes) -> None:
         assert problem.kind in (Kind.LINE_END,) or problem.byte <= len(split_end(line)[0]) + 1
 
 
-@settings(max_examples=80, deadline=None)
 @given(st.binary(max_size=80), st.sampled_from([None, FIRST, ASKED]))
 def test_any_bytes_are_judged(line: bytes, asked: SentState | None) -> None:
     judge(line, asked)
@@ -238,7 +228,6 @@ def test_any_bytes_are_judged(line: bytes, asked: SentState | None) -> None:
         (b"VERSION:2.0.0\n", [(Kind.LINE_END, 14)]),
         (b"VERSION:2.0.0", [(Kind.LINE_UNFINISHED, 14)]),
         (b"VERSION:2.0.0\r", [(Kind.LINE_UNFINISHED, 15)]),
-        (b"VERSION:2.0.1\r\n", [(Kind.VERSION_TEXT, 13)]),
         (b"VERSION: 2.0.0\r\n", [(Kind.VERSION_TEXT, 9)]),
         (b"VERSION:2.0.0 x\n", [(Kind.LINE_END, 16), (Kind.VERSION_TEXT, 14)]),
         (b"VERSION:3.0.0\r\n", [(Kind.VERSION_NUMBER, 9)]),
@@ -252,13 +241,3 @@ def test_any_bytes_are_judged(line: bytes, asked: SentState | None) -> None:
 )
 def test_the_version_line(line: bytes, expected: list[tuple[Kind, int]]) -> None:
     assert [(problem.kind, problem.byte) for problem in judge_version(line, GAME)] == expected
-
-
-def test_helpers() -> None:
-    assert split_end(b"a\r\n") == (b"a", b"\r\n")
-    assert split_end(b"a\n") == (b"a", b"\n")
-    assert split_end(b"a\r") == (b"a", b"\r")
-    assert split_end(b"a") == (b"a", b"")
-    assert first_difference(b"abc", b"abd") == 2
-    assert first_difference(b"ab", b"abd") == 2
-    assert first_difference(b"", b"") == 0

@@ -166,7 +166,7 @@ def drawn_game(seed: int) -> Game:
 
 
 @pytest.mark.sampled
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", range(20))
 def test_any_game_can_be_examined(seed: int) -> None:
     examination = examine(Peer, drawn_game(seed))
     assert list(examination.findings) == []

@@ -41,7 +41,6 @@ def test_elsewhere_a_sentence_is_a_line() -> None:
     [
         (("stats", "x.log", "--game", "nogame"), "nogame: no such game or file"),
         (("report", "x.log", "--game", "holdem"), "holdem: fits several games"),
-        (("deal", "nogame"), "nogame: no such game or file"),
         (("crosstable", "x" * 300), "cannot be read: File name too long"),
         (("gate", "deep.json", "--min-mbb", "0"), "deep.json: not valid JSON"),
         (("play", "--config", "deep.toml"), "deep.toml: "),
@@ -62,19 +61,15 @@ def test_error_is_one_sentence(arena_here: Arena, tmp_path: Path, arguments: tup
         (("play", "--nothing"), "no such option: --nothing; see 'arena play -h'"),
         (("play", "--seed"), "option '--seed' requires an argument"),
         (("play", "--watch=1"), "option '--watch' does not take a value"),
-        (("play", "--score", "x"), "--score: 'x' is not one of 'both', 'raw', 'corrected'"),
         (("play", "--seed", "x"), "--seed: must be a whole number, not 'x'"),
         (("stats",), "RUN|LOG... is missing; see 'arena stats -h'"),
         (("stats", "log", "--chip-value", "x"), "--chip-value: x is not an amount above 0 with at most 6 decimals"),
-        (("gate", "run"), "--min-mbb is missing; see 'arena gate -h'"),
         (("show", "run", "more"), "unexpected argument 'more'; see 'arena show -h'"),
         (("nothing",), "no such command 'nothing'; see 'arena -h'"),
         (("tournamnt",), "no such command 'tournamnt'; did you mean 'tournament'?"),
         (("--nothing",), "no such option: --nothing; see 'arena -h'"),
-        (("bench", "nonsense"), "no such command 'nonsense'; see 'arena bench -h'"),
         (("solve", "nothing"), "no such command 'nothing'; see 'arena solve -h'"),
         (("solve", "kuhn", "--nothing"), "no such option: --nothing; see 'arena solve kuhn -h'"),
-        (("serve", "start", "--nothing"), "no such option: --nothing; see 'arena serve start -h'"),
     ],
 )
 def test_wrong_command_line_is_refused(arena_here: Arena, arguments: tuple[str, ...], sentence: str) -> None:
