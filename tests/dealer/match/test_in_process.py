@@ -129,7 +129,7 @@ CASTS = [
 def test_the_log_is_that_of_a_match_over_bytes(
     name: str, specs: Sequence[str], options: dict[str, Any], tmp_path: Path
 ) -> None:
-    setup = setup_of(game(name), 40, 3, **options)
+    setup = setup_of(game(name), 20, 3, **options)
     logs = []
     for kind in (play, play_over_bytes):
         path = tmp_path / kind.__name__
@@ -137,7 +137,7 @@ def test_the_log_is_that_of_a_match_over_bytes(
             match = kind(setup, made(specs), LogWriter(file, setup.names))
         logs.append((path.read_bytes(), match.totals, match.hands_played))
     assert logs[0] == logs[1]
-    assert logs[0][0].count(b"\n") == 41
+    assert logs[0][0].count(b"\n") == 21
 
 
 class Diarist(Bot):
@@ -202,7 +202,7 @@ class Scribe(Recorder):
     "name", ["kuhn", "kuhn.limit.3p", "leduc", "limit", "nolimit", "holdem.nolimit.6p", "sidepots.nolimit.3p.game"]
 )
 def test_bots_and_watchers_see_the_same_in_process_and_over_bytes(name: str, hooks: Sequence[str]) -> None:
-    setup = setup_of(game(name), 30, 5)
+    setup = setup_of(game(name), 15, 5)
     casts, scribes = [], []
     for kind in (play, play_over_bytes):
         casts.append([Diarist(seat, hooks) for seat in range(setup.game.num_players)])
@@ -253,7 +253,7 @@ async def test_the_log_is_that_of_a_match_over_tcp(
     name: str, specs: Sequence[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
-    plan = contest_plan(tmp_path / "tcp", *specs, game=name, deals=60, seating=Seating.SINGLE)
+    plan = contest_plan(tmp_path / "tcp", *specs, game=name, deals=20, seating=Seating.SINGLE)
     (match_plan,) = plan.match_plans
     setup, here = plan.setup_of(match_plan), replace(plan.record, folder=tmp_path / "here")
     here.folder.mkdir()
@@ -269,7 +269,7 @@ async def test_the_log_is_that_of_a_match_over_tcp(
     records = plan.record, here
     tcp_log, log = (record.path(setup, "log").read_bytes() for record in records)
     assert log == tcp_log
-    assert log.count(b"STATE:") == 60
+    assert log.count(b"STATE:") == 20
     # The transactions, too, but for the times in the last two columns.
     tcp_actions, here_actions = (
         [line.split()[:2] for line in record.path(setup, "tlog").read_text("ascii").splitlines()] for record in records
@@ -294,7 +294,7 @@ def whole_log(setup: MatchSetup) -> list[str]:
     return seen.log
 
 
-@settings(deadline=None, max_examples=80, suppress_health_check=list(HealthCheck))
+@settings(deadline=None, max_examples=30, suppress_health_check=list(HealthCheck))
 @given(
     name=st.sampled_from(PIECE_GAMES),
     fixed=st.booleans(),

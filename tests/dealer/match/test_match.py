@@ -234,7 +234,7 @@ def test_only_the_player_to_act_is_written_to_at_once() -> None:
 @pytest.mark.sampled
 @pytest.mark.parametrize("name", GAMES)
 def test_a_match_is_the_same_whether_its_lines_are_watched_or_not(name: str) -> None:
-    setup = setup_of(game(name), 30, 5)
+    setup = setup_of(game(name), 12, 5)
     players = [drawn_by_state(seat) for seat in range(setup.game.num_players)]
     watched, unwatched = (Board(setup, wants_lines=wants).connect_all().play(players) for wants in (True, False))
     assert watched.sent == unwatched.sent
@@ -246,13 +246,13 @@ def test_a_match_is_the_same_whether_its_lines_are_watched_or_not(name: str) -> 
 @pytest.mark.parametrize("name", GAMES)
 @pytest.mark.parametrize("seed", [0, 1, 2**32 - 1])
 def test_chips_are_conserved_and_cards_are_those_of_the_generator(name: str, seed: int) -> None:
-    setup = setup_of(game(name), 20, seed)
+    setup = setup_of(game(name), 12, seed)
     players = setup.game.num_players
     board = Board(setup).connect_all().play([drawn_by_state(seat) for seat in range(players)])
     assert board.match.phase is Phase.FINISHED
     assert board.seen.totals == board.match.totals
     assert sum(board.match.totals) == pytest.approx(0.0, abs=1e-6)
-    assert board.match.hands_played == len(board.seen.records) == 20
+    assert board.match.hands_played == len(board.seen.records) == 12
     for number, record in enumerate(board.seen.records):
         assert record.hand_number == number
         assert record.deal == deal_hand(setup.game, seed, number)
@@ -305,7 +305,9 @@ def test_a_game_with_board_cards_in_the_first_round_is_played() -> None:
     assert board.seen.warnings == []
 
 
-@pytest.mark.parametrize("name", ["holdem.nolimit.3p.s42", "leduc.limit.2p.wild", "kuhn.limit.3p.s0"])
+@pytest.mark.parametrize(
+    "name", [pytest.param("holdem.nolimit.3p.s42", marks=pytest.mark.slow), "leduc.limit.2p.wild", "kuhn.limit.3p.s0"]
+)
 def test_recorded_match_is_reproduced(name: str) -> None:
     """The actions of the transaction log, played in, give the recorded log."""
     entry: dict[str, Any] = next(

@@ -9,7 +9,7 @@ from dealer.match.causes import TooManyIdleLines
 from dealer.match.events import MatchEnded
 from dealer.match.faults import FaultKind
 from dealer.match.seats import SeatClock
-from dealer.match.setup import MAX_COMMENTS_PER_QUESTION, TimeLimits
+from dealer.match.setup import TimeLimits
 from dealer.reference.command import format_failure
 from engine import Seat
 from tests.dealer.helpers import Board, Clock, actions_of, game, limits, setup_of
@@ -108,9 +108,15 @@ def test_time_used_is_reported_with_every_hand(clock: Clock) -> None:
     assert board.seen.used_us[-1] == [3_500_000, 4_000_000]
 
 
-def test_comments_are_free_but_the_reply_counts_from_the_question(clock: Clock) -> None:
+@pytest.fixture
+def max_comments(monkeypatch: pytest.MonkeyPatch) -> int:
+    monkeypatch.setattr("dealer.match.match_play.MAX_COMMENTS_PER_QUESTION", 100)
+    return 100
+
+
+def test_comments_are_free_but_the_reply_counts_from_the_question(clock: Clock, max_comments: int) -> None:
     board = _board(limits(response_s=2, hand_s=2))
-    for _ in range(MAX_COMMENTS_PER_QUESTION):
+    for _ in range(max_comments):
         clock.pass_s(1.5)
         board.send(0, b"# hm\n")
         assert board.match.deadline_ns == clock.now_ns + 2 * 10**9
@@ -120,14 +126,14 @@ def test_comments_are_free_but_the_reply_counts_from_the_question(clock: Clock) 
     assert _failure(board)[0] == "ERROR: seat 1 ran out of time\n"
 
 
-def test_comments_are_limited_for_each_question(clock: Clock) -> None:
+def test_comments_are_limited_for_each_question(max_comments: int) -> None:
     board = _board(limits())
-    comments = b"# hm\n" * MAX_COMMENTS_PER_QUESTION
+    comments = b"# hm\n" * max_comments
     for _ in range(2):
         board.send(board.asked, comments)
         board.reply("c")
     board.send(board.asked, comments + b"; and more\n")
-    assert board.seen.failure == TooManyIdleLines(Seat(1), 1, MAX_COMMENTS_PER_QUESTION, line=b"; and more\n")
+    assert board.seen.failure == TooManyIdleLines(Seat(1), 1, max_comments, line=b"; and more\n")
 
 
 @pytest.mark.parametrize(

@@ -113,7 +113,7 @@ def test_holding_after_every_hand_changes_no_byte(name: str, is_talkative: bool)
     assert _same(held, _without(name, is_talkative=is_talkative))
 
 
-@settings(deadline=None, max_examples=40, suppress_health_check=list(HealthCheck))
+@settings(deadline=None, max_examples=20, suppress_health_check=list(HealthCheck))
 @given(
     name=st.sampled_from(GAMES),
     marks=st.lists(st.integers(1, HANDS), min_size=1, unique=True).map(sorted),

@@ -226,7 +226,7 @@ class Disturbed(RuleBasedStateMachine):
 
 
 @pytest.mark.parametrize(
-    ("examples", "steps"), [(60, 40), pytest.param(1000, 80, marks=pytest.mark.slow)], ids=["few", "many"]
+    ("examples", "steps"), [(30, 40), pytest.param(1000, 80, marks=pytest.mark.slow)], ids=["few", "many"]
 )
 def test_any_sequence_of_events_yields_the_match_of_its_players(examples: int, steps: int) -> None:
     run_state_machine_as_test(

@@ -366,14 +366,14 @@ SAYINGS = st.one_of(
 )
 
 
-@settings(max_examples=60)
+@settings(max_examples=40)
 @given(st.sampled_from(["kuhn", "limit", "nolimit"]), st.lists(SAYINGS, max_size=30))
 def test_an_answer_taken_at_once_is_the_answer_it_would_have_been(
     name: str, sayings: list[tuple[bool, str | bytes]]
 ) -> None:
     """Each saying is by the player to act or by the other one; an answer of the other, or half of one, has to wait."""
     quick, plain = (Board(setup_of(game(name), 3), wants_lines=False).connect_all() for _ in range(2))
-    plain.match._takes_short_way = False
+    plain.match._can_use_fast_path = False
     for is_early, said in sayings:
         if quick.match.phase is not Phase.PLAYING:
             break

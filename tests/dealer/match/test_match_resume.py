@@ -28,7 +28,7 @@ def _whole(name: str) -> Board:
     return Board(setup_of(game(name), HANDS, 11)).connect_all().play(_players(name))
 
 
-@settings(deadline=None, max_examples=60, suppress_health_check=list(HealthCheck))
+@settings(deadline=None, max_examples=25, suppress_health_check=list(HealthCheck))
 @given(name=st.sampled_from(GAMES), share=st.floats(0.0, 1.0))
 def test_any_beginning_leads_to_the_same_end(name: str, share: float) -> None:
     whole = _whole(name)

@@ -61,7 +61,7 @@ def test_a_match_over_sockets_is_the_match_without(name: str) -> None:
     assert playing.seen.faults == []
 
 
-@pytest.mark.parametrize("name", ["kuhn", "holdem.limit.3p"])
+@pytest.mark.parametrize("name", ["kuhn", pytest.param("holdem.limit.3p", marks=pytest.mark.slow)])
 def test_coalescing_changes_no_byte_of_any_seat(name: str) -> None:
     setup = setup_of(game(name), 20)
     players = [drawn_by_state(seat) for seat in range(setup.game.num_players)]
@@ -264,7 +264,7 @@ async def test_player_that_leaves_before_the_start_is_lost_at_the_start() -> Non
 # ---- bad players
 
 
-@pytest.mark.parametrize("lines", [10_000, pytest.param(100_000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("lines", [3_000, pytest.param(100_000, marks=pytest.mark.slow)])
 async def test_a_seat_that_floods_out_of_turn_is_not_read_on(lines: int) -> None:
     """Junk from a seat that is not asked: what is kept stays bounded, and the match goes on afterwards."""
     setup = setup_of(KUHN, 2, limits=limits(hand_s=1e9, per_hand_s=1e9))
@@ -308,7 +308,7 @@ async def test_a_link_that_floods_out_of_turn_is_heard_no_more() -> None:
     link.receive(VERSION)
     event = await client.question()
     assert event is not None
-    for _ in range(100):
+    for _ in range(20):
         link.receive(b"junk\n" * 1000)
     assert 10_000 < playing.match.buffered_bytes(Seat(1)) < 80_000
     await client.send(client.session.send(Reply(always("c")(event))))
@@ -353,7 +353,7 @@ async def test_a_slow_reader_ends_his_match_only(send_buffer_bytes: int | None) 
         # Whatever he is asked, an echo of a state is not needed: a bare colon behind it would be, so he says the
         # states by heart, from his own copy of the match.
         with contextlib.suppress(OSError):
-            for reply in _replies_by_heart(setup, seat=1, hands=30_000):
+            for reply in _replies_by_heart(setup, seat=1, hands=30_000 if send_buffer_bytes is None else 3_000):
                 await loop.sock_sendall(deaf, reply)
 
     babbling = asyncio.create_task(babble())
@@ -440,14 +440,6 @@ async def _silent(client: Client) -> None:
     await client.read_to_end()
 
 
-async def _junk_for_ever(client: Client) -> None:
-    with contextlib.suppress(ConnectionError):
-        while not client.reader.at_eof():
-            client.writer.write(b"junk\n" * 100)
-            await client.writer.drain()
-            await asyncio.sleep(0.001)
-
-
 async def _comment_for_ever(client: Client) -> None:
     with contextlib.suppress(ConnectionError):
         while not client.reader.at_eof():
@@ -457,11 +449,11 @@ async def _comment_for_ever(client: Client) -> None:
             await asyncio.sleep(0.001)
 
 
-@pytest.mark.parametrize("bad", [_silent, _junk_for_ever, _comment_for_ever, _reset, _close, _half_close])
+@pytest.mark.parametrize("bad", [_silent, _comment_for_ever, _reset, _half_close])
 async def test_another_match_ends_with_exactly_the_result_it_has_alone(
     bad: Callable[[Client], Awaitable[None]],
 ) -> None:
-    setup = setup_of(game("nolimit"), 30)
+    setup = setup_of(game("nolimit"), 10)
     players = [drawn_by_state(1), drawn_by_state(2)]
 
     short = limits(response_s=0.3, hand_s=0.3, per_hand_s=0.3)

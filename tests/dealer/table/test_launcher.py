@@ -192,13 +192,13 @@ def test_running_bot_has_no_exit_code_until_it_is_stopped(start: Start) -> None:
 def test_much_output_does_not_block_a_bot_and_its_last_lines_are_known(start: Start) -> None:
     process = start(
         "import sys\n"
-        "for i in range(20_000): print('line', i, 'of a very chatty bot')\n"
+        "for i in range(5_000): print('line', i, 'of a very chatty bot')\n"
         "sys.stdout.buffer.write(b'\\xff\\xfe not UTF-8\\n')\n"
         "sys.stdout.flush()\n"
         "print('last', file=sys.stderr)"
     )
     assert process.wait(PATIENCE_S) == 0
-    assert process.output_path.stat().st_size > 500_000
+    assert process.output_path.stat().st_size > 125_000
     lines = process.last_lines()
     assert len(lines) <= 5
     assert lines[-1] == "last"
@@ -460,8 +460,10 @@ def test_output_of_a_bot_is_bounded(start: Start, monkeypatch: pytest.MonkeyPatc
     assert process.last_lines()[-1] == "the last words"
 
 
-def test_an_output_is_bounded_while_the_bot_runs(start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_output_is_bounded_while_the_bot_runs(start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(program, "MAX_OUTPUT_BYTES", 1_000_000)
+    # Cut between two writes, the output could grow again and stay just within the usual excess.
+    monkeypatch.setattr(program, "_OUTPUT_SLACK_BYTES", 20_000)
     process = start(_WRITES.replace("sys.exit", "import time; os.write(1, b'waits'); time.sleep(600);"))
     until = time.monotonic() + PATIENCE_S
     while not (text := process.output_path.read_bytes()).endswith(b"waits") or len(text) > 1_020_000:

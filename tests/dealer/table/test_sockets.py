@@ -287,7 +287,7 @@ def test_a_mistake_in_a_watcher_ends_its_own_match_only() -> None:
         faulty = Playing(setup_of(KUHN, 50), drain_timeout_s=0.0)
         faulty.connections.match = faulty.match = Match(faulty.setup, [Faulty()])
         faulty.start()
-        good = Playing(setup_of(KUHN, 300)).start()
+        good = Playing(setup_of(KUHN, 100)).start()
         clients = await good.clients()
         beside = [asyncio.create_task(client.play(always("c"))) for client in await faulty.clients()]
         await asyncio.gather(*(client.play(always("c")) for client in clients))
@@ -304,7 +304,7 @@ def test_a_mistake_in_a_watcher_ends_its_own_match_only() -> None:
 async def test_tasks_and_timers_run_beside_a_busy_match() -> None:
     """While a match keeps its sockets busy, others have their turns."""
 
-    playing = Playing(setup_of(KUHN, 300)).start()
+    playing = Playing(setup_of(KUHN, 50)).start()
     clients = await playing.clients()
     ticks = 0
 
