@@ -226,12 +226,12 @@ Pair = tuple[tuple[int, int], tuple[int, int]]
 
 def pairs_by_row() -> dict[int, Pair]:
     """Two holdings for each row that any have."""
-    found: dict[int, Pair] = {}
+    pairs: dict[int, Pair] = {}
     for one in combinations(range(52), 2):
         for other in combinations(range(52), 2):
             if len({*one, *other}) == 4 and (row := duel_row(*one, *other)) >= 0:
-                found.setdefault(row, (one, other))
-    return found
+                pairs.setdefault(row, (one, other))
+    return pairs
 
 
 def form_of(pair: Pair) -> Pair:

@@ -41,8 +41,8 @@ def naive_chances(players, board, dead=()):
                     winners = ranks.count(rank)
                     shares[player] += Fraction(1, winners)
                     (wins if winners == 1 else ties)[player] += 1
-    found = [tuple(float(part / showdowns) for part in parts) for parts in zip(wins, ties, shares, strict=True)]
-    return found, showdowns
+    result = [tuple(float(part / showdowns) for part in parts) for parts in zip(wins, ties, shares, strict=True)]
+    return result, showdowns
 
 
 FIELDS = [
@@ -56,25 +56,25 @@ FIELDS = [
 
 @pytest.mark.parametrize(("players", "board", "dead"), FIELDS)
 def test_chances_are_those_of_comparing_hands(players, board, dead):
-    found = chances(players, parse_cards(board), dead=parse_cards(dead))
+    result = chances(players, parse_cards(board), dead=parse_cards(dead))
     naive, showdowns = naive_chances(players, parse_cards(board), parse_cards(dead))
-    assert (found.is_exact, found.showdowns) == (True, showdowns)
-    assert set(found.standard_errors) == {0}
-    for player, expected in zip(found.players, naive, strict=True):
+    assert (result.is_exact, result.showdowns) == (True, showdowns)
+    assert set(result.standard_errors) == {0}
+    for player, expected in zip(result.players, naive, strict=True):
         assert (player.win, player.tie, player.equity) == pytest.approx(expected, abs=1e-12)
 
 
 def test_two_players_before_the_flop_are_those_of_the_tables():
     suited, queens = STARTING_HANDS.index("AKs"), STARTING_HANDS.index("QQ")
-    found = chances([any_of("AKs"), any_of("QQ")])
-    assert found.players[0].equity == pytest.approx(equities()[suited, queens], abs=1e-12)
-    assert found.showdowns == 4 * 6 * 1_712_304
+    result = chances([any_of("AKs"), any_of("QQ")])
+    assert result.players[0].equity == pytest.approx(equities()[suited, queens], abs=1e-12)
+    assert result.showdowns == 4 * 6 * 1_712_304
     hole = parse_cards("AhKd")
     for holdings in ([hole], any_of("AKo")):
         for players, ours in (([holdings, ANY_HOLDING], 0), ([ANY_HOLDING, holdings], 1)):
-            found = chances(players)
-            assert found.players[ours].equity == pytest.approx(preflop_equity(hole).equity, abs=1e-12)
-            assert found.showdowns == len(holdings) * 1225 * 1_712_304
+            result = chances(players)
+            assert result.players[ours].equity == pytest.approx(preflop_equity(hole).equity, abs=1e-12)
+            assert result.showdowns == len(holdings) * 1225 * 1_712_304
     assert chances([one("AhKh"), one("QsQc")]).showdowns == 1_712_304
 
 

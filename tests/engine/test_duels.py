@@ -74,8 +74,8 @@ def test_each_row_stands_for_one_form():
         cards = chance.sample(range(52), 4)
         row = duel_row(*cards)
         one, other = pairs[max(row, -1 - row)]
-        found = (tuple(sorted(cards[:2])), tuple(sorted(cards[2:])))
-        assert form_of(found if row >= 0 else found[::-1]) == form_of((one, other))
+        holdings = (tuple(sorted(cards[:2])), tuple(sorted(cards[2:])))
+        assert form_of(holdings if row >= 0 else holdings[::-1]) == form_of((one, other))
 
 
 def test_nobody_writes_to_the_numbers():

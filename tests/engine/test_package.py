@@ -14,9 +14,9 @@ from engine import cards, equity, parse_cards
 
 @pytest.mark.parametrize("module", [engine, cards, equity], ids=lambda module: module.__name__)
 def test_examples_print_what_they_say(module: types.ModuleType) -> None:
-    found = doctest.testmod(module, extraglobs={"parse_cards": parse_cards})
-    assert found.attempted > 0
-    assert found.failed == 0
+    examples = doctest.testmod(module, extraglobs={"parse_cards": parse_cards})
+    assert examples.attempted > 0
+    assert examples.failed == 0
 
 
 def test_all_that_is_imported_is_exported() -> None:

@@ -37,9 +37,9 @@ def test_every_size_of_table(players: int, names: str) -> None:
     ten = find_game("nolimit10")[1]
     game = ten._replace(num_players=players, stacks=ten.stacks[:players], blinds=ten.blinds[:players])
     game = game._replace(first_players=(2 % players, 0, 0, 0))
-    found = position_names(game)
-    assert found == tuple(names.split())
-    assert [name for name in POSITION_ORDER if name in found] == list(found)
+    positions = position_names(game)
+    assert positions == tuple(names.split())
+    assert [name for name in POSITION_ORDER if name in positions] == list(positions)
 
 
 def test_heads_up_the_small_blind_may_be_either_position() -> None:

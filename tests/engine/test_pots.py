@@ -38,11 +38,11 @@ def test_pots_pay_what_the_engine_says(data: st.DataObject) -> None:
     # By the rules nobody folds who has put in the most.
     assume(any(ranks[p] is not None and spent[p] == max(spent) for p in range(players)))
     returned_to, returned = uncalled(spent)
-    found = side_pots(spent, folded_of(ranks))
-    assert sum(pot.amount for pot in found) == sum(spent) - returned
+    pots_by_size = side_pots(spent, folded_of(ranks))
+    assert sum(pot.amount for pot in pots_by_size) == sum(spent) - returned
     won = [-float(chips) for chips in spent]
     won[returned_to] += returned
-    for pot in found:
+    for pot in pots_by_size:
         winners = pot.winners(ranks)
         for position in winners:
             won[position] += pot.amount / len(winners)

@@ -26,54 +26,54 @@ def test_chances_on_the_river_by_counting() -> None:
         board = tuple(parse_cards(text))
         held = [cards for cards in HOLDINGS if not {*cards} & {*board}]
         ranks = {cards: rank_hand(cards + board) for cards in held}
-        found = chances_of_all(board)
+        all_chances = chances_of_all(board)
         for cards in held[::300]:
             others = [ranks[other] for other in held if not {*other} & {*cards}]
             won, tied = sum(rank < ranks[cards] for rank in others), sum(rank == ranks[cards] for rank in others)
             at = holding_number(*cards)
             assert len(others) == 990
-            assert (found.win[at], found.tie[at]) == (won / 990, tied / 990)
+            assert (all_chances.win[at], all_chances.tie[at]) == (won / 990, tied / 990)
 
 
 @pytest.mark.parametrize("text", ["2c7d9h", "2c7d9hJs", "2c7d9hJsAc", ""])
 def test_chances_are_those_that_bots_play_by(text: str) -> None:
     """To the bit: a bot whose decision hangs on the last digit decides the same."""
     board = tuple(parse_cards(text))
-    found = chances_of_all(board)
+    all_chances = chances_of_all(board)
     for cards in HOLDINGS[::41]:
         at = holding_number(*cards)
         if {*cards} & {*board}:
-            assert np.isnan([found.win[at], found.tie[at], found.equity[at]]).all()
+            assert np.isnan([all_chances.win[at], all_chances.tie[at], all_chances.equity[at]]).all()
         else:
             exact = equity(cards, board)
-            assert (found.win[at], found.tie[at], found.equity[at]) == tuple(exact)
-    assert chances_of_all(board[::-1]).equity.tobytes() == found.equity.tobytes()
+            assert (all_chances.win[at], all_chances.tie[at], all_chances.equity[at]) == tuple(exact)
+    assert chances_of_all(board[::-1]).equity.tobytes() == all_chances.equity.tobytes()
 
 
 @pytest.mark.parametrize("text", ["2c7d9hJs", "5c6c7c8cTd"])
 def test_shares_against_each_holding(text: str) -> None:
     board = parse_cards(text)
     hole = parse_cards("AhTc")
-    found = shares_against(hole, board)
+    shares = shares_against(hole, board)
     taken = {*hole, *board}
     for cards in HOLDINGS[::97]:
-        share = found[holding_number(*cards)]
+        share = shares[holding_number(*cards)]
         assert share == (0 if {*cards} & taken else showdown_odds([hole, cards], board).equities[0])
     free = are_free(taken)
-    assert found[free].mean() == pytest.approx(exact_equity(hole, board).equity, abs=1e-12)
+    assert shares[free].mean() == pytest.approx(exact_equity(hole, board).equity, abs=1e-12)
 
 
 def test_shares_before_the_flop() -> None:
     """Those of the table, which is held against the counts of all boards elsewhere."""
     for hole in ((Card(48), Card(44)), (Card(51), Card(50))):
-        found = shares_against(hole, ())
+        shares = shares_against(hole, ())
         for number, cards in enumerate(HOLDINGS):
             if {*cards} & {*hole}:
-                assert found[number] == 0
+                assert shares[number] == 0
             else:
                 won, tied, _ = duel(hole, cards)
-                assert found[number] == (2 * won + tied) / (2 * BOARDS)
-        assert found[are_free(hole)].mean() == pytest.approx(exact_equity(hole).equity, abs=1e-9)
+                assert shares[number] == (2 * won + tied) / (2 * BOARDS)
+        assert shares[are_free(hole)].mean() == pytest.approx(exact_equity(hole).equity, abs=1e-9)
 
 
 def test_impossible_cards_are_refused() -> None:
@@ -90,7 +90,7 @@ def test_flops_by_counting() -> None:
     """Whole flops, every holding."""
     for text in ("2c7d9h", "TcJcQc", "8c8d3s"):
         board = tuple(parse_cards(text))
-        found = chances_of_all(board).equity
+        equities = chances_of_all(board).equity
         for cards in HOLDINGS:
             if not {*cards} & {*board}:
-                assert found[holding_number(*cards)] == exact_equity(cards, board).equity
+                assert equities[holding_number(*cards)] == exact_equity(cards, board).equity

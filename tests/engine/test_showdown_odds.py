@@ -83,8 +83,8 @@ def test_the_turn_and_the_river_are_those_of_the_slow_way(seed: int) -> None:
     players, board_cards = chance.choice([2, 2, 3, 4, 6]), chance.choice([3, 4])
     cards, (board,), (dead,) = dealt(chance, players, board_cards, chance.choice([0, 0, 4]))
     pots = [range(players), chance.sample(range(players), chance.randint(1, players))]
-    found = odds_by_pot(cards, board, pots, dead=dead)
-    for odds, pot in zip(found, pots, strict=True):
+    odds_of_pots = odds_by_pot(cards, board, pots, dead=dead)
+    for odds, pot in zip(odds_of_pots, pots, strict=True):
         assert [list(of_player) for of_player in odds.shared] == naive_odds(cards, board, dead, pot)
         assert odds.boards == boards_to_come(52, 2 * players + len(board) + len(dead), 5 - len(board))
 
@@ -99,7 +99,7 @@ def count_winners(holes, deck, winners):
                     key = START + KEYS[deck[a]] + KEYS[deck[b]] + KEYS[deck[c]] + KEYS[deck[d]]
                     bits = BITS[deck[a]] | BITS[deck[b]] | BITS[deck[c]] | BITS[deck[d]]
                     for e in range(d):
-                        best, found = 0, 0
+                        best, best_players = 0, 0
                         for player in range(len(holes)):
                             one, two = holes[player, 0], holes[player, 1]
                             rank = int(
@@ -109,10 +109,10 @@ def count_winners(holes, deck, winners):
                                 )
                             )
                             if rank > best:
-                                best, found = rank, 0
+                                best, best_players = rank, 0
                             if rank == best:
-                                found |= 1 << player
-                        winners[found] += 1
+                                best_players |= 1 << player
+                        winners[best_players] += 1
 
 
 def counts_of_all_boards(holes: list[tuple[int, ...]], dead: tuple[int, ...]) -> list[list[int]]:
@@ -121,10 +121,10 @@ def counts_of_all_boards(holes: list[tuple[int, ...]], dead: tuple[int, ...]) ->
     winners = np.zeros(1 << len(holes), np.int64)
     count_winners(np.array(holes, np.uint8), np.array([c for c in range(52) if c not in known], np.uint8), winners)
     counts = [[0] * len(holes) for _ in holes]
-    for found, boards in enumerate(winners.tolist()):
+    for players, boards in enumerate(winners.tolist()):
         for player in range(len(holes)):
-            if found >> player & 1:
-                counts[player][found.bit_count() - 1] += boards
+            if players >> player & 1:
+                counts[player][players.bit_count() - 1] += boards
     return counts
 
 

@@ -65,7 +65,7 @@ COUNTS = {
 @pytest.mark.sampled
 @pytest.mark.parametrize(("game", "decisions", "ends"), COUNTS.values(), ids=COUNTS)
 def test_every_betting_sequence(game: Game, decisions: int, ends: int) -> None:
-    found = {
+    states_by_text = {
         action_texts(state): (state.finished, state.acting_position, state.round, state.spent)
         for state in all_states(game)
     }
@@ -73,6 +73,6 @@ def test_every_betting_sequence(game: Game, decisions: int, ends: int) -> None:
         table.text: (table.is_over, -1 if table.is_over else table.waiting[0], table.round, table.spent)
         for table in all_tables(game)
     }
-    assert found == expected
-    assert sum(not finished for finished, *_ in found.values()) == decisions
-    assert sum(finished for finished, *_ in found.values()) == ends
+    assert states_by_text == expected
+    assert sum(not finished for finished, *_ in states_by_text.values()) == decisions
+    assert sum(finished for finished, *_ in states_by_text.values()) == ends

@@ -15,7 +15,7 @@ pytestmark = pytest.mark.slow
 def _situations(count: int) -> list[list[int]]:
     """Cards with boards of every length, a third of them with four or more of one suit."""
     draw = random.Random(7)
-    found = []
+    situations = []
     for number in range(count):
         size = 5 + number % 3
         if number % 3:
@@ -25,9 +25,9 @@ def _situations(count: int) -> list[list[int]]:
             cards = draw.sample(range(suit, 52, 4), 4 + draw.randrange(2))
             cards += draw.sample([card for card in range(52) if card not in cards], size - len(cards))
             draw.shuffle(cards)
-        found.append(cards)
+        situations.append(cards)
     quads = [12, 13, 14, 15, 16]
-    return [*found, [0, 1, 2, 3, 4], [0, 8, 1, 2, 3, 40], [*quads, 20, 24], [0, 4, 8, 12, 16, 20, 24]]
+    return [*situations, [0, 1, 2, 3, 4], [0, 8, 1, 2, 3, 40], [*quads, 20, 24], [0, 4, 8, 12, 16, 20, 24]]
 
 
 @pytest.mark.parametrize("first", range(0, 400, 100))
@@ -38,13 +38,13 @@ def test_every_showdown_against_one_and_drawn_ones_against_more(first: int) -> N
     for cards in _situations(400)[first : first + 104]:
         hole, board = np.array(cards[:2], np.uint8), np.array(cards[2:], np.uint8)
         unseen = np.array([card for card in range(52) if card not in cards], np.uint8)
-        wanted, found = np.zeros(3, np.int64), np.zeros(3, np.int64)
+        wanted, counts = np.zeros(3, np.int64), np.zeros(3, np.int64)
         showdowns.count_against_one(hole, board, unseen, wanted)
-        count_against_one(hole, board, found)
-        assert found.tolist() == wanted.tolist(), cards
+        count_against_one(hole, board, counts)
+        assert counts.tolist() == wanted.tolist(), cards
         # 1,024 showdowns are followed side by side: one, some, as many as fit, one more, and several times as many.
         opponents, trials, start = draw.randint(1, 9), draw.choice([1, 60, 1024, 1025, 2100]), draw.getrandbits(64)
-        wanted, found = np.zeros(opponents + 2, np.int64), np.zeros(opponents + 2, np.int64)
+        wanted, counts = np.zeros(opponents + 2, np.int64), np.zeros(opponents + 2, np.int64)
         showdowns.count_sampled(hole, board, unseen, opponents, trials, start, wanted)
-        count_against_many(hole, board, opponents, trials, np.uint64(start), found)
-        assert found.tolist() == wanted.tolist(), (cards, opponents, trials)
+        count_against_many(hole, board, opponents, trials, np.uint64(start), counts)
+        assert counts.tolist() == wanted.tolist(), (cards, opponents, trials)

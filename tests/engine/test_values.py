@@ -59,10 +59,10 @@ def test_values_are_equal_in_another_process() -> None:
         capture_output=True,
         check=True,
     )
-    found, in_order = pickle.loads(result.stdout)
+    distinct, in_order = pickle.loads(result.stdout)
     assert in_order == values
-    assert found == set(values)
-    assert all(value in found for value in values)
+    assert distinct == set(values)
+    assert all(value in distinct for value in values)
 
 
 @given(games(), SEEDS)

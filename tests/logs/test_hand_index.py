@@ -123,9 +123,9 @@ def test_damaged_companions_cost_their_times_and_comments_only(tmp_path: Path) -
     comments = path.with_suffix(".comments")
     comments.write_text(comments.read_text().replace('"seat"', '"player_seat"', 5))
     with _open(path) as hands:
-        found = [hands.matches[0].hand(number) for number in range(60)]
-    assert not any(record.times for record in found)
-    assert [record.comments for record in found] == [()] * 13 + [record.comments for record in whole[13:]]
+        hands_read = [hands.matches[0].hand(number) for number in range(60)]
+    assert not any(record.times for record in hands_read)
+    assert [record.comments for record in hands_read] == [()] * 13 + [record.comments for record in whole[13:]]
 
 
 @pytest.mark.parametrize("ending", ["log.xz", "phhs"])

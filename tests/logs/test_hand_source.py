@@ -36,7 +36,7 @@ def write_phh(path: Path, hands: list[HandRecord], **options: float) -> Path:
     return path
 
 
-def found(*paths: Path) -> list[tuple[str, ExportFormat | None]]:
+def formats_in(*paths: Path) -> list[tuple[str, ExportFormat | None]]:
     return [(Path(file.path).name, file.format) for file in find(paths).files]
 
 
@@ -51,7 +51,7 @@ def test_a_folder_is_searched_for_logs(tmp_path: Path) -> None:
     (tmp_path / "empty.log").write_text("")
     (tmp_path / "begun.log").write_text("# name/game")
     (tmp_path / "foreign.log").write_text("; remark\nSTATE:0:cc:As|Ks:1|-1:A|B\n")
-    assert found(tmp_path) == [
+    assert formats_in(tmp_path) == [
         (name, LOG)
         for name in (
             "begun.log",
@@ -80,22 +80,22 @@ def test_pokerstars_histories_are_known_by_their_first_lines(tmp_path: Path) -> 
     (tmp_path / "notes.txt").write_text("They play PokerStars Hand #1 badly\n")
     (tmp_path / "HH2.txt.gz").write_bytes(gzip.compress(text.encode()))
     names = ("HH1.txt", "HH2.txt.gz", "bom.txt", "history.hh", "mail.txt")
-    assert found(*(tmp_path / name for name in names)) == [(name, POKERSTARS) for name in names]
-    assert found(tmp_path / "notes.txt") == [("notes.txt", LOG)]
+    assert formats_in(*(tmp_path / name for name in names)) == [(name, POKERSTARS) for name in names]
+    assert formats_in(tmp_path / "notes.txt") == [("notes.txt", LOG)]
     # In a folder only files with the usual ending are looked into.
-    assert sorted(found(tmp_path)) == [(name, POKERSTARS) for name in names if name != "history.hh"]
+    assert sorted(formats_in(tmp_path)) == [(name, POKERSTARS) for name in names if name != "history.hh"]
     assert [len(list(find([tmp_path / name], strict=True).hands())) for name in names] == [2] * 5
 
 
 def test_copies_of_hands_in_other_formats_are_not_counted_again(tmp_path: Path) -> None:
     hands = random_hands("limit", 2)
     history = write_pokerstars(tmp_path / "pokerstars" / "1.txt", hands)
-    assert found(tmp_path) == [("1.txt", POKERSTARS)]
+    assert formats_in(tmp_path) == [("1.txt", POKERSTARS)]
     phh = write_phh(tmp_path / "phh" / "1.phhs", hands)
     assert counted_once(tmp_path) == (2, [f"{history}: it was exported from {phh} (each counts once)"])
     write_log(tmp_path / "1.log", hands, "holdem.limit.2p.reverse_blinds")
     # Where a run exports its own hands to, they are no news.
-    assert found(tmp_path) == [("1.log", LOG)]
+    assert formats_in(tmp_path) == [("1.log", LOG)]
     elsewhere = phh.rename(tmp_path / "renamed.phhs")
     assert counted_once(tmp_path) == (
         2,
@@ -245,7 +245,7 @@ def test_only_regular_files_are_read(tmp_path: Path) -> None:
         os.mkfifo(tmp_path / name)
         with pytest.raises(LogError, match=f"{name}: this is not a regular file"):
             find([tmp_path / name])
-    assert found(tmp_path) == [("hh.txt", POKERSTARS)]
+    assert formats_in(tmp_path) == [("hh.txt", POKERSTARS)]
     log = write_log(tmp_path / "m.log", random_hands("kuhn", 1))
     with pytest.raises(LogError, match="this is not a regular file"):
         list(find([log], transcript=tmp_path / "a.log").hands())

@@ -57,13 +57,13 @@ def test_a_hand_moment_by_moment() -> None:
 def test_side_pots_are_shown_once_all_bets_are_called() -> None:
     game = find_game("nolimit3")[1]._replace(stacks=(300, 1000, 2000))
     betting = betting_start(game)
-    found = []
+    scenes = []
     for action in (raise_to(2000), CALL, CALL):
         betting = betting.after(action)
-        found.append(live_views(betting, ("Ann", "Bob", "Cy"), ((), (), ()), ())[-1])
-    assert [scene.pots for scene in found] == [(), (), (900, 1400)]
+        scenes.append(live_views(betting, ("Ann", "Bob", "Cy"), ((), (), ()), ())[-1])
+    assert [scene.pots for scene in scenes] == [(), (), (900, 1400)]
     # The chips that nobody could call are not in a pot.
-    assert found[-1].pot - sum(found[-1].pots) == 1000
+    assert scenes[-1].pot - sum(scenes[-1].pots) == 1000
 
 
 def test_an_all_in_deals_the_rest_and_shows_in_order() -> None:

@@ -9,9 +9,9 @@ import logs
 
 
 def test_the_example_is_right() -> None:
-    found = doctest.testmod(logs)
-    assert found.attempted
-    assert not found.failed
+    examples = doctest.testmod(logs)
+    assert examples.attempted
+    assert not examples.failed
 
 
 def test_exactly_these_names_are_exported() -> None:

@@ -63,11 +63,11 @@ def test_values_that_make_no_sense(value: float | str) -> None:
 
 @given(st.integers(0, 10**9), st.integers(1, 10))
 def test_shares_add_up_and_differ_by_a_unit_at_most(units: int, count: int) -> None:
-    found = equal_shares(units, count)
-    assert sum(found) == units
-    assert len(found) == count
-    assert found == sorted(found, reverse=True)
-    assert found[0] - found[-1] <= 1
+    shares = equal_shares(units, count)
+    assert sum(shares) == units
+    assert len(shares) == count
+    assert shares == sorted(shares, reverse=True)
+    assert shares[0] - shares[-1] <= 1
 
 
 @given(st.integers(0, 10**9), st.lists(st.integers(1, 10**6), min_size=1, max_size=9))

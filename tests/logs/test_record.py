@@ -52,8 +52,8 @@ def test_records_travel_between_processes(name: str, tmp_path: Path) -> None:
         "pickle.dump((hands, read, found), open('back', 'wb'))\n"
     )
     subprocess.run([sys.executable, "-c", program], cwd=tmp_path, check=True)
-    back, read, found = pickle.loads((tmp_path / "back").read_bytes())
-    assert found
+    back, read, is_whole = pickle.loads((tmp_path / "back").read_bytes())
+    assert is_whole
     assert back == hands
     assert set(back) == set(hands)
     assert set(read) == {as_seen(hand) for hand in hands}

@@ -27,11 +27,11 @@ from protocol.errors import LocalProtocolError
 def events(*pieces: bytes, eof: bool = False) -> list[BenchmarkEvent]:
     """Events of a client that is admitted and sends these pieces."""
     session = BenchmarkSession()
-    found = []
+    collected = []
 
     def collect() -> None:
         while (event := session.next_event()) is not None:
-            found.append(event)
+            collected.append(event)
             if isinstance(event, Login):
                 session.admit()
 
@@ -41,7 +41,7 @@ def events(*pieces: bytes, eof: bool = False) -> list[BenchmarkEvent]:
     if eof:
         session.receive_eof()
         collect()
-    return found
+    return collected
 
 
 def command(line: bytes) -> BenchmarkEvent:

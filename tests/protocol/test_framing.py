@@ -60,15 +60,15 @@ PIECES = st.lists(st.text("ab\r\n\0", max_size=12).map(str.encode), max_size=12)
 @given(PIECES, st.integers(1, 10), st.booleans())
 def test_cuts_of_the_stream_change_no_lines(pieces: list[bytes], most: int, pops_between: bool) -> None:
     reader = LineReader(max_line_bytes=most)
-    found = []
+    lines = []
     for piece in pieces:
         reader.feed(piece)
         if pops_between:
-            found += lines_of(reader)
+            lines += lines_of(reader)
     reader.feed_eof()
-    found += lines_of(reader)
+    lines += lines_of(reader)
     data = b"".join(pieces)
-    assert found == naive_lines(data, most)
-    assert b"".join(found) == data
+    assert lines == naive_lines(data, most)
+    assert b"".join(lines) == data
     assert reader.at_eof
     assert reader.buffered_bytes == 0

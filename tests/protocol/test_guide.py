@@ -66,9 +66,9 @@ def test_the_sizes_of_no_limit_raises_that_the_page_shows() -> None:
 
 
 def test_the_example_of_the_package() -> None:
-    found = doctest.testmod(protocol)
-    assert found.attempted
-    assert not found.failed
+    examples = doctest.testmod(protocol)
+    assert examples.attempted
+    assert not examples.failed
 
 
 def test_every_event_state_and_error_is_exported() -> None:

@@ -142,12 +142,12 @@ def attempt(text: str, game: Game, reader: StateReader | None = None) -> MatchSt
 @given(damaged())
 def test_a_damaged_state_is_refused_or_is_another_state(damage: tuple[Game, str]) -> None:
     game, text = damage
-    found = attempt(text, game)
-    if isinstance(found, FormatError):
-        assert 0 <= found.column <= len(text)
-        assert found.text == text
+    result = attempt(text, game)
+    if isinstance(result, FormatError):
+        assert 0 <= result.column <= len(text)
+        assert result.text == text
     else:
-        assert found.format() == text
+        assert result.format() == text
 
 
 @given(lines_of_a_hand())
@@ -155,11 +155,11 @@ def test_readers_memory_changes_no_result(sent: tuple[Game, list[str]]) -> None:
     game, lines = sent
     reader = StateReader(game)
     for line in lines:
-        found, expected = attempt(line, game, reader), attempt(line, game)
-        if isinstance(found, FormatError) and isinstance(expected, FormatError):
-            assert (found.text, found.column, found.problem) == (expected.text, expected.column, expected.problem)
+        result, expected = attempt(line, game, reader), attempt(line, game)
+        if isinstance(result, FormatError) and isinstance(expected, FormatError):
+            assert (result.text, result.column, result.problem) == (expected.text, expected.column, expected.problem)
         else:
-            assert found == expected
+            assert result == expected
 
 
 @given(damaged())
@@ -170,9 +170,9 @@ def test_the_lenient_reader_takes_whatever_the_strict_one_takes(damage: tuple[Ga
     if isinstance(state, MatchState) and not game.num_board_cards[0]:
         assert scanned is not None
         assert scanned[1] == len(text)
-        found = scanned[0]
-        assert (found.position, found.rounds, found.board) == (state.position, state.rounds, state.board)
-        assert found.hand_number == state.hand_number % 2**32
+        lenient = scanned[0]
+        assert (lenient.position, lenient.rounds, lenient.board) == (state.position, state.rounds, state.board)
+        assert lenient.hand_number == state.hand_number % 2**32
 
 
 PROTOCOL_TEXT = st.text(st.sampled_from(list("0123456789:/|fcrCKB2hAsKd +-\r\n\0é")), max_size=60)

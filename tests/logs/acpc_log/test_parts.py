@@ -43,10 +43,10 @@ def test_the_parts_give_the_hands_of_the_whole(tmp_path: Path, lines: list[str],
 def test_the_parts_are_the_file(tmp_path: Path, parts: int) -> None:
     path = write(tmp_path / "match.log", LINES)
     data = path.read_bytes()
-    found = cut_log(path, parts)
-    assert b"".join(data[part.start : part.end] for part in found) == data
-    assert len(found) <= parts
-    for part in found:
+    cuts = cut_log(path, parts)
+    assert b"".join(data[part.start : part.end] for part in cuts) == data
+    assert len(cuts) <= parts
+    for part in cuts:
         assert part.start == 0 or data[part.start - 1 : part.start] == b"\n"
         assert part.lines_before == data[: part.start].count(b"\n")
         assert part.header == (LINES[0] if part.start else "")
@@ -98,10 +98,10 @@ def test_logs_of_the_same_cards_are_cut_at_the_same_hands(tmp_path: Path, parts:
     paths = [write(tmp_path / f"{name}.log", log_lines(random_hands(name, 60), "none.game")) for name in names]
     late = random_hands("limit", 30, first_hand=25)
     paths.append(write(tmp_path / "late.log", log_lines(late[:10] + late[20:], "none.game")))
-    found = cut_logs(paths, parts)
-    assert {len(of_log) for of_log in found} == {parts}
+    cuts = cut_logs(paths, parts)
+    assert {len(of_log) for of_log in cuts} == {parts}
     hands: list[set[int]] = [set() for _ in range(parts)]
-    for path, of_log in zip(paths, found, strict=True):
+    for path, of_log in zip(paths, cuts, strict=True):
         data = path.read_bytes()
         assert b"".join(data[part.start : part.end] for part in of_log) == data
         for part, numbers in zip(of_log, hands, strict=True):

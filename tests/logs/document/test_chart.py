@@ -38,9 +38,9 @@ def test_ticks_of_a_log_axis_are_powers_of_ten() -> None:
 
 @pytest.mark.parametrize("count", [1, 401, 999])
 def test_thinned_points_keep_both_ends(count: int) -> None:
-    found = thinned(list(range(count)))
-    assert (found[0], found[-1]) == (0, count - 1)
-    assert len(found) <= 401
+    points = thinned(list(range(count)))
+    assert (points[0], points[-1]) == (0, count - 1)
+    assert len(points) <= 401
 
 
 def test_lines_have_bands_hints_and_a_description() -> None:

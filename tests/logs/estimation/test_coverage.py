@@ -72,12 +72,12 @@ def test_the_interval_holds_19_times_in_20_also_where_big_losses_are_rare(name: 
 @pytest.mark.parametrize("name", MAKERS)
 def test_coverage_is_as_documented(name: str) -> None:
     runs = 20_000
-    for at, (found, said) in enumerate(zip(row_of_coverage(name, runs), COVERAGE[name], strict=True)):
+    for at, (figure, said) in enumerate(zip(row_of_coverage(name, runs), COVERAGE[name], strict=True)):
         if at % 3 == 2:
-            assert found == pytest.approx(said, rel=0.02), name
+            assert figure == pytest.approx(said, rel=0.02), name
         else:
-            assert found == pytest.approx(said, abs=chance_error(said, runs) + 0.0005), name
-            assert at % 3 or found >= 0.95 - chance_error(0.95, runs)
+            assert figure == pytest.approx(said, abs=chance_error(said, runs) + 0.0005), name
+            assert at % 3 or figure >= 0.95 - chance_error(0.95, runs)
 
 
 # ---- at any time

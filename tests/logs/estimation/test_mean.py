@@ -55,8 +55,8 @@ def test_the_half_width_is_a_point_of_a_normal_and_an_exponential_variable() -> 
     normal, exponential = chance.standard_normal(400_000), chance.standard_exponential(400_000)
     for error, unseen in [(1, 0), (1, 0.01), (1, 0.1), (1, 0.5), (1, 2), (1, 20), (1, 1000), (0, 1)]:
         for tail in (0.025, 0.005):
-            found = interval_half_width(error, unseen, tail)
-            above = float((error * normal + unseen * exponential > found).mean())
+            half_width = interval_half_width(error, unseen, tail)
+            above = float((error * normal + unseen * exponential > half_width).mean())
             assert above == pytest.approx(tail, abs=4 * math.sqrt(tail / 400_000))
 
 
@@ -151,6 +151,6 @@ def test_a_million_hands_for_all_chips_lose_nothing() -> None:
     chance = random.Random(3)
     numbers = [chance.choice([-20000, 20000, -50, 100]) for _ in range(20_000)]
     exact = statistics.pvariance(numbers) * len(numbers) / (len(numbers) - 1)
-    found = mean_of([float(number) for number in numbers] * 50)
+    running = mean_of([float(number) for number in numbers] * 50)
     width = Z_95 * math.sqrt(exact * (1 - 1 / 20_000) / (1 - 1e-6) / 1_000_000)
-    assert found.half_width() == pytest.approx(width, rel=1e-10)
+    assert running.half_width() == pytest.approx(width, rel=1e-10)

@@ -190,8 +190,8 @@ def test_contests_of_different_length_share_what_they_can() -> None:
     shorter = RankedContest((A, C), np.column_stack([won[:500], -won[:500]]))
     # Every deal of the shorter one moves the mean of both: by 1/500 and by 1/2000 of its score, halved.
     error = 1000 * ((500 * (1 / 500 + 1 / 2000) ** 2 + 1500 / 2000**2) ** 0.5) / 2
-    found = mean_of_contests([longer, shorter], A, (-100.0, 100.0)).half_width
-    assert found == pytest.approx(1.96 * error, rel=0.05)
+    half_width = mean_of_contests([longer, shorter], A, (-100.0, 100.0)).half_width
+    assert half_width == pytest.approx(1.96 * error, rel=0.05)
 
 
 def test_too_few_deals_have_no_interval() -> None:

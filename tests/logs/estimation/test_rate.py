@@ -16,9 +16,9 @@ RATE = Rate(12.4, 5.2, player="Ann", opponent="Bob")
 
 
 def test_the_example_of_the_package() -> None:
-    found = doctest.testmod(logs.estimation)
-    assert found.attempted > 5
-    assert found.failed == 0
+    examples = doctest.testmod(logs.estimation)
+    assert examples.attempted > 5
+    assert examples.failed == 0
 
 
 def test_flipping_changes_the_sign_and_the_names() -> None:

@@ -23,23 +23,23 @@ def leaks_between(hands: int, seed: int, change: Change | None = None) -> Leaks:
 
 def test_the_accounts_of_every_dimension_add_up_to_the_result() -> None:
     deals = list(played([Changed(1), Changed(2)], 120, 4))
-    found = leaks_of(deals, "A")
+    leaks = leaks_of(deals, "A")
     won = sum(record.values[record.names.index("A")] for deal in deals for _, record in deal)
     for dimension in DIMENSIONS:
-        cells = [cell for cell in found.cells if cell.dimension == dimension]
+        cells = [cell for cell in leaks.cells if cell.dimension == dimension]
         assert sum(cell.won.mean for cell in cells) * 240 / 100 == pytest.approx(won)
-        assert sum(cell.deals for cell in cells) == found.diverged
+        assert sum(cell.deals for cell in cells) == leaks.diverged
         assert all(one.won.mean <= other.won.mean for one, other in pairwise(cells))
-    assert found == pickle.loads(pickle.dumps(found)) == leaks_of(deals, "A")
+    assert leaks == pickle.loads(pickle.dumps(leaks)) == leaks_of(deals, "A")
 
 
 @pytest.mark.parametrize(("players", "hands"), [(3, 30), pytest.param(6, 31, marks=pytest.mark.slow)])
 def test_among_more_players_each_is_compared_with_all_others(players: int, hands: int) -> None:
     """The slow twin compares the texts of every two hands of a deal, seat by seat."""
     deals = list(played([Changed(seed) for seed in range(players)], hands, 5))
-    found = leaks_of(deals, "A")
-    assert (found.deals, found.unpaired, found.is_multiway) == (hands, 0, True)
-    assert found.others == tuple("BCDEF"[: players - 1])
+    leaks = leaks_of(deals, "A")
+    assert (leaks.deals, leaks.unpaired, leaks.is_multiway) == (hands, 0, True)
+    assert leaks.others == tuple("BCDEF"[: players - 1])
     everything, parted, by_position = 0.0, set(), [0.0] * players
     for number, deal in enumerate(deals):
         for _, mine in deal:
@@ -55,15 +55,15 @@ def test_among_more_players_each_is_compared_with_all_others(players: int, hands
                     everything += beyond
                     parted.add(number)
     hands_of_all = hands * players
-    cells = {(cell.dimension, cell.name): cell for cell in found.cells}
+    cells = {(cell.dimension, cell.name): cell for cell in leaks.cells}
     assert cells["everything", "all decisions"].won.mean * hands_of_all / 100 == pytest.approx(everything)
-    assert cells["everything", "all decisions"].deals == found.diverged == len(parted)
+    assert cells["everything", "all decisions"].deals == leaks.diverged == len(parted)
     for name, chips in zip(position_names(deals[0][0][1].game), by_position, strict=True):
         cell = cells[BY_POSITION, name]
         assert (cell.deals, cell.choices) == (hands, ())
         assert cell.won.mean * hands_of_all / 100 == pytest.approx(chips)
     for dimension in DIMENSIONS:
-        of_dimension = [cell for cell in found.cells if cell.dimension == dimension]
+        of_dimension = [cell for cell in leaks.cells if cell.dimension == dimension]
         assert sum(cell.won.mean for cell in of_dimension) * hands_of_all / 100 == pytest.approx(everything)
     won = sum(record.values[record.names.index("A")] for deal in deals for _, record in deal)
     assert sum(by_position) == pytest.approx(won * players / (players - 1))
@@ -71,8 +71,8 @@ def test_among_more_players_each_is_compared_with_all_others(players: int, hands
 
 def test_seatings_that_are_not_whole_do_not_count() -> None:
     deals = list(played([Changed(seed) for seed in range(3)], 40, 5))
-    found = leaks_of([*deals[:35], *(deal[:2] for deal in deals[35:])], "A")
-    assert (found.deals, found.unpaired) == (35, 10)
+    leaks = leaks_of([*deals[:35], *(deal[:2] for deal in deals[35:])], "A")
+    assert (leaks.deals, leaks.unpaired) == (35, 10)
     doubled = [[*deal, *deal[:2]] for deal in deals[35:]]
     assert leaks_of([*deals[:35], *doubled], "A").unpaired == 25, "B and C sit in some seats more often than in others"
 
@@ -82,9 +82,9 @@ def test_planted_leaks_are_found_first_among_more_players() -> None:
     players, hands = 3, 4000
     for change, leak in ((folds_rivers, "river, facing a bet"), (never_raises_draws, "with draw: ")):
         deals = played([Changed(50, change), *map(Changed, range(players - 1))], hands, 3)
-        found = leaks_of(deals, "A")
-        assert leak in found.leaks[0].name
-        assert found.leaks[0].choices[0][0] in ("fold", "check", "call")
+        leaks = leaks_of(deals, "A")
+        assert leak in leaks.leaks[0].name
+        assert leaks.leaks[0].choices[0][0] in ("fold", "check", "call")
 
 
 @pytest.mark.slow
@@ -109,9 +109,9 @@ def test_folding_to_every_bet_is_the_first_leak() -> None:
 @pytest.mark.parametrize("seed", [2, 3, 4])
 def test_planted_leaks_are_found_first(seed: int) -> None:
     assert leaks_between(6000, seed, folds_rivers).leaks[0].name.startswith("river, facing a bet")
-    found = leaks_between(6000, seed, never_raises_draws)
-    assert "with draw: " in found.leaks[0].name
-    assert found.leaks[0].choices[0][0] in ("check", "call")
+    leaks = leaks_between(6000, seed, never_raises_draws)
+    assert "with draw: " in leaks.leaks[0].name
+    assert leaks.leaks[0].choices[0][0] in ("check", "call")
 
 
 @pytest.mark.slow
@@ -124,8 +124,8 @@ def test_players_who_are_alike_have_no_leaks() -> None:
 
 
 def test_equal_players_never_diverge() -> None:
-    found = leaks_of(played([Changed(1), Changed(1)], 40, 1), "A")
-    assert (found.diverged, found.questions, found.cells, found.leaks, found.worst) == (0, 0, (), (), ())
+    leaks = leaks_of(played([Changed(1), Changed(1)], 40, 1), "A")
+    assert (leaks.diverged, leaks.questions, leaks.cells, leaks.leaks, leaks.worst) == (0, 0, (), (), ())
 
 
 def test_unsuitable_hands_are_refused() -> None:
@@ -154,5 +154,5 @@ def test_unsuitable_hands_are_refused() -> None:
 
 def test_hands_without_their_twins_are_counted_apart() -> None:
     deals = list(played([Changed(1), Changed(2)], 40, 1))
-    found = leaks_of([*deals[:35], *(deal[:1] for deal in deals[35:])], "A")
-    assert (found.deals, found.unpaired) == (35, 5)
+    leaks = leaks_of([*deals[:35], *(deal[:1] for deal in deals[35:])], "A")
+    assert (leaks.deals, leaks.unpaired) == (35, 5)

@@ -84,15 +84,15 @@ def check_file(
         raise WrongHand("a character that no line has")
     if not text.endswith(3 * line_end):
         raise WrongHand("two empty lines have to end the file")
-    found = []
+    hands = []
     for part in text[: -3 * len(line_end)].split(3 * line_end):
-        found.append(HandChecker(part.split(line_end), most_bets, rake, all_show).check())
-    numbers = [hand.number for hand in found]
+        hands.append(HandChecker(part.split(line_end), most_bets, rake, all_show).check())
+    numbers = [hand.number for hand in hands]
     if len(set(numbers)) < len(numbers):
         raise WrongHand("a hand number comes twice")
-    if any(one.at >= other.at for one, other in pairwise(found)):
+    if any(one.at >= other.at for one, other in pairwise(hands)):
         raise WrongHand("times have to grow")
-    return found
+    return hands
 
 
 class HandChecker:

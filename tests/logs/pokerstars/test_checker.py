@@ -93,8 +93,8 @@ def test_every_number_counts() -> None:
     for name in MADE:
         text = good(name)
         body = text.index("*** HOLE CARDS ***")
-        for found in re.finditer(r"[0-9]+(?![0-9cdhs])", text[body:]):
-            at = body + found.end() - 1
+        for number in re.finditer(r"[0-9]+(?![0-9cdhs])", text[body:]):
+            at = body + number.end() - 1
             changed = text[:at] + str((int(text[at]) + 1) % 10) + text[at + 1 :]
             with pytest.raises(WrongHand):
                 check_file(changed)

@@ -31,8 +31,8 @@ NO_LIMIT = ("nolimit", "nolimit3", "nolimit6", "nolimit10")
 def node_path() -> str | None:
     """Folder of the package; None if it or node is missing."""
     folders = [*os.environ.get("NODE_PATH", "").split(os.pathsep), "node_modules"]
-    found = [folder for folder in folders if folder and (Path(folder) / "hhp").is_dir()]
-    return str(Path(found[0]).resolve()) if found and find_program("node") else None
+    packages = [folder for folder in folders if folder and (Path(folder) / "hhp").is_dir()]
+    return str(Path(packages[0]).resolve()) if packages and find_program("node") else None
 
 
 pytestmark = pytest.mark.skipif(node_path() is None, reason="needs node and the package hhp")

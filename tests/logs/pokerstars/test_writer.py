@@ -32,11 +32,11 @@ LF = ExportOptions(crlf=False)
 def checked(hands: Iterable[HandRecord], options: ExportOptions = LF, **wanted: Any) -> list[CheckedHand]:
     """The hands written and checked: every one there, and its results those of the record to the cent."""
     hands = list(hands)
-    found = check_file("".join(format_pokerstars_file(hands, options)), **wanted)
-    assert len(found) == len(hands)
-    for hand, text in zip(hands, found, strict=True):
+    checked_hands = check_file("".join(format_pokerstars_file(hands, options)), **wanted)
+    assert len(checked_hands) == len(hands)
+    for hand, text in zip(hands, checked_hands, strict=True):
         assert_same_results(hand, text, Decimal(str(options.chip_value)))
-    return found
+    return checked_hands
 
 
 def assert_same_results(hand: HandRecord, text: CheckedHand, chip_value: Decimal) -> None:
@@ -324,11 +324,14 @@ def test_rake_is_taken_before_the_pots_are_split() -> None:
         return min(pot_cents // 500 * 25, 700) if saw_flop else 0
 
     for name in ("limit", "limit3"):
-        found = checked(sample.random_hands(name, 100, fold=0.4), dataclasses.replace(LF, rake=rake), rake=agreed)
-        assert len({hand.rake for hand in found}) > 5
+        checked_hands = checked(
+            sample.random_hands(name, 100, fold=0.4), dataclasses.replace(LF, rake=rake), rake=agreed
+        )
+        assert len({hand.rake for hand in checked_hands}) > 5
     game = find_game("nolimit3")[1]._replace(stacks=(500, 1000, 2000))
-    found = checked(sample.random_hands(game, 100, fold=0.02), dataclasses.replace(LF, rake=rake), rake=agreed)
-    assert max(len(hand.pots) for hand in found) == 2
+    hands = sample.random_hands(game, 100, fold=0.02)
+    checked_hands = checked(hands, dataclasses.replace(LF, rake=rake), rake=agreed)
+    assert max(len(hand.pots) for hand in checked_hands) == 2
 
 
 def test_a_rake_may_take_everything_but_no_more() -> None:

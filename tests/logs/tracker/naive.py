@@ -37,12 +37,12 @@ def states_of(dealt: Dealt) -> list[tuple[BettingState, ActionKind]]:
     """The states in which the player had to act before the flop, with what he did."""
     record, position = dealt
     betting = betting_start(record.game)
-    found = []
+    states = []
     for actor, action in record.betting.rounds[0]:
         if actor == position:
-            found.append((betting, action.kind))
+            states.append((betting, action.kind))
         betting = betting.after(action)
-    return found
+    return states
 
 
 def net(dealt: Dealt) -> float:
@@ -205,7 +205,7 @@ def chance_of(key: str, turn: Turn) -> bool | None:
 
 def frequency(key: str, turns: list[Turn]) -> tuple[int, int]:
     """Times and chances of a figure."""
-    taken = [found for turn in turns if (found := chance_of(key, turn)) is not None]
+    taken = [chance for turn in turns if (chance := chance_of(key, turn)) is not None]
     return sum(taken), len(taken)
 
 
@@ -246,21 +246,21 @@ def expectation(dealt: Dealt) -> float:
 
 
 def by_starting_hand(hands: list[Dealt]) -> dict[str, tuple[int, int, float]]:
-    found: dict[str, tuple[int, int, float]] = {}
+    counts: dict[str, tuple[int, int, float]] = {}
     for dealt in hands:
         record, position = dealt
         name = starting_hand_name(record.deal.hole_cards[position])
-        count, wins, chips = found.get(name, (0, 0, 0.0))
-        found[name] = count + 1, wins + won(dealt), chips + net(dealt)
-    return found
+        count, wins, chips = counts.get(name, (0, 0, 0.0))
+        counts[name] = count + 1, wins + won(dealt), chips + net(dealt)
+    return counts
 
 
 def by_category(hands: list[Dealt], among: Callable[[Dealt], bool]) -> dict[str, tuple[int, int, float]]:
-    found: dict[str, tuple[int, int, float]] = {}
+    counts: dict[str, tuple[int, int, float]] = {}
     for dealt in filter(among, hands):
         record, position = dealt
         cards: tuple[Card, ...] = record.deal.hole_cards[position] + record.deal.board
         name = category(rank_hand(cards)).name.replace("_", " ").lower()
-        count, wins, chips = found.get(name, (0, 0, 0.0))
-        found[name] = count + 1, wins + won(dealt), chips + net(dealt)
-    return found
+        count, wins, chips = counts.get(name, (0, 0, 0.0))
+        counts[name] = count + 1, wins + won(dealt), chips + net(dealt)
+    return counts

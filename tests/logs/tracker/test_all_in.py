@@ -72,12 +72,12 @@ def test_of_a_folded_hand_that_is_not_known_nothing_is_taken_from_the_deck() -> 
     holes = record.deal.hole_cards
     unknown = Deal((holes[0], (), holes[2]), record.deal.board)
     known = AllInExpectations(game).values(record.betting, record.deal, 0)
-    found = AllInExpectations(game).values(record.betting, unknown, 0)
-    assert found is not None
+    values = AllInExpectations(game).values(record.betting, unknown, 0)
+    assert values is not None
     assert known is not None
     equity = showdown_odds([holes[0], holes[2]]).equities[0]
-    assert found[0] == pytest.approx(40100 * equity - 20000)
-    assert found[0] != pytest.approx(known[0])
+    assert values[0] == pytest.approx(40100 * equity - 20000)
+    assert values[0] != pytest.approx(known[0])
     assert AllInExpectations(game).values(record.betting, Deal(((), *holes[1:]), record.deal.board), 0) is None
 
 

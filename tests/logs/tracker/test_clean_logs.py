@@ -242,10 +242,10 @@ def test_parts_of_big_logs_in_other_processes(tmp_path: Path, monkeypatch: pytes
     monkeypatch.setattr(many_files, "_MIN_PART_BYTES", 10_000)
     problems: list[LogProblem] = []
     counts = count_hands(find(paths, on_problem=problems.append), processes=2)
-    found = statistics_of(counts).model_dump()
-    for bots in (found["bots"], expected["bots"]):
+    statistics = statistics_of(counts).model_dump()
+    for bots in (statistics["bots"], expected["bots"]):
         for bot in bots:
             del bot["curve"]  # its points depend on where parts begin
-    assert close(found, expected)
+    assert close(statistics, expected)
     assert counts.big_pots == expected_pots
     assert problems == []

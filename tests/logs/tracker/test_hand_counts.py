@@ -60,8 +60,8 @@ def pair(rate: Frequency | None) -> tuple[int, int]:
     """),
 )
 def test_before_the_flop(betting: str, name: str, vpip: str, pfr: str, three_bet: str, what: str) -> None:
-    found = bot([hand("nolimit", betting, CARDS)], name)
-    assert (times(found.vpip), times(found.pfr), times(found.three_bet)) == (vpip, pfr, three_bet), what
+    player = bot([hand("nolimit", betting, CARDS)], name)
+    assert (times(player.vpip), times(player.pfr), times(player.three_bet)) == (vpip, pfr, three_bet), what
 
 
 def test_the_cap_of_a_limit_game_takes_the_chance_to_raise() -> None:
@@ -130,10 +130,10 @@ def test_frequencies_of_a_tracker(betting: str, expected: dict[str, str]) -> Non
     streets = betting.count("/")
     records = [hand(game, betting, "/".join([_HOLES, *_BOARD[:streets]]))]
     for name, figures in expected.items():
-        found = bot(records, name)
+        player = bot(records, name)
         for figure in figures.split(", "):
             key, _, rate = figure.partition(" ")
-            assert "/".join(map(str, pair(getattr(found, key)))) == rate, (name, key)
+            assert "/".join(map(str, pair(getattr(player, key)))) == rate, (name, key)
 
 
 # ---- how it ended
@@ -155,21 +155,21 @@ def test_chips_that_nobody_called_are_no_pot() -> None:
 
 def test_an_all_in_counts_at_its_expectation() -> None:
     records = [hand("nolimit", "r20000c///", "AcAd|KcKh/2c3d4h/9s/Ks")]
-    found = bot(records, "Ann")
-    assert found.adjusted is not None
-    assert found.net_chips == -20000
-    assert found.adjusted.hands == 1
+    player = bot(records, "Ann")
+    assert player.adjusted is not None
+    assert player.net_chips == -20000
+    assert player.adjusted.hands == 1
     equity = (1399204 + 7923 / 2) / 1712304
-    assert found.adjusted.luck_chips == pytest.approx(-20000 - (40000 * equity - 20000))
-    assert found.adjusted.mbb_per_game.mean == pytest.approx(1000 * (40000 * equity - 20000) / 100)
+    assert player.adjusted.luck_chips == pytest.approx(-20000 - (40000 * equity - 20000))
+    assert player.adjusted.mbb_per_game.mean == pytest.approx(1000 * (40000 * equity - 20000) / 100)
 
 
 @pytest.mark.parametrize("betting", ["r20000f", "cc/cc/cc/r20000c", "cc/cc/cc/cc"])
 def test_without_cards_to_come_nothing_is_adjusted(betting: str) -> None:
-    found = bot([hand("nolimit", betting, CARDS)], "Ann")
-    assert found.adjusted is not None
-    assert (found.adjusted.hands, found.adjusted.luck_chips) == (0, 0)
-    assert found.adjusted.mbb_per_game == found.mbb_per_game
+    player = bot([hand("nolimit", betting, CARDS)], "Ann")
+    assert player.adjusted is not None
+    assert (player.adjusted.hands, player.adjusted.luck_chips) == (0, 0)
+    assert player.adjusted.mbb_per_game == player.mbb_per_game
 
 
 # ---- times and comments
@@ -195,7 +195,7 @@ def test_times_and_comments() -> None:
 
 @pytest.mark.parametrize("game", TOYS)
 def test_other_games_lack_what_makes_no_sense(game: str) -> None:
-    found = bot(random_hands(game, 110), "Ann")
+    player = bot(random_hands(game, 110), "Ann")
     for field in (
         "vpip",
         "vpip_small_blind",
@@ -207,14 +207,14 @@ def test_other_games_lack_what_makes_no_sense(game: str) -> None:
         "went_to_showdown",
         "style",
     ):
-        assert getattr(found, field) is None, field
-    assert found.starting_hands == []
-    assert found.final_hands == []
-    assert found.hands == 110
-    assert found.mbb_per_game.half_width is not None
-    assert found.won_at_showdown.chances > 0
-    assert [position.position for position in found.positions] == ["1st", "2nd", "3rd"][: len(found.positions)]
-    assert found.streets[0].street == "round 1"
+        assert getattr(player, field) is None, field
+    assert player.starting_hands == []
+    assert player.final_hands == []
+    assert player.hands == 110
+    assert player.mbb_per_game.half_width is not None
+    assert player.won_at_showdown.chances > 0
+    assert [position.position for position in player.positions] == ["1st", "2nd", "3rd"][: len(player.positions)]
+    assert player.streets[0].street == "round 1"
 
 
 # ---- against the slow way
@@ -228,15 +228,15 @@ def test_counts_are_those_of_the_slow_way(game: str, fixed_seats: bool) -> None:
     records = random_hands(game, hands, seed=5, fixed_seats=fixed_seats, fold=0.2, with_notes=True)
     statistics = statistics_of(HandCounts().add_all(records))
     assert statistics.hands == hands
-    assert {found.name for found in statistics.bots} == set(records[0].names_by_seat)
-    for found in statistics.bots:
-        dealt = naive.dealt_to(records, found.name)
-        check_figures(found, dealt, game in HOLDEM)
-        for position in found.positions:
+    assert {player.name for player in statistics.bots} == set(records[0].names_by_seat)
+    for player in statistics.bots:
+        dealt = naive.dealt_to(records, player.name)
+        check_figures(player, dealt, game in HOLDEM)
+        for position in player.positions:
             here = [one for one in dealt if position_names(one[0].game)[one[1]] == position.position]
             check_figures(position, here, game in HOLDEM)
         if game in HOLDEM:
-            check_cards(found, dealt)
+            check_cards(player, dealt)
 
 
 def check_figures(figures: PlayStatistics, hands: list[naive.Dealt], is_holdem: bool) -> None:
@@ -269,15 +269,15 @@ def check_figures(figures: PlayStatistics, hands: list[naive.Dealt], is_holdem: 
         assert pair(figures.aggression_frequency) == (bets + raises, bets + raises + calls + folds)
 
 
-def check_cards(found: BotStatistics, hands: list[naive.Dealt]) -> None:
-    starting = {one.hand: (one.hands, one.won.times, one.net_chips) for one in found.starting_hands}
+def check_cards(player: BotStatistics, hands: list[naive.Dealt]) -> None:
+    starting = {one.hand: (one.hands, one.won.times, one.net_chips) for one in player.starting_hands}
     assert starting == naive.by_starting_hand(hands)
-    assert [one.net_chips for one in found.starting_hands] == sorted(
-        [one.net_chips for one in found.starting_hands], reverse=True
+    assert [one.net_chips for one in player.starting_hands] == sorted(
+        [one.net_chips for one in player.starting_hands], reverse=True
     )
-    shown = {one.category: (one.showdowns, one.showdowns_won, one.showdown_net_chips) for one in found.final_hands}
+    shown = {one.category: (one.showdowns, one.showdowns_won, one.showdown_net_chips) for one in player.final_hands}
     assert {name: one for name, one in shown.items() if one[0]} == naive.by_category(hands, naive.in_showdown)
-    rivers = {one.category: (one.rivers, one.rivers_won, one.river_net_chips) for one in found.final_hands}
+    rivers = {one.category: (one.rivers, one.rivers_won, one.river_net_chips) for one in player.final_hands}
     assert rivers == naive.by_category(hands, lambda dealt: naive.saw(dealt, 3))
 
 
@@ -292,11 +292,11 @@ def test_expectations_are_those_of_the_slow_way() -> None:
     for name in ("Ann", "Bob"):
         for game in ("leduc-nolimit", "nolimit", "nolimit3"):
             hands = [d for d in naive.dealt_to(records, name) if d[0].game == find_game(game)[1]]
-            found = bot([record for record, _ in hands], name)
-            assert found.adjusted is not None
+            player = bot([record for record, _ in hands], name)
+            assert player.adjusted is not None
             expected = sum(map(naive.expectation, hands))
-            assert found.net_chips - found.adjusted.luck_chips == pytest.approx(expected, abs=1e-6)
-            assert found.adjusted.hands > 0 or (name, game) == ("Bob", "nolimit3")
+            assert player.net_chips - player.adjusted.luck_chips == pytest.approx(expected, abs=1e-6)
+            assert player.adjusted.hands > 0 or (name, game) == ("Bob", "nolimit3")
 
 
 @pytest.mark.slow
@@ -305,11 +305,11 @@ def test_many_hands_are_counted_as_the_slow_way_does(game: str) -> None:
     for seed in range(3):
         records = random_hands(game, 1000, seed=seed, fold=random.Random(seed).choice([0.05, 0.2, 0.4]))
         statistics = statistics_of(HandCounts().add_all(records))
-        for found in statistics.bots:
-            hands = naive.dealt_to(records, found.name)
-            check_figures(found, hands, game in HOLDEM)
+        for player in statistics.bots:
+            hands = naive.dealt_to(records, player.name)
+            check_figures(player, hands, game in HOLDEM)
             if game in HOLDEM:
-                check_cards(found, hands)
+                check_cards(player, hands)
 
 
 # ---- the biggest pots
@@ -327,9 +327,9 @@ def pot_blinds(record: HandRecord) -> float:
 def test_biggest_pots_are_kept_and_of_equal_ones_the_first(game: str, most: int) -> None:
     records = random_hands(game, 200)
     ordered = sorted(records, key=lambda record: (-pot_blinds(record), record.hand_number))[:most]
-    found = HandCounts(big_pots=most).add_all(records).big_pots
-    assert [big.record for big in found] == ordered
-    assert [big.blinds for big in found] == [pot_blinds(record) for record in ordered]
+    pots = HandCounts(big_pots=most).add_all(records).big_pots
+    assert [big.record for big in pots] == ordered
+    assert [big.blinds for big in pots] == [pot_blinds(record) for record in ordered]
 
 
 # ---- memory, joining, other processes
@@ -400,21 +400,21 @@ def test_several_games_and_matches_of_the_same_bots() -> None:
         *random_hands("kuhn", 200, names=rotated),
     ]
     counts = HandCounts().add_all(records)
-    found = next(bot for bot in statistics_of(counts).bots if bot.name == "Ann")
-    assert found.hands == 600
+    player = next(bot for bot in statistics_of(counts).bots if bot.name == "Ann")
+    assert player.hands == 600
     assert len(counts.games) == 2
-    assert pair(found.vpip) == naive.vpip(naive.dealt_to(records[:400], "Ann"))
-    assert [position.position for position in found.positions] == ["SB", "BB", "1st", "2nd"]
+    assert pair(player.vpip) == naive.vpip(naive.dealt_to(records[:400], "Ann"))
+    assert [position.position for position in player.positions] == ["SB", "BB", "1st", "2nd"]
     chips = {"limit": sum(map(naive.net, naive.dealt_to(records[:400], "Ann")))}
     blinds = chips["limit"] / 10 + sum(map(naive.net, naive.dealt_to(records[400:], "Ann")))
-    assert found.mbb_per_game.mean == pytest.approx(1000 * blinds / 600)
+    assert player.mbb_per_game.mean == pytest.approx(1000 * blinds / 600)
 
 
 def test_a_bot_against_itself_is_counted_for_both_seats() -> None:
     records = random_hands("limit", 150, names=("Ann", "Ann"))
-    found = bot(records, "Ann")
-    assert (found.hands, found.net_chips) == (300, 0)
-    assert [point.hands for point in found.curve] == list(range(2, 302, 2))
+    player = bot(records, "Ann")
+    assert (player.hands, player.net_chips) == (300, 0)
+    assert [point.hands for point in player.curve] == list(range(2, 302, 2))
 
 
 def test_a_curve_is_the_winnings_along_the_way() -> None:
@@ -440,10 +440,10 @@ def test_unknown_hole_cards_are_left_out() -> None:
     assert bot([unknown], "Ann").hands == 1
     shown = hand("nolimit", "r20000c///", CARDS)
     shown = replace(shown, deal=Deal(((), shown.deal.hole_cards[1]), shown.deal.board))
-    found = bot([shown], "Bob")
-    assert found.adjusted is not None
-    assert found.adjusted.hands == 0
-    assert [final.category for final in found.final_hands] == ["two pair"]
+    player = bot([shown], "Bob")
+    assert player.adjusted is not None
+    assert player.adjusted.hands == 0
+    assert [final.category for final in player.final_hands] == ["two pair"]
 
 
 # ---- curves, and deals in several seatings
@@ -487,10 +487,10 @@ def test_a_deal_in_several_seatings_is_one_unit(monkeypatch: pytest.MonkeyPatch)
     orders = [names[turn:] + names[:turn] for turn in range(seatings)]
     matches = [random_hands("limit6", 120, names=order) for order in orders]
     counts = HandCounts().add_all(record for deal in zip(*matches, strict=True) for record in deal)
-    for found in statistics_of(counts).bots:
-        won = [[1000 * naive.net(one) / 10 for one in naive.dealt_to(match, found.name)] for match in matches]
+    for player in statistics_of(counts).bots:
+        won = [[1000 * naive.net(one) / 10 for one in naive.dealt_to(match, player.name)] for match in matches]
         means = RunningMean([sum(deal) / seatings for deal in zip(*won, strict=True)], score_bounds(LIMIT6))
-        assert (found.hands, found.deals) == (120 * seatings, 120)
-        assert found.mbb_per_game.mean == pytest.approx(means.mean)
-        assert found.mbb_per_game.half_width == pytest.approx(means.half_width())
-        assert found.mbb_per_game.error == pytest.approx(means.standard_error, abs=1e-3)
+        assert (player.hands, player.deals) == (120 * seatings, 120)
+        assert player.mbb_per_game.mean == pytest.approx(means.mean)
+        assert player.mbb_per_game.half_width == pytest.approx(means.half_width())
+        assert player.mbb_per_game.error == pytest.approx(means.standard_error, abs=1e-3)

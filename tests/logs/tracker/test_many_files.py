@@ -35,8 +35,8 @@ def write(path: Path, records: list[HandRecord], game: str = "limit") -> Path:
 
 def figures(counts: HandCounts) -> Statistics:
     """Without curves, whose points depend on where files and parts of them begin."""
-    found = statistics_of(counts)
-    return found.model_copy(update={"bots": [bot.model_copy(update={"curve": []}) for bot in found.bots]})
+    statistics = statistics_of(counts)
+    return statistics.model_copy(update={"bots": [bot.model_copy(update={"curve": []}) for bot in statistics.bots]})
 
 
 @pytest.fixture
@@ -150,9 +150,9 @@ def test_the_same_cards_in_several_seatings_are_one_unit(
     monkeypatch.setattr(many_files, "_MIN_BYTES", 0)
     monkeypatch.setattr(many_files, "_MIN_PART_BYTES", 20_000)
     for processes in (1, 2):
-        found = statistics_of(count_hands(find([tmp_path]), processes=processes))
-        assert found.hands == 120 * orders
-        for bot in found.bots:
+        statistics = statistics_of(count_hands(find([tmp_path]), processes=processes))
+        assert statistics.hands == 120 * orders
+        for bot in statistics.bots:
             won = [[1000 * naive.net(one) / 10 for one in naive.dealt_to(match, bot.name)] for match in matches]
             scores = [sum(of_deal) / orders for of_deal in zip(*won, strict=True)]
             expected = RunningMean(scores, score_bounds(find_game("limit3")[1]))

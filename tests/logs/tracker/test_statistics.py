@@ -16,18 +16,18 @@ from tests.logs.hands import HOLDEM, TOYS, random_hands
 @pytest.mark.parametrize("game", HOLDEM + TOYS)
 @pytest.mark.parametrize("hands", [1, 105])
 def test_json_comes_back(game: str, hands: int) -> None:
-    found = statistics_of(HandCounts().add_all(random_hands(game, hands, with_notes=True)))
-    text = found.model_dump_json()
-    assert Statistics.model_validate_json(text) == found
+    statistics = statistics_of(HandCounts().add_all(random_hands(game, hands, with_notes=True)))
+    text = statistics.model_dump_json()
+    assert Statistics.model_validate_json(text) == statistics
     plain = json.loads(text, parse_constant=pytest.fail)
     assert (plain["schema_version"], plain["kind"], plain["hands"]) == (SCHEMA_VERSION, "statistics", hands)
 
 
 def test_the_best_bot_and_the_best_hands_come_first() -> None:
-    found = statistics_of(HandCounts().add_all(random_hands("limit6", 150)))
-    winnings = [bot.mbb_per_game.mean for bot in found.bots]
+    statistics = statistics_of(HandCounts().add_all(random_hands("limit6", 150)))
+    winnings = [bot.mbb_per_game.mean for bot in statistics.bots]
     assert winnings == sorted(winnings, reverse=True)
-    gains = [hand.net_chips for hand in found.bots[0].starting_hands]
+    gains = [hand.net_chips for hand in statistics.bots[0].starting_hands]
     assert gains == sorted(gains, reverse=True)
 
 

@@ -72,12 +72,12 @@ def statistics_for(game: str, hands: int) -> Statistics:
 @pytest.mark.parametrize("hands", [1, 105])
 def test_every_row_has_every_column_and_no_number_is_none(game: str, hands: int) -> None:
     statistics = statistics_for(game, hands)
-    found = list(rows(statistics))
+    table_rows = list(rows(statistics))
     players = len(statistics.bots)
-    assert [row["name"] for row in found if row["position"] == "all"] == [bot.name for bot in statistics.bots]
-    assert len(found) == sum(1 + len(bot.positions) for bot in statistics.bots)
-    assert len(found) <= players * (1 + players)
-    for row in found:
+    assert [row["name"] for row in table_rows if row["position"] == "all"] == [bot.name for bot in statistics.bots]
+    assert len(table_rows) == sum(1 + len(bot.positions) for bot in statistics.bots)
+    assert len(table_rows) <= players * (1 + players)
+    for row in table_rows:
         assert tuple(row) == COLUMNS
         assert all(math.isfinite(value) for value in row.values() if isinstance(value, float))
         assert isinstance(row["hands"], int)

@@ -34,13 +34,13 @@ def small_game(name: str) -> Game:
 def legal(betting: BettingState) -> list[Action]:
     """All legal actions."""
     allowed = betting.legal_actions()
-    found = [Action(ActionKind.CALL)]
+    actions = [Action(ActionKind.CALL)]
     if allowed.can_fold:
-        found.append(Action(ActionKind.FOLD))
+        actions.append(Action(ActionKind.FOLD))
     if allowed.can_raise:
         sizes = [0] if betting.game.is_limit else range(allowed.raise_min, allowed.raise_max + 1, 100)
-        found += [raise_to(size) for size in sizes]
-    return found
+        actions += [raise_to(size) for size in sizes]
+    return actions
 
 
 def uniform(betting: BettingState, own: Card, board: tuple[Card, ...]) -> Mapping[Action, float]:
@@ -56,8 +56,8 @@ def drawn(seed: int) -> Strategy:
     def chances(betting: BettingState, own_rank: int, board_ranks: tuple[int, ...]) -> Mapping[Action, float]:
         actions = legal(betting)
         text = repr((seed, betting.rounds, own_rank, board_ranks)).encode()
-        found = np.random.default_rng(list(text)).dirichlet(np.full(len(actions), 0.7))
-        return dict(zip(actions, found.tolist(), strict=True))
+        weights = np.random.default_rng(list(text)).dirichlet(np.full(len(actions), 0.7))
+        return dict(zip(actions, weights.tolist(), strict=True))
 
     return lambda betting, own, board: chances(betting, own >> 2, tuple([card >> 2 for card in board]))
 

@@ -49,10 +49,10 @@ def test_columns_of_rounding_have_no_weight() -> None:
 
 def test_deals_of_different_sizes_count_by_their_hands() -> None:
     rows = np.array([[1.0, 1.0, 3.0], [1.0, 3.0, 1.0], [1.0, 2.0, 2.0]])
-    found = sums_of(rows).mean(2)
-    assert (found.mean, found.count) == (1.0, 3)
+    estimate = sums_of(rows).mean(2)
+    assert (estimate.mean, estimate.count) == (1.0, 3)
     residuals = np.array([3 - 1, 1 - 3, 2 - 2])
-    assert found.variance == pytest.approx(residuals.var(ddof=1) / 4)
+    assert estimate.variance == pytest.approx(residuals.var(ddof=1) / 4)
 
 
 def test_few_deals_have_one_weight_and_fewer_none() -> None:
@@ -120,8 +120,8 @@ def intervals_hold(game: Game, deals: int, runs: int) -> list[float]:
         plain = columns[: len(columns) // 2]
         fitted = sums.fitted_mean(2, columns, plain)
         assert fitted is not None
-        found = (sums.mean(2), sums.mean(2, plain), fitted)
-        for at, mean in enumerate(found):
+        estimates = (sums.mean(2), sums.mean(2, plain), fitted)
+        for at, mean in enumerate(estimates):
             unit = RunningMean(bounds=bounds)
             unit.count, unit.mean, unit.squares = deals, 1000 * mean.mean, 1e6 * mean.variance * (deals - 1)
             half = unit.half_width()

@@ -17,7 +17,7 @@ def drawn_shares(deal: Deal, stream: int) -> list[float]:
     taken = {card for hole in deal.hole_cards for card in hole}
     deck = [card for card in range(52) if card not in taken]
     counter = mixed(mixed(stream * STEP & MASK_64))
-    found = [0.0] * len(deal.hole_cards)
+    shares = [0.0] * len(deal.hole_cards)
     for _ in range(DRAWS):
         for draw in range(5):
             if draw % 2 == 0:
@@ -29,8 +29,8 @@ def drawn_shares(deal: Deal, stream: int) -> list[float]:
         ranks = [rank_hand(hole + tuple(deck[:5])) for hole in deal.hole_cards]
         winners = [at for at, rank in enumerate(ranks) if rank == max(ranks)]
         for at in winners:
-            found[at] += 1 / len(winners) / DRAWS
-    return found
+            shares[at] += 1 / len(winners) / DRAWS
+    return shares
 
 
 @pytest.mark.slow
@@ -38,8 +38,8 @@ def test_drawn_boards_are_those_of_a_slow_twin() -> None:
     game = find_game("holdem.limit.3p")[1]
     deal = Deal((parse_cards("AhKd"), parse_cards("QsQc"), parse_cards("7h7s")), parse_cards("2c3c4c5c6c"))
     for stream in (0, 12345):
-        found = Shares(game).of([deal], np.array([0]), [PotRow(0b111, 0)], [stream])[0]
-        assert found.tolist() == pytest.approx(drawn_shares(deal, stream), abs=1e-12)
+        shares = Shares(game).of([deal], np.array([0]), [PotRow(0b111, 0)], [stream])[0]
+        assert shares.tolist() == pytest.approx(drawn_shares(deal, stream), abs=1e-12)
 
 
 @pytest.mark.slow  # numba compiles
@@ -69,9 +69,9 @@ def test_shares_of_two_before_the_flop_are_exact() -> None:
     for _ in range(6):
         one, two, three, four = rng.choice(52, 4, replace=False).tolist()
         holes = (one, two), (three, four)
-        found = Shares(game).of([Deal(holes, ())], np.array([0, 0]), [PotRow(0b11, 0), PotRow(0b10, 0)], [7])
-        assert found[0].tolist() == pytest.approx(showdown_odds(holes).equities, abs=1e-12)
-        assert found[1].tolist() == [0, 1]
+        shares = Shares(game).of([Deal(holes, ())], np.array([0, 0]), [PotRow(0b11, 0), PotRow(0b10, 0)], [7])
+        assert shares[0].tolist() == pytest.approx(showdown_odds(holes).equities, abs=1e-12)
+        assert shares[1].tolist() == [0, 1]
 
 
 def test_shares_before_the_flop_are_right_on_average() -> None:
@@ -79,11 +79,11 @@ def test_shares_before_the_flop_are_right_on_average() -> None:
     holes = (parse_cards("AhKd"), parse_cards("QsQc"), parse_cards("7h7s"))
     deal = Deal(tuple(holes), ())
     row = next(iter(chance_terms(betting_start(game)).rows))
-    found = Shares(game).of([deal] * 400, np.arange(400), [row] * 400, range(400))
+    shares = Shares(game).of([deal] * 400, np.arange(400), [row] * 400, range(400))
     exact = showdown_odds(holes).equities
-    errors = found.std(axis=0) / 20
-    assert found.sum(axis=1) == pytest.approx(1)
-    assert np.abs(found.mean(axis=0) - exact).max() < 5 * errors.max()
+    errors = shares.std(axis=0) / 20
+    assert shares.sum(axis=1) == pytest.approx(1)
+    assert np.abs(shares.mean(axis=0) - exact).max() < 5 * errors.max()
 
 
 def test_shares_on_boards_are_those_of_all_boards() -> None:
@@ -98,7 +98,7 @@ def test_shares_on_boards_are_those_of_all_boards() -> None:
         dead = [card for at in range(6) if at not in inside for card in holes[at]]
         for known in (3, 4, 5):
             row = PotRow(members, known)
-            found = Shares(game).of([deal], np.array([0]), [row], [7])[0]
+            shares = Shares(game).of([deal], np.array([0]), [row], [7])[0]
             exact = showdown_odds([holes[at] for at in inside], deal.board[:known], dead=dead).equities
-            assert found[inside] == pytest.approx(exact, abs=1e-12)
-            assert found.sum() == pytest.approx(1)
+            assert shares[inside] == pytest.approx(exact, abs=1e-12)
+            assert shares.sum() == pytest.approx(1)
