@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from bots.errors import StaleEntry, UnclearEntry
+from bots.errors import StaleEntry
 from dealer.match.faults import FaultPolicy
 from dealer.person.seat import Scene
 from dealer.person.table_session import SEAT_FILE, SavedSeat, TableSession, read_saved_seat
@@ -68,23 +68,6 @@ def test_a_match_to_its_end_is_logged_like_any_other(tmp_path: Path) -> None:
     assert [record.names_by_seat for record in find([tmp_path / "run"]).hands()] == [("Ann", "calling")] * 3
     assert [player.faults for player in table_session.result.players] == [{}, {}]
     assert reopen(tmp_path / "run").is_table
-
-
-def test_an_answer_sent_twice_at_once_counts_once(tmp_path: Path) -> None:
-    async def work(table_session: TableSession) -> None:
-        scene = await asked(table_session)
-        assert scene.is_your_turn
-        name = table_session.moments.name
-        both = await asyncio.gather(
-            table_session.enter(name, "r"), table_session.enter(name, "r"), return_exceptions=True
-        )
-        assert [type(one) for one in both] == [type(None), StaleEntry]
-        assert "counts once: you raise to 2" in str(both[1])
-        scene = await asked(table_session)
-        assert scene.betting.spent == (2, 2)
-
-    table_session = sit(table(tmp_path / "run", deals=1), work)
-    assert table_session.record(0) is not None
 
 
 def test_a_hand_is_shown_with_all_cards_only_when_its_end_has_been_seen(tmp_path: Path) -> None:
@@ -149,17 +132,6 @@ def test_person_out_of_time_checks_or_folds(tmp_path: Path) -> None:
     assert table_session.result is not None
     assert [player.faults for player in table_session.result.players] == [{}, {}]
     assert TableSession(reopen(tmp_path / "run")).decision_s == 0.05  # type: ignore[arg-type]
-
-
-def test_an_unclear_entry_changes_nothing(tmp_path: Path) -> None:
-    async def work(table_session: TableSession) -> None:
-        await asked(table_session)
-        name = table_session.moments.name
-        with pytest.raises(UnclearEntry, match="c to check or r to raise to 2"):
-            await table_session.enter(name, "fold")
-        assert (table_session.moments.name, table_session.moments.is_asked) == (name, True)
-
-    sit(table(tmp_path / "run"), work)
 
 
 def test_a_sitting_that_was_stopped_takes_no_more(tmp_path: Path) -> None:

@@ -37,7 +37,7 @@ def _page(records: Iterable[HandRecord], title: str | None = None) -> str:
 @pytest.mark.parametrize("game", ["kuhn", "leduc", "limit", "nolimit", "limit10", "nolimit6"])
 def test_a_page_is_whole_and_fetches_nothing(game: str) -> None:
     """It has a chart of all players and one of each, but only one of two."""
-    records = random_hands(game, 20, with_notes=True)
+    records = random_hands(game, 10, with_notes=True)
     page = _page(records)
     checker = checked_page(page)
     assert checker.fetched == []
@@ -87,7 +87,7 @@ def test_rows_and_tables_have_accessible_names() -> None:
 
 
 def test_figures_are_never_not_a_number() -> None:
-    for count in (1, 2, 99, 100):
+    for count in (1, 100):
         text = re.sub(r"<style>.*?</style>|<script>.*?</script>", "", _page(random_hands("limit", count)), flags=re.S)
         assert not re.search(r"\b(nan|inf|None|null)\b", text)
 

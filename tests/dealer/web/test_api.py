@@ -37,12 +37,12 @@ from logs.export import FORMATS
 from logs.hand_source import find
 from tests.dealer.web.archives import archive, do_without_box
 from tests.dealer.web.browsing import links
-from tests.dealer.web.visits import PATIENCE_S, Visit, small_house, visiting
+from tests.dealer.web.visits import PATIENCE_S, Visit, fill_server, small_house, visiting, with_slow_bot
 
 PREFIX = "/api/v1"
 KUHN = {"game": "kuhn.limit.2p", "players": ["random", "calling"], "deals": 10}
 ONE_HAND = KUHN | {"deals": 1, "seating": "single"}
-MANY_HANDS = KUHN | {"deals": 1_000_000, "seating": "single"}
+MANY_HANDS = KUHN | {"players": ["slow", "calling"], "deals": 1_000_000, "seating": "single"}
 
 
 def token_of(folder: Path, name: str, scopes: Sequence[Scope]) -> str:
@@ -205,7 +205,7 @@ async def test_repeated_request_counts_once(tmp_path: Path) -> None:
 
 
 async def test_running_job_is_cancelled_by_its_user_or_an_admin(tmp_path: Path) -> None:
-    async with visiting(small_house(max_deals=2000000), tmp_path / "data") as visit:
+    async with visiting(with_slow_bot(small_house(max_deals=2000000), tmp_path), tmp_path / "data") as visit:
         program = Program(visit)
         ann = Program(visit, token_of(tmp_path / "data", "ann", [Scope.PLAY, Scope.READ]))
         admin = Program(visit, token_of(tmp_path / "data", "root", [Scope.ADMIN]))
@@ -230,7 +230,7 @@ async def test_running_job_is_cancelled_by_its_user_or_an_admin(tmp_path: Path) 
 
 
 async def test_cards_and_seeds_are_secret_while_deals_are_left_to_play(tmp_path: Path) -> None:
-    async with visiting(small_house(max_deals=2000000), tmp_path / "data") as visit:
+    async with visiting(with_slow_bot(small_house(max_deals=2000000), tmp_path), tmp_path / "data") as visit:
         program = Program(visit)
         ann = Program(visit, token_of(tmp_path / "data", "ann", [Scope.READ]))
         job = (await program.submit(ONE_HAND | {"runs": 2})).json()["id"]
@@ -290,16 +290,16 @@ async def test_tokens_are_good_for_their_scopes_until_they_are_revoked(tmp_path:
 
 
 async def test_standings_need_no_token(tmp_path: Path) -> None:
-    async with visiting(small_house(requests_per_minute=60), tmp_path / "data") as visit:
-        await Program(visit).submit(KUHN)
-        async with asyncio.timeout(PATIENCE_S):
-            while "/pairs/" not in (page := (await visit.browser.get("/standings/kuhn")).text):
-                await asyncio.sleep(0.1)
+    settings = small_house(requests_per_minute=60)
+    fill_server(tmp_path, settings, runs=1, bots=2)
+    async with visiting(settings, tmp_path) as visit:
+        reader = Program(visit, token_of(tmp_path, "reader", [Scope.READ]))
+        page = (await visit.browser.get("/standings/kuhn")).text
         for path, key in (("standings", "ratings"), ("pairs", "pairs")):
             (address,) = links(page, f"{PREFIX}/games/kuhn.limit.2p/{path}")
             public = await visit.browser.get(address)
             assert (public.status_code, len(public.json()[key])) == (200, 2 if path == "standings" else 1)
-            assert public.json() == await Program(visit).told(f"/games/kuhn/{path}")
+            assert public.json() == await reader.told(f"/games/kuhn/{path}")
         assert len((await visit.browser.get(f"{PREFIX}/games")).json()["games"]) == 4
         assert (await visit.browser.get(f"{PREFIX}/games?colour=red")).status_code == 422
         refused = [(await visit.browser.get(f"{PREFIX}/games")).status_code for _ in range(20)]

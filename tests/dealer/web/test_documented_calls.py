@@ -9,6 +9,8 @@ import re
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
+
 from tests.dealer.helpers import ROOT
 from tests.dealer.web.visits import PATIENCE_S, small_house, visiting
 from tests.outside import SHELL, needs
@@ -33,6 +35,7 @@ async def ran(command: str, folder: Path, environment: dict[str, str]) -> str:
     return out.decode()
 
 
+@pytest.mark.slow
 @needs("curl")
 async def test_every_call_does_what_the_page_says(tmp_path: Path) -> None:
     # As written, but an answer that is no success is a failure.

@@ -86,18 +86,8 @@ async def test_a_bad_certificate_is_told(tmp_path: Path) -> None:
             raise AssertionError
 
 
-@pytest.mark.parametrize(
-    ("text", "told"),
-    [
-        ('certificate = "none.pem"', "web.certificate: there is no file"),
-        ('key = "s.toml"', "web.key: a key needs a certificate"),
-        ('proxies = ["here"]', "web.proxies"),
-        ("port = 70000", "web.port"),
-        ('colour = "red"', "web.colour: there is no such setting"),
-    ],
-)
-def test_settings_that_make_no_sense_are_told(tmp_path: Path, text: str, told: str) -> None:
+def test_key_needs_a_certificate(tmp_path: Path) -> None:
     path = tmp_path / "s.toml"
-    path.write_text(f"[web]\n{text}\n")
-    with pytest.raises(ConfigError, match=told):
+    path.write_text('[web]\nkey = "s.toml"\n')
+    with pytest.raises(ConfigError, match=r"web\.key: a key needs a certificate"):
         read_toml_settings(path)

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import re
+import sys
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import httpx2
+import pytest
 
+from dealer.run.run_settings import BotSettings
 from dealer.server.accounts import GuessLimit, add_token
+from dealer.server.db import counted_scores
 from dealer.server.db.store import DATABASE_NAME, Store
 from dealer.server.db.users import add_user
 from dealer.server.server import WebFace
@@ -19,6 +24,7 @@ from dealer.server.server_settings import ServerGame, ServerSettings, WebSetting
 from dealer.web.server_site import server_site
 from protocol import find_game
 from tests.dealer.server.servers import House, running
+from tests.filled import BOTS, USERS, enter_ratings, fill
 from tests.programs import PATIENCE_S
 
 
@@ -102,3 +108,36 @@ def new_user(folder: Path, name: str) -> str:
 def with_web(settings: ServerSettings, **changes: Any) -> ServerSettings:
     """Settings whose pages are set otherwise."""
     return replace(settings, web=replace(settings.web, **changes))
+
+
+def fill_server(folder: Path, settings: ServerSettings, runs: int, bots: int = BOTS, players: int = 2) -> list[str]:
+    """Write a database as after many rated runs of the first game; return the bots, the best first."""
+    game = settings.games[0]
+    with contextlib.closing(Store(folder / DATABASE_NAME)) as store:
+        for number in range(USERS):
+            store.write_now(lambda db, number=number: add_user(db, f"user{number}"))  # type: ignore[misc]
+        store.write_now(lambda db: fill(db, game, runs, bots, players))
+        enter_ratings(store, game)
+        return [rating.bot.name for rating in counted_scores.standings(store, game.name)]
+
+
+SLOW_BOT = """#!{python} -ISs
+import socket, sys, time
+with socket.create_connection((sys.argv[1], int(sys.argv[2]))) as dealer:
+    dealer.sendall(b"VERSION:2.0.0\\r\\n")
+    for line in dealer.makefile("rb"):
+        time.sleep(0.02)
+        dealer.sendall(line.strip() + b":c\\r\\n")
+"""
+
+
+def with_slow_bot(settings: ServerSettings, folder: Path) -> ServerSettings:
+    """Give the first game a bot named slow, which keeps a long run going without using the processor."""
+    if os.name == "nt":
+        pytest.skip("the bot is a script")
+    script = folder / "slow.py"
+    script.write_text(SLOW_BOT.format(python=sys.executable))
+    script.chmod(0o755)
+    first, *games = settings.games
+    first = replace(first, bots={**first.bots, "slow": BotSettings(bot=str(script))})
+    return replace(settings, games=(first, *games))

@@ -30,7 +30,7 @@ from dealer.server.db.users import User, add_user
 from engine import Seat
 from tests.dealer.helpers import PATIENCE_S
 from tests.dealer.web.pages.test_play_pages import field, seen
-from tests.dealer.web.visits import Visit, logged_in, new_user, small_house, visiting
+from tests.dealer.web.visits import Visit, logged_in, new_user, small_house, visiting, with_slow_bot
 
 pytestmark = pytest.mark.usefixtures("cheap_hashes")
 GAME = "kuhn.limit.2p"
@@ -114,8 +114,9 @@ async def test_impossible_requests_are_refused(tmp_path: Path) -> None:
 
 
 async def test_request_is_cancelled_by_its_owner_alone(tmp_path: Path) -> None:
-    async with logged_in(tmp_path) as visit:
-        sent = {"game": GAME, "player1": "calling", "player2": "random", "deals": "10000", "runs": "10"}
+    async with visiting(with_slow_bot(small_house(), tmp_path), tmp_path / "data") as visit:
+        await visit.log_in()
+        sent = {"game": GAME, "player1": "calling", "player2": "slow", "deals": "10000", "runs": "10"}
         answer = await post(visit.browser, "/account/request", **sent)
         assert answer.status_code == 303, seen(answer)
         await until(visit, "run 1 of 10, ")

@@ -105,7 +105,10 @@ async def test_leaks_of_a_users_bot_are_found_in_practice(
         forms = links(refused, "/account/request?")
         assert forms == links((await visit.browser.get("/runs/1")).text, "/account/request?")
         page = (await visit.browser.get(f"/account/request?game={LIMIT}&practice=1")).text
+        bot = f"/bots/{LIMIT}/mine"
         if is_allowed:
+            (practice,) = links((await visit.browser.get(bot)).text, "/account/request")
+            assert "practice=1" in practice
             form = (await visit.browser.get(forms[0])).text
             chosen = re.findall('value="([^"]+)" (?:selected|checked)', form)
             assert chosen == [LIMIT, "mine", "random", "rotations", "1"]
@@ -119,6 +122,10 @@ async def test_leaks_of_a_users_bot_are_found_in_practice(
             leaks = (await visit.browser.get(path)).text
             assert "mine played 2 deals in every seating" in leaks
             assert links(leaks, "/account/request?") == []
+            own = (await visit.browser.get(bot)).text
+            assert re.findall(r"/runs/./leaks[^\"]*", own) == ["/runs/2/leaks?player=mine"]
+            async with visit.another() as stranger:
+                assert "leaks" not in (await stranger.get(bot)).text
         else:
             assert forms == []
             answer = await program.submit(wish | {"practice": True})

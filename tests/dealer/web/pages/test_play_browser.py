@@ -200,29 +200,6 @@ def test_a_late_click_never_does_something_else(browser: Any, server: Served, wi
 
 
 @pytest.mark.slow
-def test_a_reload_leads_to_the_same_decision(browser: Any, server: Served) -> None:
-    with opened(browser) as page:
-        sit_down(page, server, "holdem.limit.2p.reverse_blinds")
-        press(page, "c")
-        wait_for_question(page)
-        before, words = moment(page), page.locator(".history").inner_text()
-        page.reload()
-        assert (moment(page), page.locator(".history").inner_text()) == (before, words)
-        press(page, "c")
-
-
-@pytest.mark.slow
-def test_a_double_click_counts_once(browser: Any, server: Served) -> None:
-    with opened(browser) as page:
-        sit_down(page, server, "holdem.limit.2p.reverse_blinds")
-        wait_for_question(page)
-        page.locator("button[value=r]").dblclick()
-        page.locator(".history li", has_text="You raise").first.wait_for()
-        page.wait_for_timeout(500)
-        assert page.locator(".history li", has_text=re.compile("^You (raise|bet)")).count() == 1
-
-
-@pytest.mark.slow
 def test_the_next_hand_is_dealt_without_a_click_where_that_is_wanted(browser: Any, server: Served) -> None:
     with opened(browser) as page:
         sit_down(page, server, "kuhn.limit.2p", hands="5")
@@ -319,17 +296,6 @@ def test_when_the_server_comes_back_the_person_is_at_the_same_decision(browser: 
         page.wait_for_function("before => document.querySelector('.table').dataset.moment !== before", arg=before)
         page.locator("#lost").wait_for(state="hidden")
         assert page.get_by_role("alert").filter(has_text="another moment").count() == 0
-
-
-@pytest.mark.slow
-def test_without_a_script_the_same_forms_do(browser: Any, server: Served) -> None:
-    with opened(browser, java_script_enabled=False) as page:
-        sit_down(page, server, "kuhn.limit.2p", hands="1")
-        for _ in range(9):
-            if page.get_by_text("The match is over.").count():
-                break
-            page.locator(".entries button").first.click()
-        assert page.get_by_text("The match is over.").count() == 1
 
 
 @pytest.mark.slow

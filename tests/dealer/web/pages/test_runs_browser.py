@@ -56,33 +56,6 @@ def wait_for_pairs(page: Any, server: Served) -> Any:
     return cells.first
 
 
-def test_from_the_standings_to_a_hand_by_clicking(browser: Any, server: Served) -> None:
-    with opened(browser) as page:
-        submit(page, server)
-        cell = wait_for_pairs(page, server)
-        page.goto(server.address)
-        page.get_by_role("link", name="Standings", exact=True).click()
-        page.get_by_role("navigation", name="Games").get_by_role("link", name="leduc").click()
-        won = cell.inner_text()
-        cell.click()
-        page.wait_for_url(re.compile(r"/pairs/"))
-        assert won in page.locator("main").inner_text()
-        page.get_by_role("link", name="run 1").click()
-        page.wait_for_url(re.compile(r"/runs/1$"))
-        page.get_by_role("link", name="match.b", exact=True).click()
-        page.wait_for_url(re.compile(r"/matches/match\.b$"))
-        page.get_by_role("region", name="Hands").get_by_role("link", name="7", exact=True).click()
-        page.wait_for_url(re.compile(r"/hands/7$"))
-        assert page.get_by_role("heading", name="Hand 7").is_visible()
-        # And all the way back.
-        crumbs = page.locator(".crumbs")
-        crumbs.get_by_role("link", name="match.b").click()
-        page.locator(".crumbs").get_by_role("link", name="1", exact=True).click()
-        page.wait_for_url(re.compile(r"/runs/1$"))
-        page.locator(".crumbs").get_by_role("link", name="Runs").click()
-        page.wait_for_url(re.compile(r"/runs$"))
-
-
 def test_a_replay_by_keyboard_only(browser: Any, server: Served) -> None:
     with opened(browser) as page:
         submit(page, server)

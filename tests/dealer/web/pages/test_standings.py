@@ -12,32 +12,20 @@ from typing import Any
 
 import pytest
 
-from dealer.server.db import counted_scores
 from dealer.server.db.store import DATABASE_NAME, Store
 from dealer.server.db.users import add_user
-from dealer.server.server_settings import ServerGame, ServerSettings, bots_for
+from dealer.server.server_settings import ServerGame, bots_for
 from protocol import find_game
 from tests.dealer.web.browsing import links
-from tests.dealer.web.visits import PATIENCE_S, Visit, small_house, visiting
-from tests.filled import BOTS, USERS, enter_ratings, fill
+from tests.dealer.web.visits import PATIENCE_S, Visit, fill_server, small_house, visiting, with_slow_bot
+from tests.filled import BOTS
 
 GAME = "kuhn.limit.2p"
 
 
-def fill_server(folder: Path, settings: ServerSettings, runs: int, bots: int = BOTS, players: int = 2) -> list[str]:
-    """Write a database as after many rated runs of the first game; return the bots, the best first."""
-    game = settings.games[0]
-    with contextlib.closing(Store(folder / DATABASE_NAME)) as store:
-        for number in range(USERS):
-            store.write_now(lambda db, number=number: add_user(db, f"user{number}"))  # type: ignore[misc]
-        store.write_now(lambda db: fill(db, game, runs, bots, players))
-        enter_ratings(store, game)
-        return [rating.bot.name for rating in counted_scores.standings(store, game.name)]
-
-
 async def submit(visit: Visit, **fields: Any) -> int:
     headers = {"authorization": f"Bearer {visit.token}"}
-    body = {"game": GAME, "players": ["random", "calling"], "deals": 1} | fields
+    body = {"game": GAME, "players": ["random", "calling"], "deals": 1, "seating": "single"} | fields
     answer = await visit.browser.post("/api/v1/jobs", json=body, headers=headers)
     assert answer.status_code < 300, answer.text
     return int(answer.json()["id"])
@@ -87,7 +75,7 @@ async def test_standings_lead_to_a_hand(tmp_path: Path) -> None:
         assert "/account/request" in links(empty.text)
         for path, status in (("/standings", 302), ("/standings/chess", 404), (f"/pairs/{GAME}/7", 404), ("/runs", 200)):
             assert (await visit.browser.get(path)).status_code == status
-        await finished(visit, await submit(visit, deals=10))
+        await finished(visit, await submit(visit, deals=10, seating="rotations"))
         runs = links((await visit.browser.get("/runs")).text, "/runs/") or ["/runs/1"]
         page = await visit.browser.get(runs[0])
         assert "10 deals of kuhn in 2 seatings each" in page.text
@@ -227,9 +215,10 @@ async def test_running_run_is_listed_first_and_hides_its_cards(tmp_path: Path) -
     _, game = find_game("kuhn")
     bots = bots_for(game, ("random", "calling", "folding", "raising"))
     settings = replace(small_house(), games=(ServerGame(GAME, GAME, game, 20, 10, bots, 2_000_000),))
+    settings = with_slow_bot(settings, tmp_path)
 
-    async with visiting(settings, tmp_path) as visit:
-        await submit(visit, deals=1_000_000)
+    async with visiting(settings, tmp_path / "data") as visit:
+        await submit(visit, players=["slow", "calling"], deals=1_000_000, seating="rotations")
         await finished(visit, await submit(visit, players=["folding", "raising"], deals=100))
         async with asyncio.timeout(PATIENCE_S):
             while not re.search(r"[\d,]+ of 1,000,000", text := (await visit.browser.get("/runs")).text):
