@@ -129,25 +129,12 @@ FOR_EVERYBODY = [
     (causes.OutOfTime(BOB, Limit.HAND, line=SECRET.encode()), "exceeded its time for hand 7."),
 ]
 """Causes that hold what a player sent or wrote, and what everybody may read after its name."""
-NAMES = [
-    "my bot",
-    " ",
-    "Bob. The last it wrote:",
-    "The last it wrote:\n    x",
-    "'quoted' \"twice\"",
-    "Zoë 🂡 ♠",
-    "a:b, c's",
-    "It",
-    ".",
-    "{0}",
-    r"\S+ wrote",
-    "<b>&amp;",
-]
+NAMES = [" ", "The last it wrote:\n    x", "Zoë 🂡 ♠", "{0}", r"\S+ wrote"]
 
 
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize(("cause", "clause"), FOR_EVERYBODY)
-def test_nothing_that_players_wrote_is_for_everybody(cause: causes.PlayerCause, clause: str, name: str) -> None:
+def test_public_sentence_holds_nothing_that_players_wrote(cause: causes.PlayerCause, clause: str, name: str) -> None:
     failure = causes.Failure(cause, ("Ann", name), 7, 3, tuple(SECRET.split("\n")), "Install it.")
     shown = f"{name} {clause} Its process ended with exit code 3. Install it."
     assert failure_sentence(failure, shows_output=False) == shown
@@ -156,7 +143,7 @@ def test_nothing_that_players_wrote_is_for_everybody(cause: causes.PlayerCause, 
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_of_several_players_that_have_not_come_the_last_lines_name_the_first(name: str) -> None:
+def test_last_lines_name_the_first_of_several_missing_players(name: str) -> None:
     cause = causes.NotStarted(Seat(0), causes.StartProblem.NOT_CONNECTED, 2_000_000, (BOB,))
     failure = causes.Failure(cause, (name, "Bob"), 0, 3, ("AhKs",))
     shown = f"{name} and Bob have not connected within 2 s. {name}'s process ended with exit code 3."
@@ -170,17 +157,17 @@ def test_an_error_of_ours_is_named_without_its_text() -> None:
     assert failure_sentence(failure, shows_output=True) == "internal error: KeyError: AhKs."
 
 
-def test_no_cause_is_forgotten_above() -> None:
+def test_all_causes_have_a_sentence_here() -> None:
     families = (causes.PlayerCause, causes.MatchCause)
     defined = {value for value in vars(causes).values() if isinstance(value, type) and issubclass(value, families)}
     assert {type(cause) for cause, *_ in SENTENCES} == defined - set(families)
 
 
-@pytest.mark.parametrize("cause", [cause for cause, *_ in SENTENCES])
-def test_causes_are_values(cause: Cause) -> None:
-    copy = pickle.loads(pickle.dumps(cause))
-    assert (copy, hash(copy)) == (cause, hash(cause))
-    assert pickle.loads(pickle.dumps(MatchFailure(cause))).cause == cause
+def test_causes_are_values() -> None:
+    for cause, *_ in SENTENCES:
+        copy = pickle.loads(pickle.dumps(cause))
+        assert (copy, hash(copy)) == (cause, hash(cause))
+        assert pickle.loads(pickle.dumps(MatchFailure(cause))).cause == cause
 
 
 def test_a_full_buffer_means_that_the_player_does_not_read() -> None:

@@ -12,12 +12,12 @@ from tests.dealer.helpers import Board, always, drawn_by_state, game, setup_of
 
 
 @pytest.mark.parametrize("name", ["kuhn", "nolimit", "sidepots.nolimit.3p.game"])
-def test_a_tally_agrees_with_its_match(name: str) -> None:
+def test_tally_agrees_with_its_match(name: str) -> None:
     rules = game(name)
     tally = Tally(rules.num_players)
-    board = Board(setup_of(rules, 150), watchers=[tally]).connect_all()
+    board = Board(setup_of(rules, 50), watchers=[tally]).connect_all()
     board.play([drawn_by_state(seat) for seat in range(rules.num_players)])
-    assert tally.hands == 150
+    assert tally.hands == 50
     assert tally.chips == pytest.approx(board.match.totals)
     assert tally.chips == [sum(tally.values[seat :: rules.num_players]) for seat in range(rules.num_players)]
     answers = [0] * rules.num_players
