@@ -213,12 +213,12 @@ def test_any_sequence_of_cards_is_accepted(cards):
 @pytest.mark.slow
 def test_compiled_kernels_give_the_same(monkeypatch):
     monkeypatch.setattr(equities, "_is_compiled", False)
-    asked = [(hole, board) for cards in (0, 3, 4, 5) for hole, board in situations(cards, 2, seed=cards)]
-    before = [(exact_equity(*ask), sampled_equity(*ask, 5, trials=200, seed=3)) for ask in asked]
+    questions = [(hole, board) for cards in (0, 3, 4, 5) for hole, board in situations(cards, 2, seed=cards)]
+    before = [(exact_equity(*ask), sampled_equity(*ask, 5, trials=200, seed=3)) for ask in questions]
     compile_kernels()
     assert equities._is_compiled
     monkeypatch.delattr(showdowns, "count_sampled")
-    assert [(exact_equity(*ask), sampled_equity(*ask, 5, trials=200, seed=3)) for ask in asked] == before
+    assert [(exact_equity(*ask), sampled_equity(*ask, 5, trials=200, seed=3)) for ask in questions] == before
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given as over
+from hypothesis import given
 
 from engine import CALL, FOLD, RAISE, Action, Game, IllegalAction, Rule, betting_start, nearest_legal, raise_to
 from protocol import find_game
@@ -12,7 +12,7 @@ from tests.engine.test_betting import play
 
 
 @pytest.mark.parametrize(
-    ("asked", "given"),
+    ("action", "nearest"),
     [
         (CALL, CALL),
         (RAISE, raise_to(200)),
@@ -21,8 +21,8 @@ from tests.engine.test_betting import play
         (raise_to(20001), raise_to(20000)),
     ],
 )
-def test_no_limit(asked: Action, given: Action) -> None:
-    assert nearest_legal(asked, betting_start(find_game("nolimit")[1])) == given
+def test_no_limit(action: Action, nearest: Action) -> None:
+    assert nearest_legal(action, betting_start(find_game("nolimit")[1])) == nearest
 
 
 def test_calls_and_all_ins_replace_illegal_raises() -> None:
@@ -39,14 +39,14 @@ def test_after_the_hand() -> None:
     assert caught.value.rule is Rule.HAND_OVER
 
 
-@over(games(), SEEDS)
+@given(games(), SEEDS)
 def test_nearest_action_is_legal_and_legal_actions_stay(game: Game, seed: int) -> None:
     for state, action in random_play(game, seed):
         if action is None:
             return
         legal = state.legal_actions()
         assert nearest_legal(action, state) == action
-        for asked in (FOLD, CALL, RAISE, raise_to(legal.raise_min - 1), raise_to(legal.raise_max + 1)):
-            nearest = nearest_legal(asked, state)
+        for wanted in (FOLD, CALL, RAISE, raise_to(legal.raise_min - 1), raise_to(legal.raise_max + 1)):
+            nearest = nearest_legal(wanted, state)
             state.check(nearest)
-            assert nearest.kind in (asked.kind, CALL.kind)
+            assert nearest.kind in (wanted.kind, CALL.kind)

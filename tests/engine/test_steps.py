@@ -11,7 +11,7 @@ from tests.engine.strategies import SEEDS, games, random_play
 from tests.tables import rows
 
 
-def told(game: str, betting: str) -> list[list[str]]:
+def step_rows(game: str, betting: str) -> list[list[str]]:
     """Round, position and move of each step, what it adds and makes the street's total, what was to call, all-in."""
     steps = betting_steps(betting_after(find_game(game)[1], betting))
     return [
@@ -22,7 +22,7 @@ def told(game: str, betting: str) -> list[list[str]]:
 
 
 def test_no_limit() -> None:
-    assert told("nolimit", "cr300c/r900c/cc/cr20000c") == rows("""
+    assert step_rows("nolimit", "cr300c/r900c/cc/cr20000c") == rows("""
     0  1  CALL   +50     100    50
     0  0  RAISE  +200    300    0
     0  1  CALL   +200    300    200

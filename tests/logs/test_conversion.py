@@ -74,8 +74,8 @@ def test_hands_keep_their_currency(tmp_path: Path) -> None:
     assert [line for line in phh.splitlines() if "currency" in line] == ['currency = "USD"', 'currency = "EUR"']
     ohh = (tmp_path / "kept" / "Io III.OHH").read_text("utf-8")
     assert [ohh.count(f'"currency":"{code}"') for code in ("USD", "EUR")] == [1, 1]
-    asked = ExportOptions(currency="GBP", keeps_currency=False)
-    convert(find([path]), formats[:1], asked, folder=tmp_path / "other", on_warning=warnings.append)
+    options = ExportOptions(currency="GBP", keeps_currency=False)
+    convert(find([path]), formats[:1], options, folder=tmp_path / "other", on_warning=warnings.append)
     assert [warning.problem for warning in warnings] == [
         f"amounts in {code} are written as GBP and not converted; leave the currency out to keep it"
         for code in ("EUR", "USD")

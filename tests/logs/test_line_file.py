@@ -110,13 +110,13 @@ def test_after_a_full_disk_an_appended_log_goes_on(path: Path, full_disk: FullDi
 def test_a_drive_is_told_to_write_what_it_holds(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """On macOS, fsync does not reach the drive."""
     fcntl = pytest.importorskip("fcntl")
-    told: list[int] = []
+    commands: list[int] = []
     monkeypatch.setattr("sys.platform", "darwin")
     monkeypatch.setattr(fcntl, "F_FULLFSYNC", 51, raising=False)
-    monkeypatch.setattr(fcntl, "fcntl", lambda fd, command: told.append(command))
+    monkeypatch.setattr(fcntl, "fcntl", lambda fd, command: commands.append(command))
     with (tmp_path / "x").open("w") as file:
         sync_to_disk(file.fileno())
-        assert told == [51]
+        assert commands == [51]
 
         def refuse(fd: int, command: int) -> None:
             raise OSError(25, "not supported here")

@@ -120,8 +120,8 @@ def test_the_problem_of_a_challenge_is_that_of_its_terms(name: str, value: objec
 
 
 def test_examples_of_messages() -> None:
-    asked = '{"type": "challenge", "tag": "t", "game": "g", "players": ["a", "b"], "deals": 5, "stop": "ci=30"}'
-    assert read_request(asked) == Challenge("t", "g", ("a", "b"), terms=ContestTerms(deals=5, stop="ci=30"))
+    text = '{"type": "challenge", "tag": "t", "game": "g", "players": ["a", "b"], "deals": 5, "stop": "ci=30"}'
+    assert read_request(text) == Challenge("t", "g", ("a", "b"), terms=ContestTerms(deals=5, stop="ci=30"))
     joined = '{"type": "join", "bot": "mine", "session": "s", "seats": {"5": 3}}'
     assert read_request(joined) == Join("mine", "s", seats={5: 3})
     assert json.loads(encode(SeatText(5, "\xe9\r\n"))) == {"type": "text", "seat": 5, "text": "\xe9\r\n"}

@@ -104,10 +104,10 @@ def test_a_match_between_both_sides(game: Game, seed: int) -> None:
                 state = view(hand.betting, hand.deal, position, number)
                 line = state.format().encode() + b"\r\n"
                 player.receive_data(dealer.send(line, is_question=position == turn))
-                told = player.next_event()
-                assert isinstance(told, ReceivedState)
-                assert (told.raw, told.state, told.is_my_turn) == (line, state, position == turn)
-                assert told.betting.rounds == hand.betting.rounds
+                received = player.next_event()
+                assert isinstance(received, ReceivedState)
+                assert (received.raw, received.state, received.is_my_turn) == (line, state, position == turn)
+                assert received.betting.rounds == hand.betting.rounds
                 assert player.next_event() is NEED_DATA
                 if position != turn:
                     with pytest.raises(LocalProtocolError):
@@ -131,7 +131,7 @@ def scripted_stream(game: Game, seed: int) -> tuple[bytes, bytes, list[bytes]]:
     """Bytes of a player in one hand with noise, the questions to it, and the dealer's stream."""
     chance = random.Random(seed)
     hand = Hand(game, deal_hand(game, seed, 0))
-    sent, told, asked = b"", b"", []
+    sent, stream, questions = b"", b"", []
     while not hand.finished:
         turn = hand.acting_position
         line = view(hand.betting, hand.deal, turn, 0).format().encode()
@@ -143,13 +143,13 @@ def scripted_stream(game: Game, seed: int) -> tuple[bytes, bytes, list[bytes]]:
                     b"MATCHSTATE:0:99::\n", line[:-1], b"\0", line.replace(b"STATE:0:0", b"STATE:0:1") + b":c\n",
                 ])  # fmt: skip
             sent += line + b":" + format_action(action).encode() + chance.choice([b"\r\n", b"\n"])
-            asked.append(line + b"\r\n")
+            questions.append(line + b"\r\n")
         else:
             action = random_action(hand.betting, chance)
         seen = view(hand.betting, hand.deal, 0, 0).format().encode()
-        told += seen + b"\r\n" + chance.choice([b"", b"# from the dealer\r\n"])
+        stream += seen + b"\r\n" + chance.choice([b"", b"# from the dealer\r\n"])
         hand.apply(action)
-    return sent, told, asked
+    return sent, stream, questions
 
 
 def feed(session: DealerSession | PlayerSession, pieces: list[bytes], take: Callable[[], None]) -> None:
@@ -161,10 +161,10 @@ def feed(session: DealerSession | PlayerSession, pieces: list[bytes], take: Call
     take()
 
 
-def drive(game: Game, asked: list[bytes], pieces: list[bytes]) -> list[DealerEvent]:
+def drive(game: Game, questions: list[bytes], pieces: list[bytes]) -> list[DealerEvent]:
     """Events of a dealer who asks one state after the other and takes any action for an answer."""
     session = DealerSession(game)
-    waiting = list(asked)
+    waiting = list(questions)
     events: list[DealerEvent] = []
     is_due = True
 
@@ -193,11 +193,11 @@ def cut(data: bytes, at: list[int]) -> list[bytes]:
 
 @given(st.sampled_from([LIMIT, NO_LIMIT, find_game("leduc")[1]]), SEEDS, st.lists(st.integers(0, 3000), max_size=40))
 def test_cuts_of_the_stream_change_no_dealer_events(game: Game, seed: int, at: list[int]) -> None:
-    sent, _, asked = scripted_stream(game, seed)
+    sent, _, questions = scripted_stream(game, seed)
     stream = VERSION_LINE + sent
-    whole = drive(game, asked, [stream])
-    assert drive(game, asked, [stream[i : i + 1] for i in range(len(stream))]) == whole
-    assert drive(game, asked, cut(stream, at)) == whole
+    whole = drive(game, questions, [stream])
+    assert drive(game, questions, [stream[i : i + 1] for i in range(len(stream))]) == whole
+    assert drive(game, questions, cut(stream, at)) == whole
     assert sum(isinstance(event, Handshake) for event in whole) == 1
     raw = b"".join(getattr(event, "raw", b"") for event in whole)
     assert stream.startswith(raw)
@@ -494,7 +494,7 @@ def test_the_end_of_a_dealers_session_is_final(*, is_error: bool) -> None:
 
 @pytest.mark.parametrize("is_error", [True, False])
 def test_the_end_of_a_players_session_is_final(*, is_error: bool) -> None:
-    session = told(STATE)
+    session = player_after(STATE)
     end(session, is_error=is_error)
     assert_over(session, lambda: session.send(Reply(CALL)))
 
@@ -538,7 +538,7 @@ def test_lines_before_the_end_are_read_before_closed() -> None:
 # -- the player's side -----------------------------------------------------------------------------------------------
 
 
-def told(line: bytes, game: Game = NO_LIMIT) -> PlayerSession:
+def player_after(line: bytes, game: Game = NO_LIMIT) -> PlayerSession:
     """A player's session that has read a state."""
     session = player(game)
     session.receive_data(line)
@@ -574,10 +574,10 @@ def test_a_comment_is_one_line(line: bytes) -> None:
 
 @pytest.mark.parametrize("end", [b"\r\n", b"\n"])
 def test_a_reply_is_the_state_and_the_action(end: bytes) -> None:
-    assert told(ECHO + end).send(Reply(raise_to(300))) == ECHO + b":r300\r\n"
-    assert told(ECHO + end).send(Reply(CALL)) == ECHO + b":c\r\n"
-    assert told(ECHO + end).send(Reply(FOLD)) == ECHO + b":f\r\n"
-    assert told(ECHO + end, LIMIT).send(Reply(RAISE)) == ECHO + b":r\r\n"
+    assert player_after(ECHO + end).send(Reply(raise_to(300))) == ECHO + b":r300\r\n"
+    assert player_after(ECHO + end).send(Reply(CALL)) == ECHO + b":c\r\n"
+    assert player_after(ECHO + end).send(Reply(FOLD)) == ECHO + b":f\r\n"
+    assert player_after(ECHO + end, LIMIT).send(Reply(RAISE)) == ECHO + b":r\r\n"
 
 
 @pytest.mark.parametrize(
@@ -590,11 +590,11 @@ def test_a_reply_is_the_state_and_the_action(end: bytes) -> None:
 )
 def test_no_reply_to_a_state_that_asks_nothing(line: bytes) -> None:
     with pytest.raises(LocalProtocolError, match=r"^no reply is due"):
-        told(line).send(Reply(CALL))
+        player_after(line).send(Reply(CALL))
 
 
 def test_a_newer_state_takes_the_question_back() -> None:
-    session = told(STATE)
+    session = player_after(STATE)
     session.receive_data(b"MATCHSTATE:1:30:c:|9hQd\r\n")
     event = session.next_event()
     assert isinstance(event, ReceivedState)
@@ -613,7 +613,7 @@ def test_a_newer_state_takes_the_question_back() -> None:
 )
 def test_an_illegal_reply_is_refused(action: Action, sentence: str) -> None:
     with pytest.raises(LocalProtocolError) as caught:
-        told(STATE).send(Reply(action))
+        player_after(STATE).send(Reply(action))
     assert str(caught.value) == sentence
 
 

@@ -42,8 +42,8 @@ class Files(Watcher):
             case ActionPlayed():
                 if event.hand_number == len(self.line_times):
                     self.line_times.append([])
-                asked, answered = (self._line_us[kind, event.seat] for kind in (LineSent, LineReceived))
-                self.line_times[-1].append(Times(asked, answered))
+                sent_us, received_us = (self._line_us[kind, event.seat] for kind in (LineSent, LineReceived))
+                self.line_times[-1].append(Times(sent_us, received_us))
                 self.tlog += format_transaction(event.action, event.hand_number, event.sent_us, event.received_us)
             case MatchEnded(cause=None):
                 self.transcript += b"FINISHED at " + format_time(event.asked_us).encode() + b"\nSCORE:...\n"
@@ -55,13 +55,13 @@ def played(folder: Path, hands: int = 20) -> tuple[list[HandRecord], Files]:
     """A match of three players who talk, answer wrongly and out of turn; its files are in the folder too."""
     files = Files()
     board = Board(setup_of(sample.random_hands("limit3", 1)[0].game, hands), watchers=[files])
-    asked = itertools.count()
+    numbers = itertools.count()
     plain = speaker(drawn_by_state())
 
     def talker(question: object) -> bytes | None:
         said = plain(question)  # type: ignore[arg-type]
         assert said is not None
-        number = next(asked)
+        number = next(numbers)
         return {
             0: b"# thinking\xff:|\r\n" + said,
             1: b"; once\r\n# twice \r\nnonsense\r\n" + said,

@@ -90,7 +90,7 @@ def odd_game(seed: int) -> Game:
 
 def tellable(hands: Iterable[HandRecord]) -> list[HandRecord]:
     """The hands but those of limit games in which a short stack's raise lowers the bet."""
-    told = []
+    writable = []
     for hand in hands:
         try:
             format_pokerstars(hand, LF)
@@ -99,8 +99,8 @@ def tellable(hands: Iterable[HandRecord]) -> list[HandRecord]:
                 format_pokerstars(hand, LF)
             assert hand.game.is_limit
         else:
-            told.append(hand)
-    return told
+            writable.append(hand)
+    return writable
 
 
 @pytest.mark.parametrize(
@@ -346,13 +346,13 @@ def test_a_rake_may_take_everything_but_no_more() -> None:
 
 def test_values_of_another_hand_are_refused() -> None:
     hands = sample.random_hands("nolimit", 40, fold=0.2)
-    told = 0
+    refusals = 0
     for hand in hands:
         if hand.values[0]:
             with pytest.raises(LogsError, match="its values are not those of its cards and its betting"):
                 format_pokerstars(dataclasses.replace(hand, values=hand.values[::-1]))
-            told += 1
-    assert told > 30
+            refusals += 1
+    assert refusals > 30
 
 
 # ---- what is refused
