@@ -122,10 +122,10 @@ def write_house(folder: Path) -> None:
 @cache
 def recordings() -> dict[str, list[dict[str, Any]]]:
     """What was recorded of the reference: events by the name of the recording."""
-    found: dict[str, list[dict[str, Any]]] = json.loads(
+    events: dict[str, list[dict[str, Any]]] = json.loads(
         lzma.decompress((CONFORMANCE / "benchmark_server.json.xz").read_bytes())
     )
-    return found
+    return events
 
 
 def recorded(number: int) -> list[dict[str, Any]]:
@@ -190,8 +190,7 @@ class Peer:
         wanted = kept(expected.encode("latin-1") if isinstance(expected, str) else expected)
         with contextlib.suppress(TimeoutError):
             await self.until(lambda: len(kept(bytes(self.received))) >= self._at + len(wanted))
-        found = kept(bytes(self.received))[self._at : self._at + len(wanted)]
-        assert found == wanted
+        assert kept(bytes(self.received))[self._at : self._at + len(wanted)] == wanted
         self._at += len(wanted)
 
     async def expect_remark(self, pattern: str) -> re.Match[str]:
@@ -202,9 +201,9 @@ class Peer:
             return regex.search(self.received.decode("utf-8", "replace"))
 
         await self.until(lambda: match() is not None)
-        found = match()
-        assert found is not None
-        return found
+        remark = match()
+        assert remark is not None
+        return remark
 
     async def expect_close(self) -> None:
         """Expect the server to close without sending more."""
@@ -222,9 +221,9 @@ class Peer:
                 before = self._at
                 await self.until(lambda before=before: len(kept(bytes(self.received))) > before)  # type: ignore[misc]
                 await self.settle()
-                found = kept(bytes(self.received))[before:]
-                self._at += len(found)
-                if found == kept(answer.encode("latin-1")):
+                received = kept(bytes(self.received))[before:]
+                self._at += len(received)
+                if received == kept(answer.encode("latin-1")):
                     return
                 await asyncio.sleep(0.02)
 

@@ -90,7 +90,7 @@ SEED_IS_KNOWN: Final = ("text port", "own agent", "chosen seed")
 """To its user from the start."""
 
 
-def kinds(*quick: str, others: Sequence[str] = ("table",)) -> list[Any]:
+def kind_params(*quick: str, others: Sequence[str] = ("table",)) -> list[Any]:
     """The kinds of jobs as parameters of a test, most of them slow ones."""
     slow = [kind for kind in (*KINDS, *others) if kind not in quick]
     return [*quick, *(pytest.param(kind, marks=pytest.mark.slow) for kind in slow)]
@@ -193,7 +193,7 @@ SERVES: Final[dict[str, set[str]]] = {
         for call in ("new_hand", "act")
     },
 }
-"""What an address may show to somebody; every one of these is found somewhere."""
+"""What an address may show to somebody; the walk finds each of these somewhere."""
 
 SAYS: Final[dict[str, tuple[str, set[str]]]] = {
     "HELP": ("HELP", NOTHING),
@@ -275,9 +275,9 @@ class House:
         self.users[name] = User(number, name)
         self.tokens[name] = self.store.write_now(lambda db: add_token(db, number, scopes))
 
-    def hide(self, one: Secrets) -> None:
-        self.hidden.append(one)
-        self.secret |= {text: (one, kind) for text, kind in one.texts.items()}
+    def hide(self, secrets: Secrets) -> None:
+        self.hidden.append(secrets)
+        self.secret |= {text: (secrets, kind) for text, kind in secrets.texts.items()}
 
     def add_job(self, kind: str, state: str) -> None:
         """A job in a state, with the folders of its runs."""
@@ -315,7 +315,7 @@ class House:
         row = self.store.write_now(lambda db: begin_run(db, job, versions, 1))
         names = tuple("ann" if name == OWN_SEAT else name for name in job.players)
         texts, matches = self.play(row.folder, row.seed, names, Seating(job.terms.seating))
-        one = Secrets(job.id, kind, state, row.id, texts)
+        secrets = Secrets(job.id, kind, state, row.id, texts)
         if state.startswith("failed"):
             # Before the first hand: there is no log, and the result has the sentence alone.
             shutil.rmtree(self.parts.folder / row.folder / "pokerstars")
@@ -343,7 +343,7 @@ class House:
                 report = replace(report, cause=cause)
             self.store.write_now(lambda db: end_run(db, row.id, report))
             self.write_cause(self.parts.folder / row.folder / RESULT_NAME, None if report.cause is None else cause)
-        self.hide(one)
+        self.hide(secrets)
 
     def write_cause(self, path: Path, cause: FailureReport | None) -> None:
         """Have a result end by a failure; without a cause, as older versions wrote it."""
@@ -394,8 +394,8 @@ class House:
         row = self.store.write_now(
             lambda db: add_table(db, owner, user.id, game, players=("calling",), versions=versions, seed=seed)
         )
-        found = records.run(self.store, row.id)
-        assert found is not None
+        run = records.run(self.store, row.id)
+        assert run is not None
         kind = "slumbot" if owner.startswith("slumbot") else "table"
         texts = {secret_text(seed): "seed"}
         if state == "open":
@@ -406,15 +406,15 @@ class House:
             seats = (RunSeat(player=0, name="ann", chips=0.0), RunSeat(player=1, name="calling", chips=0.0))
             report = RunReport(RunState.CANCELLED, "it was ended.", seats=seats, matches=matches)
             self.store.write_now(lambda db: close_table(db, row.id, report))
-        self.hide(Secrets(found.job, kind, state, row.id, texts))
+        self.hide(Secrets(run.job, kind, state, row.id, texts))
 
-    def may_see(self, person: Person, one: Secrets, kind: str) -> bool:
+    def may_see(self, person: Person, secrets: Secrets, kind: str) -> bool:
         """What `dealer.server.access` says."""
-        job = records.job(self.store, one.job)
+        job = records.job(self.store, secrets.job)
         assert job is not None
         if kind in ("seed", "cards"):
             return sees_cards(self.store, job, person)
-        run = records.run(self.store, one.run or 0)
+        run = records.run(self.store, secrets.run or 0)
         assert run is not None
         seen = access_to(self.store, run, job, person)
         if kind == "output":
@@ -440,30 +440,30 @@ def house(folder: Path, kinds: Sequence[str] = (), names: Sequence[str] = (), st
     settings = replace(small_house(requests_per_minute=10**9), uploads=UploadSettings())
     with contextlib.closing(Store(folder / DATABASE_NAME)) as store:
         service = Service(settings, folder, store, Computing(shared_workers()))
-        made = House(ServerParts(settings, folder, store, service, Accounts(store)))
+        server = House(ServerParts(settings, folder, store, service, Accounts(store)))
         for name in ("ann", "eve", "bob", LADDER_USER):
-            made.add_user(name, (Scope.READ, Scope.PLAY))
-        made.add_user("root", tuple(Scope))
-        store.write_now(lambda db: register_user_bot(db, made.users["bob"].id, GAME, "bobs-bot", "1"))
-        for made.bot_name, state in itertools.product(names, FAILED):
-            made.add_job("ladder", state)
+            server.add_user(name, (Scope.READ, Scope.PLAY))
+        server.add_user("root", tuple(Scope))
+        store.write_now(lambda db: register_user_bot(db, server.users["bob"].id, GAME, "bobs-bot", "1"))
+        for server.bot_name, state in itertools.product(names, FAILED):
+            server.add_job("ladder", state)
         for kind in kinds:
             if kind == "table":
-                owner = f"user {made.users['ann'].id}"
-                made.add_table(owner, GAME, "open")
-                made.add_table(owner, GAME, "closed")
+                owner = f"user {server.users['ann'].id}"
+                server.add_table(owner, GAME, "open")
+                server.add_table(owner, GAME, "closed")
             elif kind == "slumbot":
-                made.add_table(owner_for_token(SESSION), SLUMBOT_GAME, "open")
-                made.add_table(owner_for_token("another"), GAME, "closed")
+                server.add_table(owner_for_token(SESSION), SLUMBOT_GAME, "open")
+                server.add_table(owner_for_token("another"), GAME, "closed")
             else:
                 for state in states:
-                    made.add_job(kind, state)
-        yield made
+                    server.add_job(kind, state)
+        yield server
 
 
-def persons(made: House) -> dict[str, Person]:
+def persons(server: House) -> dict[str, Person]:
     """Everybody by name, as a program."""
-    return {"": Person()} | {name: Person(user, name == "root") for name, user in made.users.items()}
+    return {"": Person()} | {name: Person(user, name == "root") for name, user in server.users.items()}
 
 
 # ---- what is decided
@@ -479,32 +479,34 @@ def test_finished_hands_are_public_when_none_of_their_cards_is_dealt_again() -> 
     assert public_hands(key, [100]) == 100 - DELAY_HANDS
 
 
-@pytest.mark.parametrize("kind", kinds("text port", "joined bot", "table", others=("slumbot",)))
+@pytest.mark.parametrize("kind", kind_params("text port", "joined bot", "table", others=("slumbot",)))
 def test_seeds_and_cards_are_hidden_from_everybody_who_could_use_them(tmp_path: Path, kind: str) -> None:
-    with house(tmp_path / "data", [kind]) as made:
-        for secrets, (name, person) in itertools.product(made.hidden, persons(made).items()):
-            job = records.job(made.store, secrets.job)
+    with house(tmp_path / "data", [kind]) as server:
+        for secrets, (name, person) in itertools.product(server.hidden, persons(server).items()):
+            job = records.job(server.store, secrets.job)
             assert job is not None
             is_visible = secrets.state in OVER or (name == "ann" and kind in SEED_IS_KNOWN)
-            assert sees_cards(made.store, job, person) is is_visible, (secrets.state, name)
+            assert sees_cards(server.store, job, person) is is_visible, (secrets.state, name)
 
 
 def test_faults_and_output_are_shown_to_those_concerned(tmp_path: Path) -> None:
-    with house(tmp_path / "data", ["joined bot"]) as made:
-        (over,) = [one for one in made.hidden if one.state == "finished" and one.run is not None]
-        (early,) = [one for one in made.hidden if one.state == "one of two done" and one.run is not None]
+    with house(tmp_path / "data", ["joined bot"]) as server:
+        (over,) = [secrets for secrets in server.hidden if secrets.state == "finished" and secrets.run is not None]
+        (early,) = [
+            secrets for secrets in server.hidden if secrets.state == "one of two done" and secrets.run is not None
+        ]
 
-        def told(one: Secrets) -> dict[str, set[str]]:
+        def visible_kinds(secrets: Secrets) -> dict[str, set[str]]:
             kinds = ("faults of 0", "faults of 1", "output")
             return {
-                name: {kind for kind in kinds if made.may_see(person, one, kind)}
-                for name, person in persons(made).items()
+                name: {kind for kind in kinds if server.may_see(person, secrets, kind)}
+                for name, person in persons(server).items()
             }
 
         everything = {"faults of 0", "faults of 1", "output"}
         nothing: dict[str, set[str]] = {"": set(), "eve": set(), LADDER_USER: set(), "bob": {"faults of 0"}}
-        assert told(over) == nothing | {"ann": everything, "root": everything}
-        assert told(early) == nothing | {"ann": set(), "root": set()}
+        assert visible_kinds(over) == nothing | {"ann": everything, "root": everything}
+        assert visible_kinds(early) == nothing | {"ann": set(), "root": set()}
 
 
 # ---- over HTTP
@@ -561,42 +563,42 @@ async def call(
     task = asyncio.create_task(app(scope, receive, send))
     ended = asyncio.create_task(is_over.wait())
     await asyncio.wait([task, ended], return_when=asyncio.FIRST_COMPLETED)
-    for one in (task, ended):
-        one.cancel()
+    for pending in (task, ended):
+        pending.cancel()
     await asyncio.gather(task, ended, return_exceptions=True)
     return Answer(status, head, body.decode("utf-8", "replace"))
 
 
 def addresses(routes: Sequence[Any], prefix: str = "") -> list[str]:
     """Every method and path of an application, as the table writes them."""
-    found = []
+    paths = []
     for route in routes:
         if isinstance(route, Mount):
-            found += addresses(route.routes, prefix + route.path)
+            paths += addresses(route.routes, prefix + route.path)
             continue
         if isinstance(route, WebSocketRoute):
             # `test_no_message_to_a_joined_client_shows_more_than_permitted`
             continue
         assert isinstance(route, Route), f"{route!r} is more than an address: the walk does not enter it"
         path = prefix + re.sub(r"\{(\w+):\w+\}", r"{\1}", route.path)
-        found += [f"{method} {path}" for method in sorted((route.methods or {"GET"}) - {"HEAD"})]
-    return found
+        paths += [f"{method} {path}" for method in sorted((route.methods or {"GET"}) - {"HEAD"})]
+    return paths
 
 
-def values_of(made: House, address: str, one: Secrets) -> list[dict[str, str]]:
+def values_of(server: House, address: str, secrets: Secrets) -> list[dict[str, str]]:
     """What to put into an address about a run, or about a job that has none; nothing where it needs a run."""
     path = address.split(" ")[1]
     names = re.findall(r"\{(\w+)\}", path)
-    if one.run is None and "run" in names:
+    if secrets.run is None and "run" in names:
         return []
-    folder = made.parts.folder / "runs" / f"{one.run or 0:08}"
+    folder = server.parts.folder / "runs" / f"{secrets.run or 0:08}"
     matches = sorted(log.stem for log in folder.glob("match*.log")) or ["match"]
     is_api = path.startswith("/api/")
     choices: dict[str, Sequence[object]] = {
-        "run": [one.run],
-        "job": [one.job],
+        "run": [secrets.run],
+        "job": [secrets.job],
         "match": [0] if is_api else matches[:1],
-        "table": [one.run or 0],
+        "table": [secrets.run or 0],
         "game": [GAME],
         "player": [0],
         "number": [0],
@@ -615,21 +617,21 @@ def values_of(made: House, address: str, one: Secrets) -> list[dict[str, str]]:
 
 
 @contextlib.asynccontextmanager
-async def site_of(made: House) -> AsyncIterator[tuple[Any, list[str]]]:
+async def site_of(server: House) -> AsyncIterator[tuple[Any, list[str]]]:
     """The application of a server, and all of its addresses."""
-    site = make_server_site(made.parts)
+    site = make_server_site(server.parts)
     assert site.table_manager is not None
     assert site.sessions is not None
-    counter, slumbot_sessions = HandCounter(), SlumbotSessions(made.parts, site.table_manager)
-    routes = server_routes(site, made.parts, slumbot_sessions, counter, Metrics(made.parts))
-    for name, user in made.users.items():
-        token = made.parts.accounts.find_token(made.tokens.get(name, ""))
-        made.cookies[name] = await site.sessions.begin(user, token)
-    made.parts.service.feed.publish("job-changed", job=1, user="ann", game=GAME, state="queued")
-    made.parts.service.feed.publish("job-changed", job=2, user="ann", game=GAME, state="queued")
+    counter, slumbot_sessions = HandCounter(), SlumbotSessions(server.parts, site.table_manager)
+    routes = server_routes(site, server.parts, slumbot_sessions, counter, Metrics(server.parts))
+    for name, user in server.users.items():
+        token = server.parts.accounts.find_token(server.tokens.get(name, ""))
+        server.cookies[name] = await site.sessions.begin(user, token)
+    server.parts.service.feed.publish("job-changed", job=1, user="ann", game=GAME, state="queued")
+    server.parts.service.feed.publish("job-changed", job=2, user="ann", game=GAME, state="queued")
     try:
         async with site.table_manager:
-            unlimited = replace(made.parts.settings.web, page_requests_per_minute=1_000_000)
+            unlimited = replace(server.parts.settings.web, page_requests_per_minute=1_000_000)
             yield make_app(site, routes, unlimited), addresses(routes)
     finally:
         counter.close()
@@ -637,7 +639,7 @@ async def site_of(made: House) -> AsyncIterator[tuple[Any, list[str]]]:
 
 
 async def visit(
-    made: House, app: Any, address: str, values: Mapping[str, str], name: str
+    server: House, app: Any, address: str, values: Mapping[str, str], name: str
 ) -> tuple[str, Person, Answer]:
     """Request an address as a person; returns the path, the person that the server sees, and the answer."""
     method, path = address.split(" ")
@@ -645,31 +647,31 @@ async def visit(
     is_program = path.startswith("/api/v1")
     headers = {"last-event-id": "1"} if address == "GET /api/v1/events" else {}
     if name and is_program:
-        headers["authorization"] = f"Bearer {made.tokens[name]}"
+        headers["authorization"] = f"Bearer {server.tokens[name]}"
     elif name:
-        headers["cookie"] = f"arena-80={made.cookies[name]}"
+        headers["cookie"] = f"arena-80={server.cookies[name]}"
     answer = await call(app, method, filled, "player=bobs-bot" * path.endswith("/leaks"), headers)
     # Runs and jobs are shown to a cookie's user alike, whatever token it came with.
-    person = persons(made)[name]
+    person = persons(server)[name]
     return filled, person if is_program else Person(person.user), answer
 
 
-def searched(made: House) -> re.Pattern[str]:
+def searched(server: House) -> re.Pattern[str]:
     """What every secret is found by."""
-    words = "|".join(map(re.escape, sorted(made.secret, key=len, reverse=True)))
+    words = "|".join(map(re.escape, sorted(server.secret, key=len, reverse=True)))
     return re.compile(rf"\b(?:{words})\b")
 
 
-def check(made: House, pattern: re.Pattern[str], text: str, person: Person, where: str) -> set[str]:
+def check(server: House, pattern: re.Pattern[str], text: str, person: Person, where: str) -> set[str]:
     """What secrets a text holds; each has to be one that the person may see."""
-    found = set()
+    kinds = set()
     for secret in set(pattern.findall(text)):
-        one, kind = made.secret[secret]
-        assert made.may_see(person, one, kind), (
-            f"{where} shows {person.user} the {kind} of a {one.kind} that is {one.state}: {secret}"
+        secrets, kind = server.secret[secret]
+        assert server.may_see(person, secrets, kind), (
+            f"{where} shows {person.user} the {kind} of a {secrets.kind} that is {secrets.state}: {secret}"
         )
-        found.add(kind.split()[0])
-    return found
+        kinds.add(kind.split()[0])
+    return kinds
 
 
 @pytest.mark.parametrize(
@@ -680,32 +682,37 @@ def check(made: House, pattern: re.Pattern[str], text: str, person: Person, wher
     ],
 )
 def test_no_address_shows_more_than_permitted(tmp_path: Path, kind: str, states: Sequence[str]) -> None:
-    async def walk(made: House) -> dict[str, set[str]]:
-        pattern = searched(made)
+    async def walk(server: House) -> dict[str, set[str]]:
+        pattern = searched(server)
         shown: dict[str, set[str]] = {}
-        async with site_of(made) as (app, all_addresses):
+        async with site_of(server) as (app, all_addresses):
             assert set(all_addresses) == set(SERVES), "every address says in SERVES what it may show"
             for address in all_addresses:
                 # Each is requested for every run and every job; an address that names none of them, once.
                 places = {
-                    json.dumps(values): (one, values) for one in made.hidden for values in values_of(made, address, one)
+                    json.dumps(values): (secrets, values)
+                    for secrets in server.hidden
+                    for values in values_of(server, address, secrets)
                 }
-                for (one, values), name in itertools.product(places.values(), persons(made)):
-                    path, person, answer = await visit(made, app, address, values, name)
+                for (secrets, values), name in itertools.product(places.values(), persons(server)):
+                    path, person, answer = await visit(server, app, address, values, name)
                     assert answer.status < 429, (address, answer.text)
-                    kinds = check(made, pattern, answer.text, person, address)
+                    kinds = check(server, pattern, answer.text, person, address)
                     if re.search("[♣♦♥♠]| of (clubs|diamonds|hearts|spades)", answer.text):
-                        is_own = "{table}" in address and name == "ann" and one.kind == "table"
-                        assert is_own or made.may_see(person, one, "cards"), f"{path}, {name}"
+                        is_own = "{table}" in address and name == "ann" and secrets.kind == "table"
+                        assert is_own or server.may_see(person, secrets, "cards"), f"{path}, {name}"
                         kinds.add("own cards" if is_own else "cards")
                     assert kinds <= SERVES[address], f"{address} shows {kinds}: SERVES does not say so"
                     shown.setdefault(address, set()).update(kinds)
         return shown
 
-    with house(tmp_path / "data", [kind], states=states) as made, asyncio.Runner(loop_factory=new_event_loop) as runner:
-        shown = runner.run(walk(made))
+    with (
+        house(tmp_path / "data", [kind], states=states) as server,
+        asyncio.Runner(loop_factory=new_event_loop) as runner,
+    ):
+        shown = runner.run(walk(server))
     if kind == "table":
-        assert {address for address, found in shown.items() if "own cards" in found} >= {
+        assert {address for address, kinds in shown.items() if "own cards" in kinds} >= {
             "GET /play/{table}",
             "GET /play/{table}/part",
         }
@@ -722,43 +729,47 @@ def test_no_address_shows_more_than_permitted(tmp_path: Path, kind: str, states:
 def test_name_of_a_bot_reveals_no_output(tmp_path: Path, names: list[str]) -> None:
     """Request every page, API answer, feed and published folder as a stranger, a user and an organiser."""
 
-    async def walk(made: House) -> None:
-        pattern = searched(made)
+    async def walk(server: House) -> None:
+        pattern = searched(server)
         texts: dict[tuple[str, str], str] = {}
-        async with site_of(made) as (app, all_addresses):
+        async with site_of(server) as (app, all_addresses):
             for address in all_addresses:
                 if not address.startswith("GET "):
                     continue
-                places = {json.dumps(values): values for one in made.hidden for values in values_of(made, address, one)}
+                places = {
+                    json.dumps(values): values
+                    for secrets in server.hidden
+                    for values in values_of(server, address, secrets)
+                }
                 for values, name in itertools.product(places.values(), ("", "eve", "root")):
-                    path, person, answer = await visit(made, app, address, values, name)
+                    path, person, answer = await visit(server, app, address, values, name)
                     texts[path, name] = answer.text
-                    check(made, pattern, answer.text, person, path)
-        for one in made.hidden:
-            if one.run is None:
+                    check(server, pattern, answer.text, person, path)
+        for secrets in server.hidden:
+            if secrets.run is None:
                 continue
-            run = records.run(made.store, one.run)
+            run = records.run(server.store, secrets.run)
             assert run is not None
-            name, output = run.seats[0].name, f"OUTPUT-{one.run:08}"
+            name, output = run.seats[0].name, f"OUTPUT-{secrets.run:08}"
             public = f"{name} closed the connection in hand 0. Its process ended with exit code 3."
             whole = f"{public} The last it wrote:\n    {output}\n    The last {name} wrote:\n    {output}"
             reasons = {
-                person: json.loads(texts[f"/api/v1/runs/{one.run}", person])["run"]["reason"]
+                person: json.loads(texts[f"/api/v1/runs/{secrets.run}", person])["run"]["reason"]
                 for person in ("eve", "root")
             }
-            is_old = one.state == "failed long ago"
+            is_old = secrets.state == "failed long ago"
             assert reasons == {"eve": "a player or an error ended it." if is_old else public, "root": whole}
 
-    with house(tmp_path / "data", names=names) as made, asyncio.Runner(loop_factory=new_event_loop) as runner:
-        runner.run(walk(made))
-        event = event_records.event(made.store, "calling")
+    with house(tmp_path / "data", names=names) as server, asyncio.Runner(loop_factory=new_event_loop) as runner:
+        runner.run(walk(server))
+        event = event_records.event(server.store, "calling")
         assert event is not None
         published = tmp_path / "site"
-        assert publish(made.store, made.parts.folder, event, published) == len(FAILED) * len(names)
+        assert publish(server.store, server.parts.folder, event, published) == len(FAILED) * len(names)
         pages = [path for path in published.rglob("*") if path.is_file()]
         assert len(pages) > len(FAILED) * len(names)
         for page in pages:
-            check(made, searched(made), page.read_text("utf-8"), Person(), str(page))
+            check(server, searched(server), page.read_text("utf-8"), Person(), str(page))
 
 
 def test_session_shows_its_cards_to_the_holder_of_its_token(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -767,21 +778,21 @@ def test_session_shows_its_cards_to_the_holder_of_its_token(tmp_path: Path, monk
 
     monkeypatch.setattr(LuckCorrection, "values", nothing)
 
-    async def ask(made: House) -> None:
-        pattern = searched(made)
-        async with site_of(made) as (app, _):
+    async def ask(server: House) -> None:
+        pattern = searched(server)
+        async with site_of(server) as (app, _):
             for prefix in ("/api", "/slumbot/api", "/slumbot/calling/api"):
                 for token, status in ((SESSION, 200), ("another", 401), ("guessed", 401)):
                     sent = json.dumps({"token": token}).encode()
                     answer = await call(app, "POST", f"{prefix}/new_hand", sent=sent)
                     assert answer.status == status, answer.text
-                    check(made, pattern, answer.text, Person(), prefix)
-                    told = json.loads(answer.text)
-                    assert ("hole_cards" in told) is (token == SESSION)
-                    assert "bot_hole_cards" not in told
+                    check(server, pattern, answer.text, Person(), prefix)
+                    message = json.loads(answer.text)
+                    assert ("hole_cards" in message) is (token == SESSION)
+                    assert "bot_hole_cards" not in message
 
-    with house(tmp_path / "data", ["slumbot"]) as made, asyncio.Runner(loop_factory=new_event_loop) as runner:
-        runner.run(ask(made))
+    with house(tmp_path / "data", ["slumbot"]) as server, asyncio.Runner(loop_factory=new_event_loop) as runner:
+        runner.run(ask(server))
 
 
 # ---- at the text port
@@ -789,7 +800,7 @@ def test_session_shows_its_cards_to_the_holder_of_its_token(tmp_path: Path, monk
 
 def kinds_of(union: Any) -> set[str]:
     """The names of all types of a union."""
-    return {name for one in get_args(union) for name in (kinds_of(one) or {one.__name__})}
+    return {name for member in get_args(union) for name in (kinds_of(member) or {member.__name__})}
 
 
 def test_every_command_of_the_text_port_is_in_the_table() -> None:
@@ -805,42 +816,46 @@ def test_every_command_of_the_text_port_is_in_the_table() -> None:
         assert (event.verb.name if isinstance(event, ClientCommand) else type(event).__name__) == name
 
 
-@pytest.mark.parametrize("kind", kinds("text port"))
+@pytest.mark.parametrize("kind", kind_params("text port"))
 def test_no_command_shows_more_than_permitted(tmp_path: Path, kind: str) -> None:
-    async def talk_to(made: House) -> dict[str, set[str]]:
-        pattern = searched(made)
+    async def talk_to(server: House) -> dict[str, set[str]]:
+        pattern = searched(server)
         shown: dict[str, set[str]] = {}
-        port = TextPort(made.parts.service, made.parts.accounts)
+        port = TextPort(server.parts.service, server.parts.accounts)
         await port.start()
-        tags = dict.fromkeys(row["tag"] for row in made.store.read("SELECT tag FROM jobs"))
+        tags = dict.fromkeys(row["tag"] for row in server.store.read("SELECT tag FROM jobs"))
         # Those who are let in; somebody who is not is told no more than that.
-        people = {name: person for name, person in persons(made).items() if name}
+        people = {name: person for name, person in persons(server).items() if name}
         try:
             for command, (line, expected) in SAYS.items():
                 for name, person in people.items():
-                    talk = Peer(*await asyncio.open_connection(*port.addresses[0]))
-                    talk.listen()
+                    peer = Peer(*await asyncio.open_connection(*port.addresses[0]))
+                    peer.listen()
                     if command != "Login":
-                        talk.send(f"{name} {made.tokens[name]}\n")
-                    for said in dict.fromkeys(line.format(tag=tag, user=name) for tag in tags):
-                        talk.send(f"{said}\n")
+                        peer.send(f"{name} {server.tokens[name]}\n")
+                    for text in dict.fromkeys(line.format(tag=tag, user=name) for tag in tags):
+                        peer.send(f"{text}\n")
                     if command in ("Login", "QUIT"):
-                        await talk.until(lambda talk=talk: talk.is_closed)  # type: ignore[misc]
+                        await peer.until(lambda peer=peer: peer.is_closed)  # type: ignore[misc]
                     else:
-                        await talk.settle()
+                        await peer.settle()
                     where = f"{command} of the text port"
-                    found = check(
-                        made, pattern, talk.received.decode("utf-8", "replace"), replace(person, is_admin=False), where
+                    kinds = check(
+                        server,
+                        pattern,
+                        peer.received.decode("utf-8", "replace"),
+                        replace(person, is_admin=False),
+                        where,
                     )
-                    assert found <= expected, f"{command} tells {found}: SAYS does not say so"
-                    shown.setdefault(command, set()).update(found)
-                    await talk.close()
+                    assert kinds <= expected, f"{command} tells {kinds}: SAYS does not say so"
+                    shown.setdefault(command, set()).update(kinds)
+                    await peer.close()
         finally:
             await port.close()
         return shown
 
-    with house(tmp_path / "data", [kind]) as made, asyncio.Runner(loop_factory=new_event_loop) as runner:
-        shown = runner.run(talk_to(made))
+    with house(tmp_path / "data", [kind]) as server, asyncio.Runner(loop_factory=new_event_loop) as runner:
+        shown = runner.run(talk_to(server))
     if kind == "text port":
         assert shown == {command: expected for command, (_, expected) in SAYS.items()}
 
@@ -848,27 +863,27 @@ def test_no_command_shows_more_than_permitted(tmp_path: Path, kind: str) -> None
 # ---- to clients that bring bots
 
 
-@pytest.mark.parametrize("kind", kinds("text port"))
+@pytest.mark.parametrize("kind", kind_params("text port"))
 def test_no_message_to_a_joined_client_shows_more_than_permitted(tmp_path: Path, kind: str) -> None:
-    async def talk_to(made: House) -> set[str]:
-        pattern = searched(made)
-        found: set[str] = set()
-        hosting = Hosting(made.parts.service)
-        tags = tuple(row["tag"] for row in made.store.read("SELECT DISTINCT tag FROM jobs"))
-        for name, user in made.users.items():
-            heard: list[ServerMessage] = []
-            line = Line(hosting, user, "127.0.0.1", heard.append, lambda: None)
+    async def talk_to(server: House) -> set[str]:
+        pattern = searched(server)
+        kinds: set[str] = set()
+        hosting = Hosting(server.parts.service)
+        tags = tuple(row["tag"] for row in server.store.read("SELECT DISTINCT tag FROM jobs"))
+        for name, user in server.users.items():
+            messages: list[ServerMessage] = []
+            line = Line(hosting, user, "127.0.0.1", messages.append, lambda: None)
             await line.answer(Join(f"{name}s-bot", "s", challenges=tags))
             for request in (Challenge("c", GAME, ("random", "calling")), SeatText(1, "x"), SeatOver(1), Cancel("c")):
                 await line.answer(request)
             line.disconnect(for_good=True)
-            assert isinstance(heard[0], Joined)
-            text = b"\n".join(map(encode, heard)).decode()
-            found |= check(made, pattern, text, Person(user), "a message to a client with a bot")
-        return found
+            assert isinstance(messages[0], Joined)
+            text = b"\n".join(map(encode, messages)).decode()
+            kinds |= check(server, pattern, text, Person(user), "a message to a client with a bot")
+        return kinds
 
-    with house(tmp_path / "data", [kind]) as made, asyncio.Runner(loop_factory=new_event_loop) as runner:
-        found = runner.run(talk_to(made))
-    assert found <= ENDS
+    with house(tmp_path / "data", [kind]) as server, asyncio.Runner(loop_factory=new_event_loop) as runner:
+        kinds = runner.run(talk_to(server))
+    assert kinds <= ENDS
     if kind == "text port":
-        assert found == ENDS
+        assert kinds == ENDS

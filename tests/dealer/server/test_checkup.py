@@ -43,9 +43,9 @@ run(Mine())
 def wrong(settings: ServerSettings, data: Path, *, has_pages: bool = True, now_s: float | None = None) -> list[Check]:
     """What is not well; whatever is not well has a remedy, and nothing else has one."""
     checks = list(examine(settings, data, has_pages=has_pages, now_s=now_s))
-    found = [check for check in checks if check.tone is not Tone.GOOD]
-    assert [check for check in checks if check.remedy] == found
-    return found
+    problems = [check for check in checks if check.tone is not Tone.GOOD]
+    assert [check for check in checks if check.remedy] == problems
+    return problems
 
 
 def house(**changes: object) -> ServerSettings:
@@ -85,8 +85,8 @@ def test_missing_confinement_of_uploaded_bots_is_reported(
     monkeypatch.setattr(Box, "refusal", lambda box: None)
     monkeypatch.setattr(checkup, "has_scopes", lambda: has_scopes)
     monkeypatch.setattr(bubblewrap, "readable_paths", lambda: (readable or str(tmp_path),))
-    found = wrong(house(uploads=UploadSettings()), tmp_path / "data")
-    assert [(check.what, check.tone) for check in found] == expected
+    problems = wrong(house(uploads=UploadSettings()), tmp_path / "data")
+    assert [(check.what, check.tone) for check in problems] == expected
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the box is Linux's")
@@ -107,8 +107,8 @@ def test_a_disk_that_is_full_or_nearly(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, free_mb: int, tone: Tone | None
 ) -> None:
     monkeypatch.setattr(checkup, "free_bytes", lambda folder: free_mb * 10**6)
-    found = wrong(replace(small_house(), least_free_mb=100), tmp_path)
-    assert [(check.what, check.tone) for check in found] == ([("disk", tone)] if tone else [])
+    problems = wrong(replace(small_house(), least_free_mb=100), tmp_path)
+    assert [(check.what, check.tone) for check in problems] == ([("disk", tone)] if tone else [])
 
 
 def test_a_port_that_is_in_use_is_named_with_its_program_unless_it_is_the_servers(tmp_path: Path) -> None:
@@ -126,8 +126,8 @@ def test_a_port_that_is_in_use_is_named_with_its_program_unless_it_is_the_server
 
 
 def test_an_address_of_another_machine(tmp_path: Path) -> None:
-    found = wrong(house(host="192.0.2.1"), tmp_path, has_pages=False)
-    assert [(check.what, check.tone) for check in found][:1] == [("text port", Tone.BAD)]
+    problems = wrong(house(host="192.0.2.1"), tmp_path, has_pages=False)
+    assert [(check.what, check.tone) for check in problems][:1] == [("text port", Tone.BAD)]
 
 
 def test_databases_of_other_versions_and_damaged_ones(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -203,9 +203,9 @@ def test_too_few_open_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
 def test_proxies_names_and_addresses_that_do_not_fit_are_reported(
     tmp_path: Path, host: str, web: WebSettings, wanted: list[tuple[str, Tone]]
 ) -> None:
-    found = [(check.what, check.tone) for check in wrong(house(host=host, web=web), tmp_path)]
+    problems = [(check.what, check.tone) for check in wrong(house(host=host, web=web), tmp_path)]
     text_port = [] if host == "127.0.0.1" else [("encryption of the text port", Tone.DOUBTFUL)]
-    assert found == [*wanted, *text_port]
+    assert problems == [*wanted, *text_port]
 
 
 def certificate(folder: Path, days: int) -> str:
@@ -217,17 +217,17 @@ def certificate(folder: Path, days: int) -> str:
 def test_certificates_end_and_have_names(tmp_path: Path) -> None:
     path = certificate(tmp_path, 30)
 
-    def found(name: str, **more: float) -> list[tuple[str, Tone, str]]:
+    def problems(name: str, **more: float) -> list[tuple[str, Tone, str]]:
         settings = with_web(house(), certificate=path, names=(name,))
         return [(check.what, check.tone, check.finding) for check in wrong(settings, tmp_path / "data", **more)]
 
     pages = "certificate of the pages"
-    assert found("poker.example.org") == []
-    assert found("poker.example.com") == [(pages, Tone.DOUBTFUL, "it is not for poker.example.com")]
+    assert problems("poker.example.org") == []
+    assert problems("poker.example.com") == [(pages, Tone.DOUBTFUL, "it is not for poker.example.com")]
     ends_s, _ = checkup._certificate(path, None)
-    assert found("poker.example.org", now_s=ends_s - 20 * DAY_S) == [(pages, Tone.DOUBTFUL, "it expires in 20 days")]
+    assert problems("poker.example.org", now_s=ends_s - 20 * DAY_S) == [(pages, Tone.DOUBTFUL, "it expires in 20 days")]
     Path(path).write_text("no certificate")
-    ((what, tone, _),) = found("poker.example.org")
+    ((what, tone, _),) = problems("poker.example.org")
     assert (what, tone) == (pages, Tone.BAD)
 
 
@@ -251,11 +251,11 @@ def test_bots_play_a_hand_as_the_server_would_start_them(tmp_path: Path) -> None
     }
     settings = replace(house(), games=(ServerGame(full, full, game, 10, 10, bots),))
     checks = list(examine(settings, tmp_path / "data", has_pages=True))
-    found = {check.what: (check.tone, check.finding) for check in checks}
-    assert found["bot good in kuhn"] == (Tone.GOOD, "has played a hand")
-    tone, words = found["bot missing in kuhn"]
+    findings = {check.what: (check.tone, check.finding) for check in checks}
+    assert findings["bot good in kuhn"] == (Tone.GOOD, "has played a hand")
+    tone, words = findings["bot missing in kuhn"]
     assert tone is Tone.BAD
     assert "nowhere.py" in words
     assert "\n" not in words
-    assert found["built-in bots"][0] is Tone.GOOD
+    assert findings["built-in bots"][0] is Tone.GOOD
     assert not (tmp_path / "data").exists()

@@ -60,14 +60,16 @@ def store(tmp_path: Path, scores: Scores) -> Iterator[Store]:
 
 
 def test_every_deal_at_a_table_with_another_counts_alike(store: Store, scores: Scores) -> None:
-    found = {(one.version, one.other): one for one in counted_scores.opponent_scores(store, GAME)}
-    assert set(found) == set(itertools.permutations(BOTS, 2))
-    for (mine, theirs), one in found.items():
+    opponents = {
+        (opponent.version, opponent.other): opponent for opponent in counted_scores.opponent_scores(store, GAME)
+    }
+    assert set(opponents) == set(itertools.permutations(BOTS, 2))
+    for (mine, theirs), opponent in opponents.items():
         won = [score for table in LINE_UPS if {mine, theirs} <= set(table) for score in scores[table, mine]]
         mean = RunningMean(won, score_bounds(GAME.game))
-        assert (one.tables, one.duplicates) == (3, len(won))
-        assert one.mbb_per_game == pytest.approx(mean.mean)
-        assert one.half_width_95 == pytest.approx(mean.half_width())
+        assert (opponent.tables, opponent.duplicates) == (3, len(won))
+        assert opponent.mbb_per_game == pytest.approx(mean.mean)
+        assert opponent.half_width_95 == pytest.approx(mean.half_width())
 
 
 def test_tables_of_two_bots_come_page_by_page_the_worst_first(store: Store, scores: Scores) -> None:
@@ -84,4 +86,4 @@ def test_tables_of_two_bots_come_page_by_page_the_worst_first(store: Store, scor
         assert tuple(pages) == together
     assert counted_scores.tables(store, GAME, together=(1, 2), after=10) == ()
     assert counted_scores.count_tables(store, GAME) == len(LINE_UPS)
-    assert [one.id for one in counted_scores.tables(store, GAME, after=3, limit=3)] == [4, 5, 6]
+    assert [table.id for table in counted_scores.tables(store, GAME, after=3, limit=3)] == [4, 5, 6]

@@ -38,12 +38,12 @@ def test_numbers_of_a_later_start_are_larger() -> None:
 
 async def test_followers_miss_nothing() -> None:
     async def follow(feed: Feed, last: int, count: int) -> list[int]:
-        found: list[int] = []
-        while len(found) < count:
+        numbers: list[int] = []
+        while len(numbers) < count:
             assert await feed.wait(last, 10.0)
-            found += [number for number, _ in feed.after(last)]
-            last = found[-1]
-        return found
+            numbers += [number for number, _ in feed.after(last)]
+            last = numbers[-1]
+        return numbers
 
     feed = Feed(first=1)
     publish(feed, "1")

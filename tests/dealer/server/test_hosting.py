@@ -87,9 +87,9 @@ class JoiningPeer:
     async def expect(self, kind: type[_Message], count: int = 1) -> _Message:
         """Wait until so many messages of a kind were sent; returns the last."""
         async with asyncio.timeout(PATIENCE_S):
-            while len(found := [message for message in self.received if isinstance(message, kind)]) < count:
+            while len(messages := [message for message in self.received if isinstance(message, kind)]) < count:
                 self.received.append(read_server_message(await self.connection.recv()))
-        return found[count - 1]
+        return messages[count - 1]
 
     async def expect_close(self) -> int | None:
         """Wait until the connection has ended; returns the code."""
@@ -282,7 +282,7 @@ async def test_a_bot_that_never_starts_is_called_again_and_forfeits_at_last() ->
                 await ann.send(SeatOver(offer.seat, "it does not start"))
             ann.received.append(read_server_message(await ann.connection.recv()))
         assert ann.received[-1].state == "finished"
-        assert [one.seat for one in ann.received if isinstance(one, SeatOffer)] == [1, 2, 3, 4]
+        assert [message.seat for message in ann.received if isinstance(message, SeatOffer)] == [1, 2, 3, 4]
         assert house.rows("SELECT kind, remedy, count(*) FROM faults GROUP BY 1, 2 ORDER BY 2") == [
             ("disconnect", "awaited again", 3),
             ("disconnect", "checks or folds from there on", 1),
@@ -313,7 +313,10 @@ async def test_outcome_of_a_challenge_is_sent_on_request() -> None:
         assert await second.expect(ChallengeState, 2) == ChallengeState("t", "cancelled", "it was cancelled")
         await first.send(Challenge("wrong", "chess", ("A", "mine")))
         await first.expect(ChallengeState, 2)
-        assert [one.state for one in first.received if isinstance(one, ChallengeState)] == ["queued", "refused"]
+        assert [message.state for message in first.received if isinstance(message, ChallengeState)] == [
+            "queued",
+            "refused",
+        ]
 
 
 async def test_client_that_returns_as_its_challenge_ends_receives_the_outcome(
@@ -456,8 +459,8 @@ async def test_seed_of_a_run_that_may_count_is_secret_until_its_end() -> None:
         await again.expect(SeatOffer)
         keys = house.rows("SELECT hex(jobs.deal_key), hex(runs.deal_key) FROM jobs JOIN runs")[0]
         assert [len(key) for key in keys] == [64, 64]
-        told = f"{text.received.decode()} {ann.received} {again.received}".lower()
-        assert not [key for key in keys if key.lower() in told]
+        everything = f"{text.received.decode()} {ann.received} {again.received}".lower()
+        assert not [key for key in keys if key.lower() in everything]
         assert b"STATE" not in text.received
         await again.send(Cancel("t"))
         assert (await again.expect(ChallengeState)).state == "cancelled"

@@ -128,12 +128,12 @@ class Client:
 def left_behind() -> list[int]:
     """The processes that servers in this folder have started and that still run."""
     value = str(Path("data").absolute())
-    found = []
+    pids = []
     for process in psutil.process_iter():
         with contextlib.suppress(psutil.Error, OSError):
             if process.environ().get(SERVER_VARIABLE) == value and process.status() != psutil.STATUS_ZOMBIE:
-                found.append(process.pid)
-    return found
+                pids.append(process.pid)
+    return pids
 
 
 def enter_contests(number: int, names: Sequence[str]) -> list[str]:
@@ -185,9 +185,9 @@ def check(accepted: Sequence[str], possible: Sequence[str] = ()) -> None:
 
 def check_what_counts(data: Path) -> None:
     """What counts is what the runs that count have come to, each once; a run of the ladder may still be going on."""
-    found = rows(data, "SELECT state, reason FROM runs WHERE state != 'finished'")
-    assert {state for state, _ in found} <= {"running"}, found
-    assert len(found) <= 1
+    unfinished = rows(data, "SELECT state, reason FROM runs WHERE state != 'finished'")
+    assert {state for state, _ in unfinished} <= {"running"}, unfinished
+    assert len(unfinished) <= 1
     scores = rows(
         data, "SELECT run, seat, length(mbb_by_duplicate) / 8, duplicates FROM scores JOIN runs ON runs.id = run"
     )

@@ -85,9 +85,9 @@ async def test_a_disk_that_fills_up_during_a_match_costs_no_run(
             assert house.rows("SELECT number, state FROM runs ORDER BY id") == [(1, "finished"), (2, "finished")]
             logs = sorted((house.folder / "runs").glob("*/match*.log"))
             assert [path.read_text().count("\nSTATE:") for path in logs] == [3, 3]
-    said = [record.getMessage() for record in caplog.records if record.name == "dealer.server.resources"]
-    assert [text.partition(" at ")[0] for text in said] == ["only 0 MB are free", "enough space is free"]
-    assert "least_free_mb is 500" in said[0]
+    messages = [record.getMessage() for record in caplog.records if record.name == "dealer.server.resources"]
+    assert [text.partition(" at ")[0] for text in messages] == ["only 0 MB are free", "enough space is free"]
+    assert "least_free_mb is 500" in messages[0]
 
 
 def test_disk_without_a_limit_has_space(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -140,7 +140,7 @@ async def test_refused_accepts_are_reported_once_and_repeated(
 
     monkeypatch.setattr(socket.socket, "accept", accept_later)
     monkeypatch.setattr("asyncio.constants.ACCEPT_RETRY_DELAY", 0.01)
-    heard = b""
+    reply = b""
 
     asyncio.get_running_loop().set_exception_handler(new_exception_handler())
 
@@ -151,20 +151,20 @@ async def test_refused_accepts_are_reported_once_and_repeated(
     server = await asyncio.start_server(answer, "127.0.0.1", 0)
     async with server:
         reader, writer = await asyncio.open_connection(*server.sockets[0].getsockname()[:2])
-        heard = await reader.read()
+        reply = await reader.read()
         writer.close()
-    assert (heard, refused) == (b"served", 3)
+    assert (reply, refused) == (b"served", 3)
     assert [record.getMessage() for record in caplog.records if record.levelno >= logging.ERROR] == [
         "no connection can be accepted: Too many open files; raise the limit of open files (ulimit -n)"
     ]
 
 
 def test_other_errors_of_a_loop_go_to_the_default_handler() -> None:
-    told: list[dict[str, Any]] = []
-    loop = SimpleNamespace(default_exception_handler=told.append)
+    contexts: list[dict[str, Any]] = []
+    loop = SimpleNamespace(default_exception_handler=contexts.append)
     context = {"message": "something else", "exception": ValueError()}
     new_exception_handler()(cast(asyncio.AbstractEventLoop, loop), context)
-    assert told == [context]
+    assert contexts == [context]
 
 
 def test_run_across_a_clock_set_back_lasts_no_negative_time(tmp_path: Path) -> None:

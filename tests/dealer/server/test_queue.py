@@ -42,7 +42,7 @@ def test_the_user_served_longest_ago_comes_first_and_its_jobs_take_turns() -> No
     waiting = [job(1, 1, 3), job(2, 1, 3), job(3, 1, 2), job(4, 2, 3)]
     # As recorded of the reference, where the first job starts before the others come.
     first = [replace(waiting[0], runs_left=2, stamp=2, user_served=2)]
-    rest = [replace(one, stamp=one.id + 1, user_served=2 if one.share.user == 1 else 0) for one in waiting[1:]]
+    rest = [replace(other, stamp=other.id + 1, user_served=2 if other.share.user == 1 else 0) for other in waiting[1:]]
     assert [1, *played(first + rest, ONE_AT_A_TIME)] == [1, 4, 1, 4, 2, 4, 3, 1, 2, 3, 2]
 
 
@@ -142,11 +142,11 @@ def test_everything_that_can_run_does_run_within_the_limits(
         for number, (share, runs) in enumerate(drawn, 1)
         if not never_fits(share, limits)
     }
-    wanted = sum(one.runs_left for one in jobs.values())
+    wanted = sum(other.runs_left for other in jobs.values())
     running: dict[int, CapacityShare] = {}
     started = 0
     stamp = 100
-    while any(one.runs_left for one in jobs.values()) or running:
+    while any(other.runs_left for other in jobs.values()) or running:
         chosen = next_job(jobs.values(), running, limits)
         if chosen is None:
             assert running, "something waits, nothing runs, and nothing can start"

@@ -29,11 +29,11 @@ def between_two(players: tuple[int, int], scores: NDArray[np.float64]) -> TableS
 def by_hand(tables: Sequence[TableScores], n: int) -> NDArray[np.float64]:
     """The same fit by minimising the sum of squares directly; tables of two, variances known to be equal."""
     rows, values = [], []
-    for one in tables:
+    for result in tables:
         row = np.zeros(n)
-        row[list(one.players)] = 1.0, -1.0
-        rows.append(row * math.sqrt(one.units))
-        values.append(one.scores[0].mean * math.sqrt(one.units))
+        row[list(result.players)] = 1.0, -1.0
+        rows.append(row * math.sqrt(result.units))
+        values.append(result.scores[0].mean * math.sqrt(result.units))
     rows.append(np.ones(n))
     values.append(0.0)
     return np.linalg.lstsq(np.array(rows), np.array(values), rcond=None)[0]
@@ -59,9 +59,9 @@ def test_the_fit_is_that_of_least_squares() -> None:
     tables = []
     for (pair, mean), units in zip(margins.items(), range(1000, 3000, 200), strict=True):
         tables.append(between_two(pair, mean + 500.0 * np.tile([1.0, -1.0], units // 2) * math.sqrt(1 - 1 / units)))
-    found = [rating.won.mean for rating in fit_ratings(tables, BOUNDS)]
-    assert found == pytest.approx(by_hand(tables, 5), abs=1e-6)
-    assert sum(found) == pytest.approx(0.0, abs=1e-9)
+    ratings = [rating.won.mean for rating in fit_ratings(tables, BOUNDS)]
+    assert ratings == pytest.approx(by_hand(tables, 5), abs=1e-6)
+    assert sum(ratings) == pytest.approx(0.0, abs=1e-9)
     assert fit_ratings(tables, BOUNDS) == fit_ratings(tables, BOUNDS)
 
 
@@ -71,27 +71,29 @@ def test_consistent_margins_are_fitted_exactly_and_precise_pairs_weigh_more() ->
         between_two((a, b), truth[a] - truth[b] + np.tile([200.0, -200.0], 1000))
         for a, b in itertools.combinations(range(3), 2)
     ]
-    assert [one.won.mean for one in fit_ratings(tables, BOUNDS)] == pytest.approx(truth)
+    assert [rating.won.mean for rating in fit_ratings(tables, BOUNDS)] == pytest.approx(truth)
     # A pair that says otherwise, but knows little.
     noisy = between_two((0, 2), np.tile([20_000.0, -20_000.0], 1000))
-    found = fit_ratings([tables[0], noisy, tables[2]], BOUNDS)
-    assert [one.won.mean for one in found] == pytest.approx(truth, abs=0.1)
+    ratings = fit_ratings([tables[0], noisy, tables[2]], BOUNDS)
+    assert [rating.won.mean for rating in ratings] == pytest.approx(truth, abs=0.1)
 
 
 def test_three_players_at_a_table_are_rated_by_what_they_win_from_the_others() -> None:
     # At a table of three, a player wins its rating less the mean of the others': 3/2 of it, as all sum to 0.
     truth = np.array([90.0, -30.0, -60.0])
     scores = 1.5 * truth + np.tile([[100.0, -50.0, -50.0], [-100.0, 50.0, 50.0]], (1000, 1))
-    found = fit_ratings([table((4, 5, 6), scores)], BOUNDS)
-    assert [one.won.mean for one in found] == pytest.approx(truth)
+    ratings = fit_ratings([table((4, 5, 6), scores)], BOUNDS)
+    assert [rating.won.mean for rating in ratings] == pytest.approx(truth)
 
 
 def test_players_without_a_connecting_result_are_in_separate_fields() -> None:
     scores = np.tile([100.0, -80.0], 500)
-    found = fit_ratings([between_two((1, 2), scores), between_two((8, 9), scores), between_two((2, 5), scores)], BOUNDS)
-    assert {one.player: one.field for one in found} == {1: 1, 2: 1, 5: 1, 8: 8, 9: 8}
+    ratings = fit_ratings(
+        [between_two((1, 2), scores), between_two((8, 9), scores), between_two((2, 5), scores)], BOUNDS
+    )
+    assert {rating.player: rating.field for rating in ratings} == {1: 1, 2: 1, 5: 1, 8: 8, 9: 8}
     for field in (1, 8):
-        assert sum(one.won.mean for one in found if one.field == field) == pytest.approx(0.0, abs=1e-9)
+        assert sum(rating.won.mean for rating in ratings if rating.field == field) == pytest.approx(0.0, abs=1e-9)
 
 
 def test_few_units_are_provisional_and_very_few_have_no_interval() -> None:
@@ -113,13 +115,13 @@ def test_the_error_is_that_of_a_bootstrap() -> None:
     """The obvious way: units are drawn anew, with the weights that the fit had, and the ratings made again."""
     chance = np.random.default_rng(5)
     pairs = list(itertools.combinations(range(4), 2))
-    samples = {pair: chance.normal(0, 1000.0, 1000 + 300 * at) for at, pair in enumerate(pairs)}
+    samples = {pair: chance.normal(0, 1000.0, 1000 + 300 * index) for index, pair in enumerate(pairs)}
     tables = [between_two(pair, scores) for pair, scores in samples.items()]
     observed = fit_ratings(tables, (-1e-9, 1e-9))
     again = []
     for _ in range(40):
         drawn_anew = [between_two(pair, chance.choice(scores, len(scores))) for pair, scores in samples.items()]
-        again.append([one.won.mean for one in fit_ratings(drawn_anew, (-1e-9, 1e-9))])
+        again.append([rating.won.mean for rating in fit_ratings(drawn_anew, (-1e-9, 1e-9))])
     spread = np.std(again, axis=0)
     for rating, own in zip(observed, spread, strict=True):
         assert rating.won.half_width is not None
@@ -155,20 +157,20 @@ def test_intervals_have_their_coverage(*, is_transitive: bool, population: str) 
                 mean = 0.999 * (100.0 + mean) - 100.0
             margins[a, b] = mean
             tables.append(between_two((a, b), scores))
-        found = fit_ratings(tables, (-101_000.0, 101_000.0))
+        ratings = fit_ratings(tables, (-101_000.0, 101_000.0))
         # What this fit, with its weights, makes of the true margins.
         exact = [
             replace(
-                one,
+                rating,
                 scores=tuple(
-                    shifted(score, sign * margins[one.players[0], one.players[1]])
-                    for sign, score in zip((1.0, -1.0), one.scores, strict=True)
+                    shifted(score, sign * margins[rating.players[0], rating.players[1]])
+                    for sign, score in zip((1.0, -1.0), rating.scores, strict=True)
                 ),
             )
-            for one in tables
+            for rating in tables
         ]
         truth = fit_ratings(exact, (-101_000.0, 101_000.0))
-        covered += sum(is_within(one, true.won.mean) for one, true in zip(found, truth, strict=True))
+        covered += sum(is_within(rating, true.won.mean) for rating, true in zip(ratings, truth, strict=True))
     share = covered / (runs * n)
     # Ratings of one standing hang together: five of them tell less than five alone.
     assert share >= 0.95 - 3 * math.sqrt(0.95 * 0.05 / runs), share

@@ -48,23 +48,23 @@ def config(number: int, **replacements: str) -> str:
 
 async def replay(house: House, events: list[dict[str, Any]]) -> dict[str, Peer]:
     """Hold a recorded conversation; returns the clients."""
-    talks: dict[str, Peer] = {}
+    peers: dict[str, Peer] = {}
     for event in events:
-        who, said = event["who"], event.get("bytes", "")
+        name, text = event["who"], event.get("bytes", "")
         match event["direction"]:
             case "connect":
-                talks[who] = await house.connect()
+                peers[name] = await house.connect()
             case "C>S":
-                talks[who].send(said.encode("latin-1"))
-            case "S>C" if said:
-                await talks[who].expect(said)
+                peers[name].send(text.encode("latin-1"))
+            case "S>C" if text:
+                await peers[name].expect(text)
             case "S>C" if event.get("note", "").startswith("EOF"):
-                await talks[who].expect_close()
+                await peers[name].expect_close()
             case "shutdown":
-                talks[who].writer.write_eof()
+                peers[name].writer.write_eof()
             case "close":
-                await talks[who].close()
-    return talks
+                await peers[name].close()
+    return peers
 
 
 def logged(number: int, name: str) -> list[str]:
@@ -77,33 +77,33 @@ def logged(number: int, name: str) -> list[str]:
     return str(texts[0]).splitlines()
 
 
-async def log_of(talk: Peer, tag: str) -> list[str]:
+async def log_of(peer: Peer, tag: str) -> list[str]:
     """The log of a request, as LOG gives it."""
-    before = len(talk.received)
-    talk.send(f"LOG {tag}\n")
-    await talk.until(lambda: b"# END OF LOG\n" in talk.received[before:])
-    talk.skip()
-    lines = bytes(talk.received[before:]).decode().splitlines()
+    before = len(peer.received)
+    peer.send(f"LOG {tag}\n")
+    await peer.until(lambda: b"# END OF LOG\n" in peer.received[before:])
+    peer.skip()
+    lines = bytes(peer.received[before:]).decode().splitlines()
     return [line for line in lines if not re.match("# (LOG|END)", line)]
 
 
 async def test_login_and_simple_commands() -> None:
     events = recorded(1)
-    at = next(index for index, event in enumerate(events) if event.get("bytes") == "quit\n")
+    index = next(index for index, event in enumerate(events) if event.get("bytes") == "quit\n")
     # A command of ours; see above.
-    del events[at : at + 2]
+    del events[index : index + 2]
 
     async with running(reference_settings(config(1))) as house:
         await replay(house, [event for event in events if event["who"] != "pipe"])
         pipe = [event for event in events if event["who"] == "pipe"]
-        talk = (await replay(house, [event for event in pipe if event["direction"] != "S>C"]))["pipe"]
-        await talk.expect("".join(event.get("bytes", "") for event in pipe if event["direction"] == "S>C"))
+        peer = (await replay(house, [event for event in pipe if event["direction"] != "S>C"]))["pipe"]
+        await peer.expect("".join(event.get("bytes", "") for event in pipe if event["direction"] == "S>C"))
 
 
 async def test_a_partial_line_stops_nobody() -> None:
     async with running(reference_settings(config(4))) as house:
         for number in (4, 5):
-            heard = [event for event in recorded(number) if event["who"] != "bob"]
+            recording = [event for event in recorded(number) if event["who"] != "bob"]
             bob = await house.log_in("bob", "hunter2")
             stranger = await house.connect()
             stranger.send("a")
@@ -112,7 +112,7 @@ async def test_a_partial_line_stops_nobody() -> None:
             await bob.expect("Queue empty\n")
             if number == 4:
                 stranger.send("b c\n")
-                await stranger.expect(next(event["bytes"] for event in heard if event["direction"] == "S>C"))
+                await stranger.expect(next(event["bytes"] for event in recording if event["direction"] == "S>C"))
                 await stranger.expect_close()
             else:
                 stranger.writer.write_eof()
@@ -147,16 +147,16 @@ async def test_the_arguments_of_requests() -> None:
     async with running(reference_settings(config(2))) as house:
         ann = await house.connect()
         events = [*recorded(2)]
-        in_capitals = next(at for at, event in enumerate(events) if "HOLDEM" in event.get("bytes", ""))
+        in_capitals = next(index for index, event in enumerate(events) if "HOLDEM" in event.get("bytes", ""))
         del events[in_capitals : in_capitals + 2]
         for event in events:
-            said = event.get("bytes", "")
-            if event["direction"] == "C>S" and said == "QSTAT\n":
+            text = event.get("bytes", "")
+            if event["direction"] == "C>S" and text == "QSTAT\n":
                 continue
             if event["direction"] == "C>S":
-                ann.send(said.encode("latin-1"))
-            elif event["direction"] == "S>C" and said != "Queue empty\n":
-                await ann.expect(said)
+                ann.send(text.encode("latin-1"))
+            elif event["direction"] == "S>C" and text != "Queue empty\n":
+                await ann.expect(text)
         await ann.ask("QSTAT\n", "Queue empty\n")
         headers = [
             line for event in recorded(2) if event["direction"] == "file" for line in event["bytes"].splitlines()
@@ -172,9 +172,9 @@ async def test_the_arguments_of_requests() -> None:
 
 @pytest.mark.slow
 async def test_own_seats_and_failing_bots() -> None:
-    async def agents(talk: Peer, count: int, seats: int = 1) -> None:
-        await talk.until(lambda: len(talk.ports()) >= count)
-        await asyncio.gather(*(play_agent(port) for port in talk.ports()[count - seats : count]))
+    async def agents(peer: Peer, count: int, seats: int = 1) -> None:
+        await peer.until(lambda: len(peer.ports()) >= count)
+        await asyncio.gather(*(play_agent(port) for port in peer.ports()[count - seats : count]))
 
     async with running(reference_settings(config(3, startupTimeoutSecs="3"))) as house:
         ann, bob = await house.log_in(), await house.log_in("bob", "hunter2")
@@ -218,14 +218,14 @@ LIMIT = "holdem.limit.2p.reverse_blinds.game"
 
 def fixed(lines: list[str]) -> list[object]:
     """What of a log does not depend on what players did: headers, and of each hand its number, hole cards and names."""
-    found: list[object] = []
+    summary: list[object] = []
     for line in lines:
         parts = line.split(":")
         if line.startswith("#"):
-            found.append(line)
+            summary.append(line)
         elif line.startswith("STATE"):
-            found.append((parts[1], parts[3].split("/")[0], parts[5]))
-    return found
+            summary.append((parts[1], parts[3].split("/")[0], parts[5]))
+    return summary
 
 
 @pytest.mark.slow
@@ -274,11 +274,11 @@ async def test_the_fair_order_and_the_seeds_of_runs() -> None:
         await bob.expect(queue)
         tickets(len(wanted))
         await bob.ask("QSTAT\n", "Queue empty\n")
-        found = house.rows(
+        rows = house.rows(
             "SELECT users.name, jobs.tag, runs.seed FROM runs JOIN jobs ON jobs.id = runs.job "
             "JOIN users ON users.id = jobs.user ORDER BY runs.id"
         )
-        assert found == [(user, tag, int(seed)) for user, tag, seed in wanted]
+        assert rows == [(user, tag, int(seed)) for user, tag, seed in wanted]
         for name in ("ann.a1", "bob.b1"):
             lines = await log_of(ann if name.startswith("ann") else bob, name[4:])
             assert [line for line in lines if "name/game" in line] == logged(16, name)

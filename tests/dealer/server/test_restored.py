@@ -27,7 +27,7 @@ CONFIG = """
 [[games]]
 game = "kuhn.limit.2p"
 name = "two"
-deals = 20
+deals = 40
 max_running = 1
 bots = ["A=./bot.sh", "B=./bot.sh"]
 """
@@ -46,8 +46,8 @@ def _in_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
 
 
-def request(tag: str = "t") -> JobRequest:
-    return JobRequest("two", ("A", "B"), tag, runs=RUNS, terms=ContestTerms(deals=DEALS))
+def request(tag: str = "t", runs: int = RUNS, deals: int = DEALS) -> JobRequest:
+    return JobRequest("two", ("A", "B"), tag, runs=runs, terms=ContestTerms(deals=deals))
 
 
 def finished(service: Service) -> int:
@@ -130,14 +130,15 @@ async def test_a_database_that_cannot_grow_loses_nothing(monkeypatch: pytest.Mon
     def fill(db: sqlite3.Connection) -> None:
         db.execute("INSERT INTO audit (made_s, who, what) VALUES (0, '', ?)", ("x" * 2000,))
 
+    deals = 40
     async with serving(settings_of(CONFIG)) as (service, ann):
-        await service.submit(ann, request())
+        await service.submit(ann, request(deals=deals))
         await until(service, lambda: finished(service) >= 1)
         await service.store.write(close)
         await until_full(lambda: service.store.write(fill))
-        # So long that the room that is left in pages is enough for few.
-        tag = "t" * 240
-        accepted = len(records.jobs(service.store)) + await until_full(lambda: service.submit(ann, request(tag)))
+        # So long that the room that is left in pages is enough for few; so is that for scores.
+        other = request("t" * 240, runs=1, deals=deals)
+        accepted = len(records.jobs(service.store)) + await until_full(lambda: service.submit(ann, other))
         assert all("database or disk is full" in problem for problem in problems)
         problems.clear()
         async with asyncio.timeout(PATIENCE_S):

@@ -47,11 +47,11 @@ def test_configurations_of_the_reference(case: dict[str, str | int | None]) -> N
         return
     with pytest.raises(ConfigError) as caught:
         read_reference_settings(Path("cfg"))
-    told = re.sub(r"^cfg: line [0-9]+: ", "", str(caught.value))
-    assert told != str(caught.value), "the line is named"
+    message = re.sub(r"^cfg: line [0-9]+: ", "", str(caught.value))
+    assert message != str(caught.value), "the line is named"
     problem = str(case["stderr"]).splitlines()[-1].removeprefix("BM_ERROR: ")
     # A mark is shown as what it is.
-    assert told.startswith(problem[:40].partition("ï")[0])
+    assert message.startswith(problem[:40].partition("ï")[0])
 
 
 @pytest.mark.usefixtures("house_folder")

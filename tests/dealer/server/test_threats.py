@@ -20,8 +20,8 @@ def rows() -> Iterator[tuple[str, str, Path]]:
     text = (ROOT / "SECURITY.md").read_text("utf-8")
     usual = TESTS / "server" / "test_weaknesses.py"
     for line in text.partition("\n## Attacks and tests\n")[2].partition("\n## ")[0].splitlines():
-        if found := re.search(r"with the tests of `(?:tests/dealer/)?([\w/]+)(\.py)?`", line):
-            usual = TESTS / f"{found[1]}.py" if found[2] else TESTS / found[1] / "test_weaknesses.py"
+        if match := re.search(r"with the tests of `(?:tests/dealer/)?([\w/]+)(\.py)?`", line):
+            usual = TESTS / f"{match[1]}.py" if match[2] else TESTS / match[1] / "test_weaknesses.py"
         cells = [cell.strip() for cell in line.strip("|").split("|")]
         if line.startswith("|") and cells[0] not in ("attack", "---"):
             yield cells[0], cells[-1], usual

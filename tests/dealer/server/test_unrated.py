@@ -119,8 +119,8 @@ async def reasons(house: House, count: int) -> set[tuple[str, tuple[str, ...], b
 async def ask_by_every_way(house: House, tokens: dict[str, str]) -> None:
     """Ann asks for contests of her bot with her other one, and with bob's; the text port's own never count."""
     assert house.started.page is not None
-    talk = await house.log_in("ann", tokens["ann"])
-    talk.send("RUNMATCHES kuhn 1 text 0 a a2\n")
+    peer = await house.log_in("ann", tokens["ann"])
+    peer.send("RUNMATCHES kuhn 1 text 0 a a2\n")
     async with httpx2.AsyncClient(base_url=house.started.page, timeout=PATIENCE_S) as browser:
         page = (await browser.get("/login")).text
         key = page.partition('name="form_key" value="')[2].partition('"')[0]
@@ -155,9 +155,9 @@ async def test_the_rule_holds_for_every_way_to_ask_for_a_contest(*, is_practice:
     async with serving(replace(read_toml_settings(Path("s.toml")), ladder=ladder)) as (house, tokens):
         async with brought(house, tokens):
             await ask_by_every_way(house, tokens)
-            found = await reasons(house, 8)
+            results = await reasons(house, 8)
         other = practice if is_practice else ""
-        assert found == {
+        assert results == {
             ("text", ("a", "a2"), False, other or key),
             *((tag, ("a", "a2"), False, other or SAME_OWNER) for tag in ("http", "page")),
             *((tag, ("a", "b"), not is_practice, other) for tag in ("http", "page")),
@@ -173,8 +173,8 @@ async def test_the_ladder_plays_no_two_bots_of_one_user_and_counts() -> None:
 
     async with serving(read_toml_settings(Path("s.toml"))) as (house, tokens):
         async with brought(house, tokens, is_on_ladder=True):
-            found = await reasons(house, 2)
-        assert {(frozenset(players), is_rated, reason) for _, players, is_rated, reason in found} == {
+            results = await reasons(house, 2)
+        assert {(frozenset(players), is_rated, reason) for _, players, is_rated, reason in results} == {
             (frozenset(("a", "b")), True, ""),
             (frozenset(("a2", "b")), True, ""),
         }
