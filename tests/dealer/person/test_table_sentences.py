@@ -55,5 +55,5 @@ def test_nothing_is_offered_while_others_act() -> None:
         ("nolimit", "0:0:r19950:AhKs|", "raise to 20,000, which is all-in"),
     ],
 )
-def test_why_it_is_so(game: str, state: str, words: str) -> None:
+def test_limits_are_explained(game: str, state: str, words: str) -> None:
     assert words in " ".join(reasons(scene_of(game, state)))

@@ -31,7 +31,7 @@ def _markdown(standings: GameStandings) -> list[str]:
     ]
 
 
-def test_markdown() -> None:
+def test_markdown_shows_crosstable_and_rankings() -> None:
     lines = _markdown(_standings())
     assert lines[:2] == ["|  | a_1 | C | B\\|2 | mean |", "| --- | ---: | ---: | ---: | ---: |"]
     assert lines[2].startswith("| a_1 |  | +0 ± 18 | +100 ± ")

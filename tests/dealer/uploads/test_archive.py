@@ -81,7 +81,7 @@ def test_the_mode_of_a_program_is_kept(tmp_path: Path) -> None:
         ("a/" * 16 + "b", "has a path of more than 240 bytes or 16 folders"),
     ],
 )
-def test_names(name: str, problem: str, tmp_path: Path) -> None:
+def test_impossible_names_are_refused(name: str, problem: str, tmp_path: Path) -> None:
     assert refused(packed({name: ""}), tmp_path).endswith(f" in the archive {problem}")
 
 
@@ -91,7 +91,7 @@ def test_a_name_with_a_nul_is_not_taken_for_its_beginning(tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize("mode", [stat.S_IFLNK | 0o777, stat.S_IFIFO | 0o644, stat.S_IFCHR | 0o644, stat.S_IFSOCK])
-def test_links_and_devices(mode: int, tmp_path: Path) -> None:
+def test_links_and_devices_are_refused(mode: int, tmp_path: Path) -> None:
     data = packed({"passwd": "/etc/passwd"}, mode=mode, bot_toml=None)
     assert refused(data, tmp_path) == (
         "'passwd' in the archive is a link or a device; only files and folders can be uploaded"
@@ -99,7 +99,7 @@ def test_links_and_devices(mode: int, tmp_path: Path) -> None:
 
 
 @pytest.mark.filterwarnings("ignore:Duplicate name")
-def test_names_that_clash(tmp_path: Path) -> None:
+def test_clashing_names_are_refused(tmp_path: Path) -> None:
     for names, sentence in (
         (("A.py", "a.py"), "'a.py' and 'A.py' in the archive are the same file on some systems"),
         (("a", "a/b"), "'a' in the archive is both a file and a folder"),
@@ -131,7 +131,7 @@ def test_the_number_of_files_is_bounded(tmp_path: Path) -> None:
     assert refused(packed(files), tmp_path) == "the archive has 11 files and folders; the limit is 10"
 
 
-def test_encrypted_and_unusual_entries(tmp_path: Path) -> None:
+def test_encrypted_and_unusual_entries_are_refused(tmp_path: Path) -> None:
     data = bytearray(packed({}))
     place = data.index(b"PK\x01\x02")
     data[place + 8] |= 1
@@ -145,7 +145,7 @@ def test_encrypted_and_unusual_entries(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("data", [b"", b"PK", b"#!/bin/sh\n", b"PK\x05\x06" + bytes(18) + b"tail"])
-def test_what_is_no_archive(data: bytes, tmp_path: Path) -> None:
+def test_other_files_are_refused(data: bytes, tmp_path: Path) -> None:
     assert refused(data, tmp_path).startswith("the archive ")
 
 
@@ -179,7 +179,7 @@ def test_a_broken_archive_is_refused_wherever_it_is_broken(tmp_path: Path) -> No
         ("name = 'a'\ncommand = 'x'\nlanguage = '" + "C" * 41 + "'\n", "in bot.toml, language: "),
     ],
 )
-def test_what_bot_toml_says_is_checked(text: str | None, sentence: str, tmp_path: Path) -> None:
+def test_values_of_bot_toml_are_checked(text: str | None, sentence: str, tmp_path: Path) -> None:
     data = {} if text is None else {BOT_FILE: text.encode("utf-8", "surrogateescape")}
     assert refused(packed(dict(data), bot_toml=None), tmp_path).startswith(sentence)
 

@@ -377,12 +377,12 @@ async def test_impossible_requests_are_refused(tmp_path: Path) -> None:
 
 
 async def test_events_are_sent_as_they_come_and_after_a_break(tmp_path: Path) -> None:
-    async def listen(one: Visit, program: Program, last: str | None, until: str) -> list[tuple[str, str, Any]]:
+    async def listen(visit: Visit, program: Program, last: str | None, until: str) -> list[tuple[str, str, Any]]:
         heard = []
         headers = program.headers | ({} if last is None else {"last-event-id": last})
         async with (
             asyncio.timeout(PATIENCE_S),
-            one.another() as ear,
+            visit.another() as ear,
             ear.stream("GET", f"{PREFIX}/events", headers=headers) as stream,
         ):
             assert stream.headers["content-type"].startswith("text/event-stream")

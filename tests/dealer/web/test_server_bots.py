@@ -132,37 +132,37 @@ async def found_in(data: Path, count: int = 1) -> list[dict[str, Any]]:
             await asyncio.sleep(0.02)
 
 
-async def by_text_port(one: Visit) -> None:
-    talk = await one.house.log_in("player", one.token)
+async def by_text_port(visit: Visit) -> None:
+    talk = await visit.house.log_in("player", visit.token)
     talk.send("RUNMATCHES game 1 t 0 A B\n")
     await talk.expect_remark("player.t run 1 of 1: .*")
 
 
-async def by_interface(one: Visit) -> None:
+async def by_interface(visit: Visit) -> None:
     asked = {"game": "game", "players": ["A", "B"], "deals": 5}
-    headers = {"authorization": f"Bearer {one.token}"}
-    answer = await one.browser.post("/api/v1/jobs", json=asked, headers=headers)
+    headers = {"authorization": f"Bearer {visit.token}"}
+    answer = await visit.browser.post("/api/v1/jobs", json=asked, headers=headers)
     assert answer.status_code < 300, answer.text
 
 
-async def by_pages(one: Visit) -> None:
-    await one.log_in()
-    data = {"form_key": await one.form_key("/account"), "game": "game", "player1": "A", "player2": "B", "deals": "5"}
-    answer = await one.browser.post("/account/request", data=data)
+async def by_pages(visit: Visit) -> None:
+    await visit.log_in()
+    data = {"form_key": await visit.form_key("/account"), "game": "game", "player1": "A", "player2": "B", "deals": "5"}
+    answer = await visit.browser.post("/account/request", data=data)
     assert answer.status_code == 303, answer.text
 
 
-async def by_ladder(one: Visit) -> None:
-    del one
+async def by_ladder(visit: Visit) -> None:
+    del visit
 
 
-async def by_table(one: Visit) -> None:
-    await one.log_in()
-    await one.browser.get(await sit_down(one.browser, "game", bot1="A", seed=""))
+async def by_table(visit: Visit) -> None:
+    await visit.log_in()
+    await visit.browser.get(await sit_down(visit.browser, "game", bot1="A", seed=""))
 
 
-async def by_slumbot(one: Visit) -> None:
-    answer = await one.browser.post("/slumbot/A/api/new_hand", json={})
+async def by_slumbot(visit: Visit) -> None:
+    answer = await visit.browser.post("/slumbot/A/api/new_hand", json={})
     assert answer.status_code == 200, answer.text
 
 

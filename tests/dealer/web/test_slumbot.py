@@ -44,9 +44,9 @@ def house(**web: Any) -> ServerSettings:
     return with_web(small_house(), **{"guests_may_play": True, **web})
 
 
-async def play(one: Visit, folder: Path, hands: int, prefix: str = "/api") -> Client:
-    client = Client(one.browser, prefix=prefix)
-    await client.log_in("player", one.token)
+async def play(visit: Visit, folder: Path, hands: int, prefix: str = "/api") -> Client:
+    client = Client(visit.browser, prefix=prefix)
+    await client.log_in("player", visit.token)
     for _ in range(hands):
         await client.play_hand()
     assert client.hands == hands
@@ -114,8 +114,8 @@ async def test_a_server_without_the_game_says_so(tmp_path: Path) -> None:
         assert (answer.status_code, answer.json()) == (404, {"error_msg": "There is no such bot; the bots are none."})
 
 
-async def refused(one: Visit, name: str, **data: Any) -> tuple[int, str]:
-    answer = await one.browser.post(f"/api/{name}", json=data)
+async def refused(visit: Visit, name: str, **data: Any) -> tuple[int, str]:
+    answer = await visit.browser.post(f"/api/{name}", json=data)
     assert list(answer.json()) == ["error_msg"]
     return answer.status_code, answer.json()["error_msg"]
 
@@ -263,7 +263,7 @@ def halved(game: Game, records: Sequence[HandRecord]) -> list[list[float]]:
     return [[value * 0.501 for value in record.values] for record in records[:3]]
 
 
-async def test_what_hands_are_worth_adds_up_over_a_session(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_corrected_winnings_add_up_over_a_session(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async def values(self: LuckCorrection, game: Game, records: Sequence[HandRecord]) -> list[list[float]]:
         del self
         return halved(game, records)
@@ -296,9 +296,9 @@ async def played_over_a_restart(tmp_path: Path) -> int:
             assert told["session_baseline_total"] == kept["sum"]
         kept["told"] = told
 
-    async def begin(one: Visit) -> None:
-        client = Client(one.browser)
-        await client.log_in("player", one.token)
+    async def begin(visit: Visit) -> None:
+        client = Client(visit.browser)
+        await client.log_in("player", visit.token)
         await play_hands(client, 3)
         dealt = await client.deal()
         # At the end only, which comes at once where the bot folds first.
@@ -307,8 +307,8 @@ async def played_over_a_restart(tmp_path: Path) -> int:
         kept["hands"] = 5 + ("winnings" in dealt)
         kept["token"] = client.token
 
-    async def go_on(one: Visit) -> None:
-        client = Client(one.browser)
+    async def go_on(visit: Visit) -> None:
+        client = Client(visit.browser)
         client.token = kept["token"]
         await play_hands(client, 2)
 

@@ -350,18 +350,6 @@ async def test_cookie_ends_with_the_logout_and_is_not_stored(tmp_path: Path) -> 
         assert visit.token.encode() not in database
 
 
-async def test_forms_from_elsewhere_change_nothing(tmp_path: Path) -> None:
-    async with visiting(small_house(), tmp_path / "data") as visit:
-        await visit.log_in()
-        for headers, data in (
-            ({}, {}),
-            ({}, {"form_key": "0" * 64}),
-            ({"origin": "https://evil.example"}, {"form_key": await visit.form_key("/")}),
-        ):
-            assert (await visit.browser.post("/logout", data=data, headers=headers)).status_code == 403
-        assert "Log out" in (await visit.browser.get("/")).text
-
-
 @pytest.mark.usefixtures("cheap_hashes")
 async def test_guessing_over_http_is_slowed_down_by_address_and_by_name(tmp_path: Path) -> None:
     async with visiting(small_house(), tmp_path / "data", guesses=GuessLimit(max_failures=3, within_s=1000)) as visit:

@@ -13,19 +13,19 @@ from tests.dealer.web.visits import Visit, new_user, small_house, visiting
 FORM = {"name": "final", "game": "kuhn", "deals": "20", "entrants": "calling, random", "closes": "2100-01-01T12:00"}
 
 
-async def announced(one: Visit, **changed: str) -> tuple[int, str]:
+async def announced(visit: Visit, **changed: str) -> tuple[int, str]:
     """Send the form; gives the status, and the address or the page that follows."""
-    answer = await one.browser.post("/events", data=FORM | changed | {"form_key": await one.form_key("/events")})
+    answer = await visit.browser.post("/events", data=FORM | changed | {"form_key": await visit.form_key("/events")})
     return answer.status_code, answer.headers.get("location", answer.text)
 
 
 async def test_an_organiser_announces_an_event_on_its_page(tmp_path: Path) -> None:
-    async with visiting(small_house(), tmp_path) as one:
+    async with visiting(small_house(), tmp_path) as visit:
         with stored(tmp_path) as store:
             token = store.write_now(lambda db: add_token(db, add_user(db, "olga"), ADMIN))
-        await one.log_in("olga", token)
-        assert await announced(one) == (303, "/events/final")
-        page = (await one.browser.get("/events/final")).text.replace("\xa0", " ")
+        await visit.log_in("olga", token)
+        assert await announced(visit) == (303, "/events/final")
+        page = (await visit.browser.get("/events/final")).text.replace("\xa0", " ")
         for text in ("The event is open. It closes in", "calling, random", "2100-01-01 12:00", "<dd>20</dd>"):
             assert text in page
         with stored(tmp_path) as store:
@@ -41,7 +41,7 @@ async def test_an_organiser_announces_an_event_on_its_page(tmp_path: Path) -> No
             ({"name": "new", "game": ""}, "There is no game"),
             ({"name": "new", "entrants": "a,a"}, "A bot enters once"),
         ):
-            status, text = await announced(one, **changed)
+            status, text = await announced(visit, **changed)
             assert (status, problem in text, 'value="calling, random"' in text or "a,a" in text) == (422, True, True)
 
 

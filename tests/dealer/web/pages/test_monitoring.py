@@ -27,9 +27,9 @@ from tests.dealer.web.visits import PATIENCE_S, Visit, small_house, visiting
 _ATOM = "{http://www.w3.org/2005/Atom}"
 
 
-async def metrics_of(one: Visit) -> dict[str, float]:
+async def metrics_of(visit: Visit) -> dict[str, float]:
     """What the server says of itself, as Prometheus reads it."""
-    answer = await one.browser.get("/metrics")
+    answer = await visit.browser.get("/metrics")
     assert answer.headers["content-type"].startswith("text/plain; version=0.0.4")
     families = list(text_string_to_metric_families(answer.text))
     assert all(family.documentation and family.type != "unknown" for family in families)
@@ -40,7 +40,7 @@ async def metrics_of(one: Visit) -> dict[str, float]:
     }
 
 
-async def test_what_a_server_counts_and_announces(tmp_path: Path) -> None:
+async def test_metrics_and_feed_follow_the_runs(tmp_path: Path) -> None:
     async with visiting(small_house(), tmp_path) as visit:
         empty = ElementTree.fromstring((await visit.browser.get("/results.atom")).content)
         assert empty.findall(f"{_ATOM}entry") == []

@@ -150,7 +150,7 @@ def test_a_table_is_ended_for_good_once_that_is_confirmed(browser: Any, server: 
         assert page.goto(table).status == 404
 
 
-def test_who_leaves_is_led_to_the_page_that_says_so(browser: Any, server: Served) -> None:
+def test_leaving_leads_to_a_page_that_confirms_it(browser: Any, server: Served) -> None:
     with opened(browser) as page:
         sit_down(page, server, "holdem.limit.2p.reverse_blinds")
         wait_for_question(page)

@@ -111,7 +111,7 @@ def test_a_hand_has_a_stable_address_and_every_step_a_link(run: Path) -> None:
         assert jump.headers["location"] == "/runs/a%20run/matches/match.b/hands/17"
 
 
-def test_addresses_that_lead_nowhere(run: Path) -> None:
+def test_unknown_addresses_are_not_found(run: Path) -> None:
     match = "/runs/a%20run/matches/match.a"
     with browsing(run) as client:
         for path, status in (
@@ -309,7 +309,7 @@ def test_a_bot_without_a_finished_contest_stays_in_the_crosstable(tournament: Pa
     assert '<th scope="row" class="words">Bad (unfinished)</th>' in page
 
 
-def test_what_cannot_be_read_is_told_beside_the_rest(run: Path, tmp_path: Path) -> None:
+def test_unreadable_files_are_named_beside_the_rest(run: Path, tmp_path: Path) -> None:
     folder = interrupted(run, tmp_path / "damaged", "match.b", 10)
     (folder / "match.c.log").write_bytes(b"STATE:0:zz\n" * 3 + b"\xff\xfe\n")
     (folder / "match.a.tlog").write_bytes(b"\x00" * 100)

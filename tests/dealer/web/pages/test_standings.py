@@ -49,15 +49,15 @@ async def first_state(visit: Visit, path: str) -> str:
     return text
 
 
-async def first_view_bytes(one: Visit) -> int:
+async def first_view_bytes(visit: Visit) -> int:
     """What a browser loads for the first page: all of it is from this server."""
-    page = await one.browser.get("/")
+    page = await visit.browser.get("/")
     parts = re.findall(r'<(?:link rel="(?:icon|stylesheet)" href|script src|img src)="([^"]+)"', page.text)
     assert all(part.startswith("/static/") for part in parts)
     assert not re.search(r'src="(?!/static/)', page.text)
     loaded = [page]
     for part in dict.fromkeys(parts):
-        loaded.append(await one.browser.get(part))
+        loaded.append(await visit.browser.get(part))
         assert loaded[-1].status_code == 200
         assert "url(" not in loaded[-1].text
         assert "@import" not in loaded[-1].text

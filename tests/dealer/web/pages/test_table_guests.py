@@ -28,7 +28,7 @@ from tests.dealer.web.visits import PATIENCE_S, Visit, small_house, visiting
 class Guested:
     """A visit, the server's parts, and a user with a bot."""
 
-    one: Visit
+    visit: Visit
     parts: ServerParts
     ann: User
 
@@ -40,7 +40,7 @@ class Guested:
     async def until_asked(self, table: str) -> str:
         """The words of the table when the person is asked."""
         async with asyncio.timeout(PATIENCE_S):
-            while "It is your turn." not in (words := seen(await self.one.browser.get(table))):
+            while "It is your turn." not in (words := seen(await self.visit.browser.get(table))):
                 await asyncio.sleep(0.05)
         return words
 
@@ -63,16 +63,16 @@ async def with_guests(folder: Path, *games: ServerGame) -> AsyncIterator[Guested
 async def test_a_person_plays_a_users_bot(tmp_path: Path) -> None:
     versions: list[int] = []
 
-    async with with_guests(tmp_path) as given:
-        browser, host = given.one.browser, Host()
+    async with with_guests(tmp_path) as guested:
+        browser, host = guested.visit.browser, Host()
         assert "annbot" not in (await browser.get("/play", params={"game": GAME})).text
-        versions.append(await given.bring(host))
+        versions.append(await guested.bring(host))
         form = seen(await browser.get("/play", params={"game": GAME}))
         assert "annbot, of ann" in form
         table = await sit_down(browser, bot1="annbot", hands="2")
-        await given.until_asked(table)
+        await guested.until_asked(table)
         assert [event.player for event in host.received] == ["annbot"]  # type: ignore[union-attr]
-        assert not given.parts.service.can_join_table("annbot")
+        assert not guested.parts.service.can_join_table("annbot")
         data = {"form_key": field((await browser.get("/play")).text, "form_key"), "game": GAME, "bot1": "annbot"}
         busy = await browser.post("/play", data=data)
         assert busy.status_code == 409
@@ -81,7 +81,7 @@ async def test_a_person_plays_a_users_bot(tmp_path: Path) -> None:
             while "The match is over." not in (words := seen(page := await browser.get(table))):
                 if "It is your turn." in words or 'value="next"' in page.text:
                     await enter(browser, table, "next" if 'value="next"' in page.text else "c")
-        assert given.parts.service.can_join_table("annbot")
+        assert guested.parts.service.can_join_table("annbot")
         await browser.post(f"{table}/end", data={"form_key": field(page.text, "form_key")})
     store = Store(tmp_path / DATABASE_NAME)
     (found,) = records.runs(store)
@@ -92,21 +92,21 @@ async def test_a_person_plays_a_users_bot(tmp_path: Path) -> None:
 
 
 async def test_table_waits_for_a_disconnected_bot(tmp_path: Path) -> None:
-    async with with_guests(tmp_path) as given:
-        browser, host = given.one.browser, Host()
-        await given.bring(host)
+    async with with_guests(tmp_path) as guested:
+        browser, host = guested.visit.browser, Host()
+        await guested.bring(host)
         table = await sit_down(browser, bot1="annbot", hands="9")
-        before = await given.until_asked(table)
+        before = await guested.until_asked(table)
         page = await browser.get(table)
         await browser.post(f"{table}/leave", data={"form_key": field(page.text, "form_key")})
-        assert given.parts.service.can_join_table("annbot")
-        given.parts.service.presence.leave(host)
+        assert guested.parts.service.can_join_table("annbot")
+        guested.parts.service.presence.leave(host)
         assert "Waiting for annbot to connect." in seen(await browser.get(table))
         # Another version is another bot; the one that sat down is called.
-        await given.bring(other := Host(), label="2")
+        await guested.bring(other := Host(), label="2")
         assert "Waiting for annbot to connect." in seen(await browser.get(table))
-        await given.bring(Host())
-        after = await given.until_asked(table)
+        await guested.bring(Host())
+        after = await guested.until_asked(table)
         assert not other.received
         assert before.partition("This hand")[2] == after.partition("This hand")[2], "the same decision"
 
@@ -115,9 +115,9 @@ async def test_bot_of_a_user_must_be_connected_and_takes_one_seat(tmp_path: Path
     _, game = find_game("kuhn.limit.3p")
     three = ServerGame("kuhn3", "kuhn.limit.3p", game, 20, 10, bots_for(game, ("random", "calling")))
 
-    async with with_guests(tmp_path, three) as given:
-        browser = given.one.browser
-        await given.bring(Host(), "kuhn3")
+    async with with_guests(tmp_path, three) as guested:
+        browser = guested.visit.browser
+        await guested.bring(Host(), "kuhn3")
         key = field((await browser.get("/play", params={"game": "kuhn3"})).text, "form_key")
         for chosen, sentence in (
             (("annbot", "annbot"), "Choose another bot for seat 2. The bot of a user can take one seat at a table."),
@@ -128,15 +128,15 @@ async def test_bot_of_a_user_must_be_connected_and_takes_one_seat(tmp_path: Path
             assert (answer.status_code, sentence in seen(answer)) == (422, True), seen(answer)
         # A seat without a choice is one of the house's.
         table = await sit_down(browser, "kuhn3", bot1="annbot")
-        words = await given.until_asked(table)
+        words = await guested.until_asked(table)
         assert "annbot" in words
         assert "random" in words or "calling" in words
 
 
 async def test_the_ladder_makes_room_for_people(tmp_path: Path) -> None:
-    async with with_guests(tmp_path) as given:
-        await given.bring(Host())
-        game = given.parts.settings.games[0]
+    async with with_guests(tmp_path) as guested:
+        await guested.bring(Host())
+        game = guested.parts.settings.games[0]
         running = [
             ActiveJob(new_job(User(9, "ladder"), JobRequest(GAME, ("random", "annbot"), kind=kind), 7), game)
             for kind in (JobKind.LADDER, JobKind.REQUEST)
@@ -144,7 +144,7 @@ async def test_the_ladder_makes_room_for_people(tmp_path: Path) -> None:
         states = [Running(object()), Running(object())]  # type: ignore[arg-type]
         for job, state in zip(running, states, strict=True):
             job.state = state
-        service = given.parts.service
+        service = guested.parts.service
         service.queue.active = lambda: running[:1]  # type: ignore[method-assign]
         assert service.can_join_table("annbot"), "the ladder goes"
         service.seat_bots({"annbot"})
