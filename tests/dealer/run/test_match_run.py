@@ -799,13 +799,6 @@ def test_bot_that_never_begins_is_restarted_three_times(tmp_path: Path) -> None:
     assert (run.tally.restarts, run.tally.faults) == ([0, 3], [{}, {"crash": 4}])
 
 
-def test_bot_that_cannot_be_restarted_forfeits(tmp_path: Path) -> None:
-    code = f"if os.path.exists({str(tmp_path / 'failed')!r}): raise SystemExit(5)\n" + _fails_once(tmp_path, DIES)
-    run = _play(_plan(tmp_path, _bot(tmp_path, "Bob", code), "calling", on_fault=FaultPolicy.RESTART))
-    assert (run.failure, run.tally.hands) == (None, 10)
-    assert (run.tally.restarts, run.tally.faults) == ([3, 0], [{"crash": 4}, {}])
-
-
 def test_match_without_players_ends_under_forfeit(tmp_path: Path) -> None:
     plan = _plan(tmp_path, "tcp", "tcp", on_fault=FaultPolicy.FORFEIT, limits=limits(start_s=0.2))
     assert _fails(plan) == "no player is left to act."

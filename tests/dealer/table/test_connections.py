@@ -165,20 +165,6 @@ async def test_a_reply_split_at_every_byte() -> None:
     assert playing.seen.faults == []
 
 
-@pytest.mark.parametrize("order", [(0, 1, 2), (2, 1, 0), (1, 2, 0)])
-async def test_players_may_connect_in_any_order(order: tuple[int, ...]) -> None:
-    setup = setup_of(game("kuhn.limit.3p.game"), 3)
-
-    playing = Playing(setup).start()
-    clients = []
-    for seat in order:
-        clients.append(await playing.client(seat))
-        await asyncio.sleep(0.01)
-    await asyncio.gather(*(client.play(always("c")) for client in clients))
-    await playing.over()
-    assert playing.seen.log == reference_log(setup, [always("c")] * 3)
-
-
 async def test_a_half_closed_player_has_acted_and_sees_the_end() -> None:
     """The last action without its line end, then the write side is shut: it counts, and the last state arrives."""
 
@@ -199,13 +185,6 @@ async def test_a_half_closed_player_has_acted_and_sees_the_end() -> None:
 
 
 # ---- before the match
-
-
-async def test_missing_clients_end_the_wait() -> None:
-    playing = Playing(setup_of(KUHN, 1, limits=limits(start_s=0.05))).start()
-    await playing.over()
-    assert playing.fault == (0, FaultKind.TIMEOUT)
-    assert format_failure(playing.match.failure) == "ERROR: timed out waiting for seat 1 to connect\n"
 
 
 async def test_missing_client_ends_the_wait() -> None:

@@ -27,9 +27,9 @@ def _refusal(text: str) -> str:
     return sentence
 
 
-@pytest.mark.parametrize("name", builtin_names())
-def test_built_in_bots(name: str) -> None:
-    assert parse_player(name) == Player(name, name, PlayerKind.PYTHON, learns=name == "learner")
+def test_built_in_bots_are_players() -> None:
+    for name in builtin_names():
+        assert parse_player(name) == Player(name, name, PlayerKind.PYTHON, learns=name == "learner")
 
 
 def test_a_built_in_bot_with_options_is_named_after_them() -> None:
@@ -54,7 +54,7 @@ def test_files_are_not_in_the_name(tmp_path: Path, text: str, name: str) -> None
     assert (player.name, player.text) == (name, text.removeprefix("Mine="))
 
 
-@pytest.mark.parametrize("text", ["tcp", "TCP", "Tcp"])
+@pytest.mark.parametrize("text", ["tcp", "Tcp"])
 def test_tcp_is_a_player_without_a_program(text: str) -> None:
     assert parse_player(text) == Player("tcp", "tcp", PlayerKind.TCP)
 
@@ -87,7 +87,7 @@ def test_a_script_gives_its_name_however_it_is_started(words: str, name: str) ->
 
 
 @unix_only
-@pytest.mark.parametrize("start", ["nice", "nice -n 5", "env A=1", "timeout 10 nice", "nohup"])
+@pytest.mark.parametrize("start", ["nice -n 5", "env A=1", "timeout 10 nice"])
 def test_wrappers_are_looked_through(start: str, tmp_path: Path) -> None:
     assert parse_player(f"{start} {sys.executable} x.py").name == "x"
     (tmp_path / "bot.sh").touch()
@@ -100,14 +100,14 @@ def test_a_name_that_no_file_could_have_is_cut_where_it_was_made_here() -> None:
     assert len(parse_player(spec).name) == 64
 
 
-@pytest.mark.parametrize("name", [".", "..", "-._", "x" * 65, "x" * 300])
-def test_names_that_are_none(name: str) -> None:
+@pytest.mark.parametrize("name", ["..", "-._", "x" * 65])
+def test_unusable_names_are_refused(name: str) -> None:
     sentence = _refusal(f"{name}=calling")
     assert "cannot be a name: a name has at most 64 of the letters A-Z and a-z, digits, '_', '-' and '.'" in sentence
     assert len(sentence) < 250
 
 
-@pytest.mark.parametrize("text", ["Äpfel=calling", "a|b=calling", "a/b=./bot", "Bob#2=calling", "=calling"])
+@pytest.mark.parametrize("text", ["Äpfel=calling", "a|b=calling", "Bob#2=calling", "=calling"])
 def test_invalid_characters_of_a_name_are_refused(text: str) -> None:
     assert _refusal(text).startswith(
         f"{text.partition('=')[0]!r} cannot be a name: a name has at most 64 of the letters"
@@ -123,7 +123,7 @@ def test_invalid_characters_of_a_name_are_refused(text: str) -> None:
         (f"Ann={sys.executable} x.py --k=v", "Ann", PlayerKind.COMMAND, f"{sys.executable} x.py --k=v"),
     ],
 )
-def test_a_name_of_ones_own(text: str, name: str, kind: PlayerKind, rest: str) -> None:
+def test_name_before_an_equals_sign(text: str, name: str, kind: PlayerKind, rest: str) -> None:
     player = parse_player(text)
     assert (player.name, player.kind, player.text) == (name, kind, rest)
 
@@ -137,7 +137,7 @@ def test_a_name_of_ones_own(text: str, name: str, kind: PlayerKind, rest: str) -
         ("pond.fish:Fish", "Fish"),
     ],
 )
-def test_a_bot_of_ones_own_is_not_run_before_it_plays(tmp_path: Path, text: str, name: str) -> None:
+def test_python_bot_is_not_imported_when_it_is_parsed(tmp_path: Path, text: str, name: str) -> None:
     (tmp_path / "pond").mkdir()
     for file in ("shark.py", "pond/fish.py", "pond/__init__.py"):
         (tmp_path / file).write_text("raise SystemExit('imported')\nclass Shark: pass\nFish = Shark\n")
@@ -161,7 +161,7 @@ def test_a_bot_of_ones_own_is_not_run_before_it_plays(tmp_path: Path, text: str,
         ("math:Whale", ""),
     ],
 )
-def test_the_source_of_a_bot_of_ones_own_is_looked_at(tmp_path: Path, text: str, problem: str) -> None:
+def test_unusable_source_of_a_python_bot_is_refused(tmp_path: Path, text: str, problem: str) -> None:
     (tmp_path / "shark.py").write_text("raise SystemExit('imported')\nclass Shark: '\\d'\nclass Minnow: pass\n")
     (tmp_path / "open.py").write_text("class Shark(\n")
     (tmp_path / "nul.py").write_text("\0")
@@ -304,7 +304,7 @@ def test_a_path_with_blanks_gets_the_quotes_to_type(
     assert len(parse_player(shlex.split(quoted)[0]).command) == len(shlex.split(shlex.split(quoted)[0]))
 
 
-def test_a_python_that_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_python_is_refused_with_a_remedy(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "")
     assert _refusal("python -u careful.py") == (
         "there is no program 'python': write ./careful.py, or ./careful.py:CLASS, to start it with the Python of arena"
@@ -333,7 +333,6 @@ def _players(*names: str) -> list[Player]:
 @pytest.mark.parametrize(
     ("names", "unique"),
     [
-        (["a", "b"], ("a", "b")),
         (["a", "a"], ("a", "a#2")),
         (["a", "b", "a"], ("a", "b", "a#2")),
         (["a"] * 3, ("a", "a#2", "a#3")),
