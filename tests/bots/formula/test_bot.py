@@ -15,7 +15,7 @@ from bots.errors import SpecError
 from bots.formula.bot import MfsBot, RhBot
 from bots.sdk.bot import Bot
 from bots.sdk.registry import make_bot
-from bots.sdk.testing import MockDealer, check
+from bots.sdk.testing import MockDealer
 from bots.sdk.view import View
 from engine import CALL, FOLD, RAISE, Action, Hand, deal_hand, raise_to
 from protocol import find_game, shipped_games
@@ -81,6 +81,9 @@ def test_explanations(view_of: ViewOf) -> None:
     def say(bot: Bot, game: str, state: str) -> str:
         return comment_of(bot, view_of(game, state))
 
+    view = view_of("nolimit", "MATCHSTATE:1:0::|JhTh")
+    MfsBot().act(view)
+    assert view.comments == []
     mfs = MfsBot(k=2, explain=True)
     assert say(mfs, "nolimit", "MATCHSTATE:1:0::|JhTh") == (
         "# preflop JhTh: CHANCE 57.5, POT 1.5, ODDS 3, RAISE 0.5, QTYRAISE 0, NPLAYERS 2, FOLLOWERS 1, INGAME 2; "
@@ -98,20 +101,6 @@ def test_explanations(view_of: ViewOf) -> None:
         "# preflop 7h2s: POT 2, ODDS 2, RAISE 0, QTYRAISE 0, NPLAYERS 2, FOLLOWERS 0, INGAME 2; "
         "RH 1.00, k 0.5 -> 1 fold, c\r\n"
     )
-
-
-@pytest.mark.parametrize("bot", [MfsBot(), RhBot()])
-def test_no_comments_without_explain(view_of: ViewOf, bot: Bot) -> None:
-    view = view_of("nolimit", "MATCHSTATE:1:0::|Ah5s")
-    bot.act(view)
-    assert view.comments == []
-
-
-def test_comments_reach_the_dealer_before_the_reply() -> None:
-    script = MockDealer("limit").ask("MATCHSTATE:1:0::|AhAs", "r").tell("MATCHSTATE:1:0:rf:|AhAs")
-    check(MfsBot(explain=True), script)
-    (comment,) = script.comments
-    assert comment.startswith(b"# preflop AhAs: CHANCE 85.2,")
 
 
 BOTS: list[BotMaker] = [

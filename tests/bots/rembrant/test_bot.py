@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from bots.baseline import CallingBot, ConstantBot, RaisingBot, RandomBot
-from bots.errors import BotsError, SpecError
+from bots.errors import SpecError
 from bots.rembrant import RembrantBot
 from bots.sdk.conversation import require_legal
 from bots.sdk.registry import make_bot
@@ -143,12 +143,6 @@ def test_explanation_of_a_bet_not_paid(view_of: ViewOf) -> None:
     )
 
 
-def test_no_comments_without_explain(view_of: ViewOf) -> None:
-    view = view_of("nolimit", "MATCHSTATE:1:0::|Ah5s")
-    rembrant().act(view)
-    assert view.comments == []
-
-
 def test_comments_reach_the_dealer_before_the_reply() -> None:
     script = MockDealer("nolimit").ask("MATCHSTATE:1:0::|AhAs", "r400").tell("MATCHSTATE:1:0:r400f:|AhAs")
     check(rembrant(explain=True), script)
@@ -172,11 +166,6 @@ BOTS: list[BotMaker] = [
 @pytest.mark.parametrize("name", HOLDEM)
 def test_answers_are_legal(name: str) -> None:
     assert play_random_casts(name, BOTS, RembrantBot, hands=80, casts=20) > 60
-
-
-def test_games_cover_all_numbers_of_players() -> None:
-    players = {(find_game(name)[1].num_players, find_game(name)[1].is_limit) for name in HOLDEM}
-    assert players == {(count, is_limit) for count in (2, 3, 6, 10) for is_limit in (False, True)}
 
 
 @pytest.mark.parametrize("players", [4, 9])
@@ -235,13 +224,6 @@ def test_policies_join_equal_actions(view_of: ViewOf) -> None:
     """A raise that is not allowed is a call: both moves of call/all-in are then one action."""
     bot = rembrant(reading="probabilistic", seed=1)
     assert bot.policy(view_of("limit", "MATCHSTATE:0:0:rc/rrrr:KhKs|/Kc8c3d")) == {CALL: 1.0}
-
-
-def test_short_deck_is_refused() -> None:
-    game = find_game("nolimit")[1]._replace(num_ranks=9)
-    hand = Hand(game, deal_hand(game, 1, 0))
-    with pytest.raises(BotsError, match="a deck of 52"):
-        rembrant().act(View.from_hand(hand, hand.acting_position))
 
 
 def test_holdem_of_two_rounds_is_played() -> None:

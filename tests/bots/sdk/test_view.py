@@ -122,14 +122,6 @@ def test_three_players(view_of: ViewOf) -> None:
     assert flop.street_committed == (0, 0, 0)
 
 
-def test_six_players_to_act(view_of: ViewOf) -> None:
-    assert view_of("limit6", "MATCHSTATE:2:0::||AsAd|||").players_behind == (3, 4, 5, 0, 1)
-    view = view_of("limit6", "MATCHSTATE:5:0:rfc:|||||AsAd")
-    assert view.players_behind == (0, 1)
-    assert view.folded_positions == (3,)
-    assert (view.pot, view.to_call) == (55, 20)
-
-
 def test_kuhn(view_of: ViewOf) -> None:
     view = view_of("kuhn", "MATCHSTATE:0:3:cr:Qs|")
     assert view.round_name == "round 0"
