@@ -42,7 +42,8 @@ def test_raises_end_where_the_text_ends() -> None:
     assert [action.hand_total for action in read_sizes("1:1:2/1/1/1", 4)(state)] == [4500]
 
 
-def test_every_size_of_the_tree_is_legal_and_they_ascend() -> None:
+@pytest.mark.slow
+def test_sizes_of_the_tree_are_legal_and_ascend() -> None:
     tree = betting_tree(NO_LIMIT, read_sizes(HOLDEM_SIZES, 4))
     assert len(tree.kinds) == 23_778
     assert len(tree.decisions) == 8944

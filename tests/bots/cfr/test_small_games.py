@@ -64,14 +64,14 @@ def test_no_limit_game_is_solved_to_the_value_of_its_linear_program() -> None:
     """All-ins before the board included, as the stacks are of four and five chips and every size is in the tree."""
     game = parse_game_definition(TINY_LEDUC)
     learning = solver(game, every_size)
-    while learning.iteration < 200:
+    while learning.iteration < 120:
         learning.iterate()
     gains = learning.gains()
     value = LinearProgram(sequence_form(small_game(game))).solve().value
-    assert 0 <= sum(gains) < 2e-2
+    assert 0 <= sum(gains) < 4e-2
     assert -gains[1] <= value + 1e-9
     assert value - 1e-9 <= gains[0]
-    assert expected_value(learning.form, learning.plans()) == pytest.approx(value, abs=1e-2)
+    assert expected_value(learning.form, learning.plans()) == pytest.approx(value, abs=2e-2)
 
 
 @pytest.mark.parametrize(("name", "sizes"), [("kuhn-depth", ""), ("leduc-nolimit", "0.5,all:1")])
@@ -89,11 +89,11 @@ def test_board_in_the_first_round_is_known_from_the_beginning() -> None:
     text = TINY_LEDUC.replace("numBoardCards = 0 1", "numBoardCards = 1 0")
     game = parse_game_definition(text)
     learning = solver(game, every_size)
-    while learning.iteration < 100:
+    while learning.iteration < 50:
         learning.iterate()
     assert learning.game.buckets.counts == (9, 9)
     value = LinearProgram(sequence_form(small_game(game))).solve().value
-    assert expected_value(learning.form, learning.plans()) == pytest.approx(value, abs=3e-2)
+    assert expected_value(learning.form, learning.plans()) == pytest.approx(value, abs=6e-2)
     assert learning.average_strategy().shape == (sum(len(of) * 3 for of in _actions(learning.game)),)
 
 

@@ -123,7 +123,7 @@ def test_pot_odds_decide_in_a_pot_larger_than_the_tree_has(tree: BettingTree, st
 
 def test_policy_is_of_legal_actions_in_every_state(strategy: StrategyFile) -> None:
     bot, numbers = CfrBot(strategy=strategy.path, seed=1), np.random.default_rng(4)
-    for number in range(30):
+    for number in range(12):
         hand = Hand(GAME, deal_hand(GAME, 7, number))
         while not hand.finished:
             view = View.from_hand(hand, hand.acting_position, number)

@@ -37,17 +37,17 @@ def without_times(path: Path) -> tuple[object, ...]:
 
 
 def test_strategy_is_an_equilibrium_by_an_independent_count(tmp_path: Path) -> None:
-    trained = train(plan_training(LEDUC), tmp_path, iterations=150)
+    trained = train(plan_training(LEDUC), tmp_path, iterations=80)
     game = find_game("leduc")[1]
     form = sequence_form(small_game(game))
     bot = CfrBot(strategy=str(trained.path))
     plans = tuple(plan_of_bot(form, game, player, bot) for player in range(2))
     counted = exact_exploitability(form, plans)
-    assert counted < 5e-3
+    assert counted < 2e-2
     assert counted == pytest.approx(trained.history[-1]["exploitability"], abs=1e-6)
-    assert expected_values(form, plans)[0] == pytest.approx(-0.0856064, abs=5e-3)
+    assert expected_values(form, plans)[0] == pytest.approx(-0.0856064, abs=2e-2)
     interrupted = tmp_path / "interrupted"
-    for iterations in (40, 150):
+    for iterations in (30, 80):
         again = train(plan_training(LEDUC), interrupted, iterations=iterations, threads=2)
     first, second = without_times(trained.path), without_times(again.path)
     assert first[0] == second[0]
@@ -82,7 +82,7 @@ def test_other_settings_and_damaged_checkpoints_are_refused(tmp_path: Path) -> N
 def test_invalid_settings_are_refused(
     settings: dict[str, object], sentence: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("bots.cfr.tree.MAX_NODES", 25_000)
+    monkeypatch.setattr("bots.cfr.tree.MAX_NODES", 1_000 if settings.get("game") == "limit3" else 25_000)
     with pytest.raises(SolvingError, match=sentence):
         plan_training(CfrSettings(**settings))  # type: ignore[arg-type]
 

@@ -12,7 +12,7 @@ from engine import ActionKind, BettingState, betting_start
 from protocol import find_game
 
 
-def test_the_tree_of_limit_hold_em_has_the_known_size() -> None:
+def test_tree_of_limit_hold_em_has_the_known_size() -> None:
     tree = betting_tree(find_game("limit")[1])
     assert len(tree.kinds) == 16_584
     decisions = np.bincount(tree.rounds[tree.decisions])
@@ -27,7 +27,7 @@ def test_trees_of_small_games(name: str, nodes: int, decisions: int) -> None:
 
 
 @pytest.mark.slow  # some seconds
-def test_the_tree_of_three_players_has_the_known_size() -> None:
+def test_tree_of_three_players_has_the_known_size() -> None:
     game = find_game("limit3")[1]
     tree = betting_tree(game, read_caps(default_caps(game), 4))
     assert len(tree.kinds) == 315_068
@@ -35,9 +35,9 @@ def test_the_tree_of_three_players_has_the_known_size() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "caps"), [("limit", ""), ("limit", "2/1/3/0"), ("leduc", ""), ("kuhn.limit.3p", ""), ("limit3", "1/2/1/1")]
+    ("name", "caps"), [("limit", "2/1/3/0"), ("leduc", ""), ("kuhn.limit.3p", ""), ("limit3", "1/1/1/1")]
 )
-def test_every_node_is_what_the_rules_say(name: str, caps: str) -> None:
+def test_nodes_follow_the_rules(name: str, caps: str) -> None:
     game = find_game(name)[1]
     of_rounds = [int(cap) for cap in caps.split("/")] if caps else game.max_raises
     tree = betting_tree(game, read_caps(caps, 4) if caps else None)
@@ -68,7 +68,7 @@ def test_every_node_is_what_the_rules_say(name: str, caps: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "2/2", "2/2/2/x", "-1", "64", "2/2/2/2/2"])
-def test_caps_that_cannot_be_read(text: str) -> None:
+def test_invalid_caps_are_refused(text: str) -> None:
     with pytest.raises(SolvingError, match=r"raises of a limit game are a number for all rounds, or 4 such as 4/3/2/1"):
         read_caps(text, 4)
 
@@ -78,7 +78,7 @@ def test_other_games_are_refused() -> None:
         betting_tree(find_game("nolimit")[1])
 
 
-def test_a_tree_that_is_too_large_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_large_tree_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tree_module, "MAX_NODES", 1000)
     with pytest.raises(SolvingError, match=r"its betting has more than 1,000 nodes"):
         betting_tree(find_game("limit")[1])

@@ -232,12 +232,13 @@ def test_bots_without_a_policy_are_refused() -> None:
 
 def test_player_plays_what_is_measured() -> None:
     """Hands of `lbr` against the bot, dealer and all, win what the deals of the measurement do, showdowns aside."""
+    deals = DEALS_A_PART
     exploitation = Exploitation(LIMIT, "rembrant", ("fcr",), seed=6)
     measured = play_part(exploitation, 0)[:, 0]
     bots = [make_bot("lbr?against=rembrant,explain=true"), make_bot("rembrant")]
-    won = np.zeros((DEALS_A_PART, 2))
-    ends = np.zeros((DEALS_A_PART, 2), int)
-    for record in self_play("limit", bots, deals=DEALS_A_PART, seed=6, names=["lbr", "rembrant"]):
+    won = np.zeros((deals, 2))
+    ends = np.zeros((deals, 2), int)
+    for record in self_play("limit", bots, deals=deals, seed=6, names=["lbr", "rembrant"]):
         position = next(at for at in range(2) if record.name_at(Position(at)) == "lbr")
         won[record.hand_number, position] = record.values[position]
         last = max(at for at, actions in enumerate(record.betting.rounds) if actions)

@@ -73,7 +73,7 @@ def frozen(tmp_path: Path, memory: Memory, **options: bool) -> LearnerBot:
 # ---- learning
 
 
-@pytest.mark.parametrize("game", ["limit", "nolimit"])
+@pytest.mark.parametrize("game", ["nolimit", pytest.param("limit", marks=pytest.mark.slow)])
 def test_blinds_are_won_from_a_folding_bot(game: str, tmp_path: Path) -> None:
     """(1 + 0.5) / 2 big blinds are all there is."""
     bot = frozen(tmp_path, trained(game, FoldingBot(), 150).memory)

@@ -197,7 +197,7 @@ def test_other_policy_is_detected() -> None:
 
         policy = property(lambda self: self.tells.policy)
 
-    outcome = watched(game_of("limit"), Liar(), hands=1_200)
+    outcome = watched(game_of("kuhn"), Liar(), hands=1_500)
     assert outcome.worst() > outcome.allowed()
 
 

@@ -210,7 +210,7 @@ def check_against_text(hand: Hand, position: Position, hand_number: int) -> None
 
 
 @pytest.mark.sampled
-@pytest.mark.parametrize("views", [60, pytest.param(3000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("views", [30, pytest.param(3000, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("name", shipped_games())
 def test_views_of_random_hands(name: str, views: int) -> None:
     """At larger tables fewer hands, each with more views."""

@@ -68,7 +68,7 @@ def test_regret_matching_reaches_the_known_values(kuhn: SequenceForm, leduc: Seq
 @pytest.mark.parametrize("name", ["kuhn3", *[pytest.param(name, marks=pytest.mark.slow) for name in ("kuhn", "leduc")]])
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
 def test_regret_matching_converges_as_known(name: str, algorithm: str, request: pytest.FixtureRequest) -> None:
-    _check_convergence(request.getfixturevalue(name), name, algorithm, until=100)
+    _check_convergence(request.getfixturevalue(name), name, algorithm, until=50)
 
 
 @pytest.mark.slow
