@@ -53,16 +53,16 @@ def test_the_guide_in_python(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_two_players_as_json(arena_here: Arena) -> None:
-    found = json.loads(arena_here("equity", "AhKd", "QsQc", "--board", "2h7dTc", "--json").out)
+    report = json.loads(arena_here("equity", "AhKd", "QsQc", "--board", "2h7dTc", "--json").out)
     expected = chances([[parse_cards("AhKd")], [parse_cards("QsQc")]], parse_cards("2h7dTc"))
-    assert {name: value for name, value in found.items() if name != "players"} == {
+    assert {name: value for name, value in report.items() if name != "players"} == {
         "schema_version": 1,
         "board": ["2h", "7d", "Tc"],
         "showdowns": 990,
         "is_exact": True,
         "seed": None,
     }
-    assert found["players"][0] == {
+    assert report["players"][0] == {
         "holding": "Ah Kd",
         "holdings": 1,
         "win": expected.players[0].win,
@@ -77,9 +77,9 @@ def test_two_players_as_json(arena_here: Arena) -> None:
 def test_classes(arena_here: Arena, word: str, holdings: int) -> None:
     """On the turn a holding meets 44 rivers with 2c3c."""
     ran = arena_here("equity", word, "2c3c", "--board", "4h5h8s9s", "--json")
-    found = json.loads(ran.out)
-    assert (found["players"][0]["holding"], found["players"][0]["holdings"]) == (word.replace("KA", "AK"), holdings)
-    assert found["showdowns"] == 44 * holdings
+    report = json.loads(ran.out)
+    assert (report["players"][0]["holding"], report["players"][0]["holdings"]) == (word.replace("KA", "AK"), holdings)
+    assert report["showdowns"] == 44 * holdings
 
 
 def test_drawn_chances_name_their_seed_and_interval(arena_here: Arena) -> None:

@@ -66,9 +66,9 @@ def test_run_against_a_file_leaves_the_fittest(arena_here: Arena, tmp_path: Path
     assert "No strategy wins more than +0.0833 chips per hand from this opponent in this seat.\n" in ran.out
     assert "C " in ran.out
     again = arena_here("evolve", "kuhn", str(runs), "--opponent", str(tmp_path / "mine.genes"), "--json", *EXACT, "4")
-    (found,) = json.loads(again.out)["results"]
-    assert len(found["mean"]) == 5
-    assert found["record_value"] == pytest.approx(found["record"])
+    (result,) = json.loads(again.out)["results"]
+    assert len(result["mean"]) == 5
+    assert result["record_value"] == pytest.approx(result["record"])
     assert "<svg" in (tmp_path / "f.html").read_text()
     again = arena_here("evolve", "kuhn", str(tmp_path / "next"), "--opponent", str(runs / "fittest.genes"), *EXACT, "1")
     assert again.code == 0

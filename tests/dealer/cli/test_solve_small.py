@@ -22,8 +22,8 @@ LEDUC = -0.08560642407800047
 def solved(arena: Arena, *words: str) -> dict[str, Any]:
     ran = arena("solve", *words, "--json")
     assert (ran.code, ran.err) == (0, "")
-    found: dict[str, Any] = json.loads(ran.out)
-    return found
+    solution: dict[str, Any] = json.loads(ran.out)
+    return solution
 
 
 def test_solution_of_kuhn(arena_here: Arena) -> None:
@@ -44,21 +44,21 @@ def test_solution_of_kuhn(arena_here: Arena) -> None:
     ("game", "sets", "ends"), [("classic", 12, 5), ("breadth", 36, 13), ("depth", 24, 9), ("both", 72, 25)]
 )
 def test_variants_of_kuhn_have_one_value(arena_here: Arena, game: str, sets: int, ends: int) -> None:
-    found = solved(arena_here, "kuhn", "--game", game)
-    assert (found["information_sets"], found["ends"], found["algorithm"]) == (sets, ends, "lp")
-    assert found["values"] == pytest.approx([-1 / 18, 1 / 18], abs=1e-12), "larger bets and raises change nothing"
-    assert found["exploitability"] < 1e-12
-    assert found["convergence"] == []
-    told = arena_here("solve", "kuhn", "--game", game).out
-    assert ("and raise a bet" in told) == (game in ("depth", "both"))
-    assert ("bet 10, not 2?" in told) == (game in ("breadth", "both"))
+    solution = solved(arena_here, "kuhn", "--game", game)
+    assert (solution["information_sets"], solution["ends"], solution["algorithm"]) == (sets, ends, "lp")
+    assert solution["values"] == pytest.approx([-1 / 18, 1 / 18], abs=1e-12), "larger bets and raises change nothing"
+    assert solution["exploitability"] < 1e-12
+    assert solution["convergence"] == []
+    text = arena_here("solve", "kuhn", "--game", game).out
+    assert ("and raise a bet" in text) == (game in ("depth", "both"))
+    assert ("bet 10, not 2?" in text) == (game in ("breadth", "both"))
 
 
 def test_bets_of_10_may_be_seen_as_bets_of_2(arena_here: Arena) -> None:
-    found = solved(arena_here, "kuhn", "--game", "breadth", "--tens-as-twos")
-    assert "C10" in found["strategies"][0]
-    assert "C10" not in found["strategies"][1]
-    assert found["information_sets"] == 33
+    solution = solved(arena_here, "kuhn", "--game", "breadth", "--tens-as-twos")
+    assert "C10" in solution["strategies"][0]
+    assert "C10" not in solution["strategies"][1]
+    assert solution["information_sets"] == 33
     ran = arena_here("solve", "kuhn", "--tens-as-twos")
     assert (ran.code, ran.out) == (2, "")
     assert "in the game breadth only, not in classic" in ran.sentence
@@ -71,10 +71,10 @@ def test_solution_of_leduc(arena_here: Arena, tmp_path: Path) -> None:
     assert ran.out.startswith("Leduc poker\nValues by seat: first -0.085606424078, second +0.085606424078 chips")
     assert "players 2, information sets 288, ends 274, algorithm lp\n" in ran.out
     assert "270 more information sets come later" in ran.out
-    found = json.loads(out.read_text("utf-8"))
-    assert found["values"][0] == pytest.approx(LEDUC, abs=1e-12)
-    assert found["exploitability"] < 1e-12
-    chances = found["strategies"][1]["cc/Qr"]["K"]
+    solution = json.loads(out.read_text("utf-8"))
+    assert solution["values"][0] == pytest.approx(LEDUC, abs=1e-12)
+    assert solution["exploitability"] < 1e-12
+    chances = solution["strategies"][1]["cc/Qr"]["K"]
     assert list(chances) == ["f", "c", "r"]
     assert sum(chances.values()) == pytest.approx(1, abs=1e-9)
 
@@ -87,8 +87,8 @@ def test_regret_matching_converges(arena_here: Arena, algorithm: str) -> None:
     assert [row[0] for row in rows] == ["1", "2", "5", "10", "20", "50", "100"]
     assert rows[0][1] == "0.458333"
     known = {"cfr": 0.016451954631831328, "cfr+": 0.0023888082022231333}[algorithm]
-    found = solved(arena_here, "kuhn", "--algorithm", algorithm, "--iterations", "100")
-    assert found["convergence"][-1]["nash_conv"] == pytest.approx(known, rel=1e-9)
+    solution = solved(arena_here, "kuhn", "--algorithm", algorithm, "--iterations", "100")
+    assert solution["convergence"][-1]["nash_conv"] == pytest.approx(known, rel=1e-9)
     assert float(rows[-1][1]) == pytest.approx(known / 2, rel=1e-4)
 
 
@@ -103,10 +103,10 @@ def test_three_players(arena_here: Arena) -> None:
 def test_own_game_file_is_solved(arena_here: Arena, tmp_path: Path) -> None:
     text = format_game_definition(find_game("kuhn")[1]).replace("numRanks = 3", "numRanks = 13")
     (tmp_path / "kuhn13.game").write_text(text)
-    found = solved(arena_here, "game", "kuhn13.game")
-    assert (found["information_sets"], found["exploitability"] < 1e-11) == (52, True)
-    assert found["values"][0] < 0
-    assert solved(arena_here, "kuhn13.game") == found
+    solution = solved(arena_here, "game", "kuhn13.game")
+    assert (solution["information_sets"], solution["exploitability"] < 1e-11) == (52, True)
+    assert solution["values"][0] < 0
+    assert solved(arena_here, "kuhn13.game") == solution
     # The .game file of the classic game is solved as the command of that name.
     (tmp_path / "kuhn3.game").write_text(format_game_definition(find_game("kuhn")[1]))
     assert solved(arena_here, "kuhn3.game")["values"] == pytest.approx([-1 / 18, 1 / 18])

@@ -63,8 +63,8 @@ def _wrong_values() -> Iterator[tuple[str, str, str]]:
 
 
 def test_many_commands_take_numbers() -> None:
-    found = {command for command, *_ in _numeric_options()}
-    assert {"play", "deal", "tournament", "resume", "gate", "doctor", "export", "bench dealer"} <= found
+    commands = {command for command, *_ in _numeric_options()}
+    assert {"play", "deal", "tournament", "resume", "gate", "doctor", "export", "bench dealer"} <= commands
 
 
 @pytest.mark.parametrize("matches", ["", "0", "x", "1,", "-1", "9" * 5000])

@@ -48,11 +48,11 @@ def test_good_bot_is_started_again_only_for_situations_that_need_it() -> None:
 
 def test_crash_ends_its_situation_only() -> None:
     host = LocalHost(CrashesOnTheRiver, LIMIT)
-    found = states(run(host, "check-down", "folds", "bets", "end-of-match"))
-    assert found["check-down"] is SituationState.FAULTS
-    assert found["folds"] is SituationState.OK
-    assert found["bets"] is SituationState.FAULTS
-    assert found["end-of-match"] is SituationState.NOT_TRIED
+    outcomes = states(run(host, "check-down", "folds", "bets", "end-of-match"))
+    assert outcomes["check-down"] is SituationState.FAULTS
+    assert outcomes["folds"] is SituationState.OK
+    assert outcomes["bets"] is SituationState.FAULTS
+    assert outcomes["end-of-match"] is SituationState.NOT_TRIED
     assert len(host.visits) == 2
 
 
@@ -113,7 +113,7 @@ def test_examination_ends_without_a_version() -> None:
 
 
 @pytest.mark.parametrize(
-    ("how", "words"),
+    ("ending", "words"),
     [
         ((None, ()), "did not connect within 30 s"),
         ((3, ("boom",)), "ended with exit code 3 without connecting"),
@@ -121,12 +121,12 @@ def test_examination_ends_without_a_version() -> None:
         ((-4000, ()), "ended with signal 4000 without connecting"),
     ],
 )
-def test_missing_connection_is_reported_with_its_cause(how: Exit, words: str) -> None:
-    examination = examined(EmptyHost(how), LIMIT)
+def test_missing_connection_is_reported_with_its_cause(ending: Exit, words: str) -> None:
+    examination = examined(EmptyHost(ending), LIMIT)
     (group,) = examination.findings
     assert group.kind is Kind.NO_CONNECTION
     assert words in group.wrong
-    assert group.output == how[1]
+    assert group.output == ending[1]
     assert examination.report(bot="x", game="limit").sentence.startswith(
         "1 error found before the first hand of limit. 16 situations not tried: the bot did not connect."
     )
@@ -138,7 +138,7 @@ def test_crash_at_a_comment_is_a_warning() -> None:
     assert group.output == (SECRET,)
 
 
-def test_exit_code_after_a_broken_match_is_a_note() -> None:
+def test_endingcode_after_a_broken_match_is_a_note() -> None:
     examination = run(LocalHost(EndsWithError, LIMIT), "cut-off", "empty-match")
     (group,) = examination.findings
     assert (group.severity, group.count) == (Severity.NOTE, 2)
@@ -155,8 +155,8 @@ def test_lingering_is_reported_for_ends_of_matches_only() -> None:
 
 
 def test_finding_has_the_hand_in_which_it_occurred() -> None:
-    found = {group.kind: group for group in examine(FAULTS["counts hands itself"].make, LIMIT).findings}
-    first = found[Kind.ECHO_CHANGED]
+    groups = {group.kind: group for group in examine(FAULTS["counts hands itself"].make, LIMIT).findings}
+    first = groups[Kind.ECHO_CHANGED]
     assert first.hand == 999_998
     assert first.state.startswith("MATCHSTATE:0:999998:")
     assert "read the hand number from the states" in first.advice

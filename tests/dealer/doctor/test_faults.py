@@ -49,10 +49,10 @@ class BuiltIn:
 @pytest.mark.parametrize("name", FAULTS)
 def test_fault_is_reported_with_kind_and_byte(name: str) -> None:
     fault = FAULTS[name]
-    found = {group.kind: group for group in examine(fault.make, game(fault.game)).findings}
-    assert fault.kind in found
-    assert set(found) <= {fault.kind} | fault.others
-    first = found[fault.kind]
+    findings = {group.kind: group for group in examine(fault.make, game(fault.game)).findings}
+    assert fault.kind in findings
+    assert set(findings) <= {fault.kind} | fault.others
+    first = findings[fault.kind]
     if fault.at is not None:
         assert first.line.encode("latin-1")[first.byte - 1 :].startswith(fault.at)
         assert first.byte <= len(first.line) + 1
@@ -98,11 +98,11 @@ def test_built_in_bot_passes(spec: str, name: str) -> None:
 @pytest.mark.parametrize("name", GAMES)
 @pytest.mark.parametrize("make", [Peer, Chatty, WithLf])
 def test_unusual_good_bot_passes(make: type[Peer], name: str) -> None:
-    found = list(examine(make, game(name)).findings)
+    findings = list(examine(make, game(name)).findings)
     if make is WithLf:
-        assert [(first.kind, first.severity) for first in found] == [(Kind.LINE_END, Severity.WARNING)]
+        assert [(first.kind, first.severity) for first in findings] == [(Kind.LINE_END, Severity.WARNING)]
     else:
-        assert found == []
+        assert findings == []
 
 
 @pytest.mark.sampled

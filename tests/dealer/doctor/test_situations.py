@@ -81,9 +81,9 @@ def test_bot_gets_good_cards_when_put_all_in() -> None:
 
 def test_short_stack_is_passed_over() -> None:
     """Position 0 has 101 chips, the others go on betting beyond them."""
-    found = bettings("side-pots", "sidepots.nolimit.3p.game")
+    sequences = bettings("side-pots", "sidepots.nolimit.3p.game")
     rules = game("sidepots.nolimit.3p.game")
-    later = [betting_after(rules, betting) for betting in found if betting.count("/") >= 2]
+    later = [betting_after(rules, betting) for betting in sequences if betting.count("/") >= 2]
     assert any(state.spent[0] == 101 and not state.finished and max(state.spent) > 101 for state in later)
 
 
