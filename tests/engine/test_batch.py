@@ -123,18 +123,18 @@ def test_all_seven_card_hands():
     assert sum(SEVEN_CARD_HANDS) == comb(52, 7)
 
 
-def test_no_hands():
+def test_no_hands_have_no_ranks():
     for cards in QUICK:
         assert rank_hands(np.empty((0, cards), np.uint8)).shape == (0,)
 
 
 @pytest.mark.parametrize("hands", [[[1, 2]], np.zeros((1, 5), np.int64), np.zeros((1, 5), np.int8)])
-def test_wrong_type(hands):
+def test_wrong_type_is_refused(hands):
     with pytest.raises(TypeError, match="must be a numpy array of uint8, not"):
         rank_hands(hands)
 
 
-def test_wrong_shape():
+def test_wrong_shape_is_refused():
     with pytest.raises(ValueError, match="must have the shape"):
         rank_hands(np.zeros(7, np.uint8))
     for cards in (0, 11):

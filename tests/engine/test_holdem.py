@@ -9,7 +9,7 @@ from protocol import find_game
 
 
 @pytest.mark.parametrize("name", ["limit", "nolimit", "limit3", "nolimit6", "limit10"])
-def test_holdem(name: str) -> None:
+def test_holdem_is_recognised(name: str) -> None:
     game = find_game(name)[1]
     assert is_holdem(game)
     assert is_dealt_as_holdem(game)
@@ -18,7 +18,7 @@ def test_holdem(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["kuhn", "leduc"])
-def test_other_games(name: str) -> None:
+def test_other_games_are_no_holdem(name: str) -> None:
     game = find_game(name)[1]
     assert not is_holdem(game)
     assert not is_dealt_as_holdem(game)
@@ -40,7 +40,7 @@ def test_two_rounds_are_dealt_as_holdem_and_are_another_game() -> None:
     assert card_room_difference(game) == "a board of 0 + 3 cards"
 
 
-def test_odd_blinds() -> None:
+def test_odd_blinds_have_no_small_and_big_blind() -> None:
     game = find_game("nolimit3")[1]._replace(blinds=(50, 100, 100), first_players=(0, 0, 0, 0))
     assert card_room_difference(game) is None
     assert holdem_blinds(game) is None

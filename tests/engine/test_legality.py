@@ -21,7 +21,7 @@ from tests.engine.test_betting import play
         (raise_to(20001), raise_to(20000)),
     ],
 )
-def test_no_limit(action: Action, nearest: Action) -> None:
+def test_sizes_are_moved_into_the_bounds(action: Action, nearest: Action) -> None:
     assert nearest_legal(action, betting_start(find_game("nolimit")[1])) == nearest
 
 

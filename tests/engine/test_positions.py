@@ -48,7 +48,7 @@ def test_heads_up_the_small_blind_may_be_either_position() -> None:
     assert position_names(game) == ("BB", "SB")
 
 
-def test_rounds() -> None:
+def test_rounds_are_named() -> None:
     assert round_names(find_game("limit6")[1]) == ("preflop", "flop", "turn", "river")
     assert round_names(find_game("leduc")[1]) == ("round 1", "round 2")
 

@@ -49,7 +49,7 @@ def test_pots_pay_what_the_engine_says(data: st.DataObject) -> None:
     assert won == pytest.approx(showdown_values(spent, ranks), abs=1e-9)
 
 
-def test_uncalled_chips() -> None:
+def test_uncalled_chips_return_to_the_largest_bet() -> None:
     assert uncalled((10, 30, 20)) == (1, 10)
     assert uncalled((30, 30, 20)) == (0, 0)
     assert uncalled((5, 10)) == (1, 5)

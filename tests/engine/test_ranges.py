@@ -12,7 +12,7 @@ from engine.evaluator import rank_hand
 from engine.ranges import HOLDINGS, are_free, chances_of_all, classes, holding_number, shares_against
 
 
-def test_numbers() -> None:
+def test_holdings_are_numbered() -> None:
     assert [holding_number(*cards) for cards in HOLDINGS] == list(range(1326))
     assert holding_number(51, 50) == holding_number(50, 51) == 1325
     assert classes().tolist() == [starting_hand(cards) for cards in HOLDINGS]

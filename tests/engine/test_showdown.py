@@ -60,7 +60,7 @@ def test_positions_are_treated_alike(players: list[tuple[int, int | None]], chan
         pytest.param((0, 0), (1, 2), (0, 0), id="nothing in, nothing won"),
     ],
 )
-def test_examples(spent: Sequence[int], ranks: Sequence[int | None], values: Sequence[float]) -> None:
+def test_examples_are_paid(spent: Sequence[int], ranks: Sequence[int | None], values: Sequence[float]) -> None:
     assert showdown_values(spent, ranks) == list(values)
     assert [float(value) for value in pots(spent, ranks)] == pytest.approx(values)
 

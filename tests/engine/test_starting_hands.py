@@ -20,7 +20,7 @@ from engine.cards import STARTING_HANDS, cards_of, starting_hand, starting_hand_
         ("2c7d", "72o"),
     ],
 )
-def test_names(cards: str, name: str) -> None:
+def test_holdings_are_named(cards: str, name: str) -> None:
     assert starting_hand_name(parse_cards(cards)) == name
 
 
@@ -31,7 +31,7 @@ def test_all_hands_are_in_the_classes_as_often_as_they_can_be_dealt() -> None:
     assert all(count == of_kind[2 if len(name) == 2 else name[2]] for name, count in dealt.items())
 
 
-def test_the_square() -> None:
+def test_suited_hands_are_left_of_the_diagonal() -> None:
     """Deuces first, suited hands left of the diagonal."""
     assert (STARTING_HANDS[0], STARTING_HANDS[168]) == ("22", "AA")
     assert (STARTING_HANDS[13 * 12 + 11], STARTING_HANDS[13 * 11 + 12]) == ("AKs", "AKo")

@@ -21,7 +21,7 @@ def step_rows(game: str, betting: str) -> list[list[str]]:
     ]
 
 
-def test_no_limit() -> None:
+def test_steps_have_moves_and_chips() -> None:
     assert step_rows("nolimit", "cr300c/r900c/cc/cr20000c") == rows("""
     0  1  CALL   +50     100    50
     0  0  RAISE  +200    300    0

@@ -59,7 +59,7 @@ def test_a_compressed_log_has_its_companions_beside_it(tmp_path: Path) -> None:
     assert [file.path for file in find([tmp_path]).files] == [str(tmp_path / "m.log.xz")]
 
 
-def test_names() -> None:
+def test_names_lose_their_endings() -> None:
     assert without_compression("a/b.log.XZ") == "a/b.log"
     assert without_compression("a/b.log") == "a/b.log"
     assert stem("a.b/c.log.gz") == "a.b/c"

@@ -23,7 +23,7 @@ def test_the_shipped_games_of_holdem(name: str) -> None:
     ("blinds", "opening"),
     [((5, 10, 0), 2), ((10, 5), 1), ((5, 10), 0), ((5, 10, 20, 0), 3), ((10, 10, 0), 2), ((0, 0, 10), 0), ((0, 0), 0)],
 )
-def test_opening_position(blinds: tuple[int, ...], opening: int) -> None:
+def test_opening_position_is_behind_the_largest_blind(blinds: tuple[int, ...], opening: int) -> None:
     assert opening_position(blinds) == opening
 
 

@@ -28,7 +28,7 @@ CHIP_VALUES = st.one_of(
         (0.1, "0.01", 3, 0.3),
     ],
 )
-def test_amounts(chip_value: float | str, unit: str, chips: int, amount: float) -> None:
+def test_amount_is_chips_times_their_value(chip_value: float | str, unit: str, chips: int, amount: float) -> None:
     scale = Scale(chip_value)
     assert scale.unit == Decimal(unit)
     assert scale.amount(chips) == amount

@@ -254,7 +254,7 @@ def test_chips_as_money(chip_value: Any) -> None:
 # ---- one hand whole
 
 
-def test_a_hand() -> None:
+def test_a_hand_is_written_whole() -> None:
     hand = record("nolimit", 0, 7, "r300c/cr900c/cc/r2700f", ("Ann", "Bob"), 1)
     hand = dataclasses.replace(hand, times=(Times(T0, T0 + 5),) * 9)
     assert json.loads(format_ohh(hand, ExportOptions(hero="Ann", chip_value=0.01, currency="USD"))) == {

@@ -24,7 +24,7 @@ from logs.formats.money import Rake, split_by_weight
         (Rake("0.1"), 1, True, 0.001),
     ],
 )
-def test_a_schedule(rake: Rake, pot_chips: int, saw_flop: bool, taken: float) -> None:
+def test_rake_follows_its_schedule(rake: Rake, pot_chips: int, saw_flop: bool, taken: float) -> None:
     assert rake(pot_chips, saw_flop) == taken
 
 

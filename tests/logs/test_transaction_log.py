@@ -21,7 +21,7 @@ def read(line: str, *, is_limit: bool = True) -> Transaction:
     return transaction
 
 
-def test_a_line() -> None:
+def test_a_transaction_is_written_and_read() -> None:
     line = "r300 17 1795227485.694648 1795227485.694758\n"
     times = Times(1795227485694648, 1795227485694758)
     assert format_transaction(raise_to(300), 17, *times) == line
@@ -53,7 +53,9 @@ def test_no_limit_lines_survive_being_written_and_read(
         ("x 1 2.000003 4.000005", None, 1, (2000003, 4000005)),
     ],
 )
-def test_lenient_reading(line: str, action: Action | None, hand: int, times: tuple[int, int]) -> None:
+def test_other_spellings_of_a_transaction_are_read(
+    line: str, action: Action | None, hand: int, times: tuple[int, int]
+) -> None:
     assert read(line) == Transaction(line, action, hand, Times(*times))
     assert read(line).is_readable
 

@@ -70,7 +70,7 @@ def command(line: bytes) -> BenchmarkEvent:
         (b"LOG mine \xb2", ClientCommand(Verb.UNKNOWN)),
     ],
 )
-def test_commands(line: bytes, expected: BenchmarkEvent) -> None:
+def test_commands_are_parsed(line: bytes, expected: BenchmarkEvent) -> None:
     assert command(line) == expected
 
 
@@ -103,7 +103,7 @@ def test_requests_for_runs(arguments: bytes, expected: RequestRuns) -> None:
         b" g 1 \xe2\x80\xae 1",
     ],
 )
-def test_malformed_requests(arguments: bytes) -> None:
+def test_malformed_requests_are_reported(arguments: bytes) -> None:
     assert isinstance(command(b"RUNMATCHES" + arguments), Malformed)
 
 
@@ -127,7 +127,7 @@ def test_malformed_requests(arguments: bytes) -> None:
         (b"ann secret run 2pl", Login("ann", "secret", Malformed("too few words after 'run'"))),
     ],
 )
-def test_logins(line: bytes, expected: Login) -> None:
+def test_logins_are_parsed(line: bytes, expected: Login) -> None:
     assert events(line + b"\n") == [expected]
 
 
@@ -173,7 +173,7 @@ def test_any_bytes_are_events(data: bytes) -> None:
     events(data, eof=True)
 
 
-def test_answers() -> None:
+def test_answers_are_lines() -> None:
     assert games_text([("limit", ["alpha", "beta"]), ("kuhn", ["k1"])]) == "\nkuhn\n k1\n\nlimit\n beta\n alpha\n"
     assert queue_line("ann", "mine", "limit", 1, is_running=True) == "ann mine limit * 1 R\n"
     assert queue_line("ann", "mine", "limit", 2, is_running=False) == "ann mine limit * 2 Q\n"

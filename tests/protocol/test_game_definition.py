@@ -273,7 +273,7 @@ def test_any_text_is_a_game_or_a_game_error(text: str, is_added: bool) -> None:
 
 
 @pytest.mark.parametrize(("short", "full"), SHORT_NAMES.items())
-def test_short_names(short: str, full: str) -> None:
+def test_short_names_find_their_games(short: str, full: str) -> None:
     assert find_game(short) == find_game(full)
     assert find_game(short.upper())[0] == full
     assert find_game(full + ".game")[0] == full

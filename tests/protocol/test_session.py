@@ -274,7 +274,9 @@ def test_any_bytes_of_a_dealer_are_events_or_a_remote_error(data: bytes, before:
         (b"VERSION:-2.0.0\n", (4294967294, 0, 0), False),
     ],
 )
-def test_versions(line: bytes, version: tuple[int, int, int], is_supported: bool) -> None:
+def test_versions_are_parsed_as_by_the_reference(
+    line: bytes, version: tuple[int, int, int], is_supported: bool
+) -> None:
     session = DealerSession(NO_LIMIT)
     session.receive_data(line)
     event = session.next_event()
@@ -341,7 +343,7 @@ def test_no_state_before_the_handshake() -> None:
         (b":c\xff", CALL),
     ],
 )
-def test_replies(tail: bytes, action: Action, end: bytes) -> None:
+def test_replies_are_read_as_by_the_reference(tail: bytes, action: Action, end: bytes) -> None:
     line = ECHO + tail + end
     assert answer(judge(line)) == (line, action)
     # That a reply came before must not matter.
@@ -383,7 +385,7 @@ def test_a_last_reply_without_line_end_counts() -> None:
 
 
 @pytest.mark.parametrize("line", [b"#\n", b";\n", b"# text\r\n", b";MATCHSTATE\n", b"#\xff\0\n"])
-def test_comments(line: bytes) -> None:
+def test_comments_are_events(line: bytes) -> None:
     assert judge(line) == Comment(line)
 
 

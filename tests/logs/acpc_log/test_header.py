@@ -36,7 +36,7 @@ def test_a_header_reads_back() -> None:
         ("", None),
     ],
 )
-def test_lines(line: str, header: LogHeader | None) -> None:
+def test_headers_are_parsed_and_other_lines_are_none(line: str, header: LogHeader | None) -> None:
     assert parse_header(line) == header
 
 

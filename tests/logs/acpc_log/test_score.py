@@ -15,12 +15,12 @@ from logs.acpc_log.state_lines import is_same_score, parse_score
         ("SCORE:1|-1:a:b|c\r\n", (1.0, -1.0), ("a:b", "c")),
     ],
 )
-def test_scores(line: str, totals: tuple[float, ...], names: tuple[str, ...]) -> None:
+def test_scores_are_parsed(line: str, totals: tuple[float, ...], names: tuple[str, ...]) -> None:
     assert parse_score(line) == (totals, names)
 
 
 @pytest.mark.parametrize("line", ["SCORE:", "SCORE:1|2:Ann", "SCORE:1|x:Ann|Bob", "SCORE:1e5|2:a|b", "SCORE:nan|2:a|b"])
-def test_no_scores(line: str) -> None:
+def test_damaged_scores_are_none(line: str) -> None:
     assert parse_score(line) is None
 
 

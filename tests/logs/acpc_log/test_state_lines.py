@@ -23,7 +23,7 @@ def lines_of(name: str) -> StateLines:
     return StateLines(find_game(name)[1])
 
 
-def test_a_line() -> None:
+def test_a_line_is_read_field_by_field() -> None:
     game = find_game("limit")[1]
     hand_number, betting, deal, values, names = StateLines(game).read(LIMIT + "\n")
     assert hand_number == 0

@@ -61,7 +61,9 @@ TWO, THREE = ("Ann", "Bob"), ("Ann", "Bob", "Cat")
         ("leduc", 42, 0, "crrc/crc", TWO, "STATE:0:crrc/crc:Qh|Ah/As:-9|9:Ann|Bob"),
     ],
 )  # fmt: skip
-def test_recorded_lines(name: str, seed: int, number: int, betting: str, names: tuple[str, ...], line: str) -> None:
+def test_hands_are_written_as_recorded(
+    name: str, seed: int, number: int, betting: str, names: tuple[str, ...], line: str
+) -> None:
     hand = record(name, seed, number, betting, names, number % len(names))
     assert format_state_line(hand) == line + "\n"
 
@@ -74,7 +76,7 @@ def test_every_hole_card_is_shown_and_the_board_only_as_far_as_seen() -> None:
     assert hand.name_at(Position(2)) == "Ann"
 
 
-def test_the_score() -> None:
+def test_the_score_is_written_by_seat() -> None:
     assert format_score_line([-21101.0, 21101.0], TWO) == "SCORE:-21101|21101:Ann|Bob\n"
     assert format_score_line([1 / 3, -2 / 3, 1 / 3], THREE) == "SCORE:0.333333|-0.666667|0.333333:Ann|Bob|Cat\n"
     assert format_score_line([0.0, -1e-12], TWO) == "SCORE:0|-0:Ann|Bob\n"

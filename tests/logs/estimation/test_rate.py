@@ -42,7 +42,7 @@ def test_flipping_changes_the_sign_and_the_names() -> None:
         (Rate(-0.3, 5, player="Ann", opponent="Bob"), "Ann over Bob +0 ± 5 mbb/g"),
     ],
 )
-def test_texts(rate: Rate, text: str) -> None:
+def test_a_rate_is_a_sentence(rate: Rate, text: str) -> None:
     assert str(rate) == text
 
 

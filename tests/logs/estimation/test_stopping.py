@@ -120,7 +120,7 @@ def test_a_number_of_deals() -> None:
     assert monitor.is_decided
 
 
-def test_a_width() -> None:
+def test_a_narrow_interval_stops_the_match() -> None:
     monitor = monitor_of("ci=50")
     # What was never seen may be a loss of 20,000: 3.7 such losses where scores hardly vary.
     assert monitor.likely_units(1) == 1476
@@ -151,7 +151,7 @@ def test_a_width_waits_for_enough_units() -> None:
     assert monitor.is_decided
 
 
-def test_better() -> None:
+def test_a_verdict_stops_the_match() -> None:
     monitor = monitor_of("better:0,1000")
     test = BetterTest(0, 1000, lowest=-20_000, highest=20_000)
     chance = random.Random(2)

@@ -23,7 +23,7 @@ from logs.leaks.divergences import bets_class, board_class, hand_class, price_cl
         ("Kc9d", "other offsuit cards"),
     ],
 )
-def test_starting_hands(cards: str, group: str) -> None:
+def test_starting_hands_are_grouped(cards: str, group: str) -> None:
     assert starting_class(parse_cards(cards)) == group
     assert hand_class(parse_cards(cards), ()) == group
 
@@ -46,7 +46,7 @@ def test_starting_hands(cards: str, group: str) -> None:
         ("7hKc", "Ac7c2c", "draw"),
     ],
 )
-def test_made_hands(hole: str, board: str, made: str) -> None:
+def test_made_hands_are_grouped(hole: str, board: str, made: str) -> None:
     assert hand_class(parse_cards(hole), parse_cards(board)) == made
 
 
@@ -83,7 +83,7 @@ def test_a_draw_comes_in_by_the_next_card_in_at_least_two_ways() -> None:
         ("7s8h2c", "no two of a suit"),
     ],
 )
-def test_boards(board: str, texture: str) -> None:
+def test_boards_are_grouped_by_texture(board: str, texture: str) -> None:
     assert board_class(parse_cards(board)) == texture
 
 

@@ -39,7 +39,7 @@ def test_an_amount_is_read(text: str, cents: int) -> None:
 @pytest.mark.parametrize(
     "text", ["1,0000", "1,00,000", "1.000.00.000", "0,001", "0.000", "1'000 000", "1,000'000", "12.3456", "1234,567"]
 )
-def test_no_amount(text: str) -> None:
+def test_other_numbers_are_no_amounts(text: str) -> None:
     with pytest.raises(HandError) as caught:
         Amounts("").cents(text, 7)
     assert str(caught.value) == f"{text!r} is not an amount of money"

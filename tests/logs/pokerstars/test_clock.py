@@ -31,7 +31,7 @@ def us(*when: int) -> int:
         (-1, "1969/12/31 18:59:59"),
     ],
 )
-def test_a_time(at_us: int, text: str) -> None:
+def test_a_time_is_that_of_new_york(at_us: int, text: str) -> None:
     assert HandClock().text(at_us) == text
     assert f"{eastern_date(at_us):%Y/%m/%d}" == text.partition(" ")[0]
 

@@ -20,7 +20,7 @@ GOLDEN = Path(__file__).parent / "golden"
 
 
 @pytest.mark.parametrize("name", MADE)
-def test_a_hand(name: str) -> None:
+def test_a_hand_is_written_as_kept(name: str) -> None:
     text = format_pokerstars(*MADE[name])
     path = GOLDEN / f"{name}.txt"
     if os.environ.get("ARENA_UPDATE_SNAPSHOTS"):

@@ -27,7 +27,7 @@ NAMED = rows("""
 
 
 @pytest.mark.parametrize(("cards", "text"), NAMED)
-def test_a_name(cards: str, text: str) -> None:
+def test_a_hand_is_named(cards: str, text: str) -> None:
     parsed = parse_cards(cards.replace(" ", ""))
     assert name_hand(parsed, rank_hand(parsed)).text == text
     assert judge(cards.split()).name == text
@@ -46,7 +46,7 @@ def test_a_name(cards: str, text: str) -> None:
         ("Kh Kd Kc Ks 2s", "3d 7h", "Td 8h", " - Ten kicker"),
     ],
 )
-def test_an_ending(board: str, first: str, second: str, wanted: str) -> None:
+def test_a_kicker_is_named_where_it_decides(board: str, first: str, second: str, wanted: str) -> None:
     cards = [parse_cards((hole + board).replace(" ", "")) for hole in (first, second)]
     rank, other_rank = map(rank_hand, cards)
     one, other = map(name_hand, cards, (rank, other_rank))

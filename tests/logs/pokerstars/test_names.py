@@ -31,7 +31,7 @@ NAMES = st.lists(st.one_of(st.text(max_size=20), st.sampled_from(TRICKY)), min_s
         ("\udcff", "_"),
     ],
 )
-def test_a_name(name: str, written: str) -> None:
+def test_names_lose_what_importers_stumble_over(name: str, written: str) -> None:
     assert screen_names((name, "Other")) == (written, "Other")
 
 
@@ -57,7 +57,7 @@ def test_equal_names_are_told_apart_by_their_seats() -> None:
 
 
 @given(NAMES)
-def test_any_names(names: list[str]) -> None:
+def test_any_names_become_distinct_screen_names(names: list[str]) -> None:
     written = screen_names(names)
     assert len({name.casefold() for name in written}) == len(names)
     for name in written:
@@ -76,5 +76,5 @@ def test_any_names(names: list[str]) -> None:
         ("x" * 40, "x" * 30),
     ],
 )
-def test_tables(name: str, written: str) -> None:
+def test_table_names_lose_other_characters(name: str, written: str) -> None:
     assert table_name(name) == written

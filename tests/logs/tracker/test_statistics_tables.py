@@ -105,7 +105,7 @@ def test_rows_are_the_figures() -> None:
 # ---- texts
 
 
-def test_texts() -> None:
+def test_figures_have_the_format_of_their_statistic() -> None:
     records = [hand("nolimit", "r300r900c/cc/cc/cc", "AhKh|9c9d/Qh7h2c/2d/3h", number=2 * i) for i in range(150)]
     ann = next(bot for bot in statistics_of(HandCounts().add_all(records)).bots if bot.name == "Ann")
     shown = {one.key: text_of(figure(ann, one.key), one.format) for one in STATISTICS}

@@ -35,7 +35,7 @@ def test_corrected_values_of_all_hands(name: str, players: int) -> None:
     assert corrected.max() <= high
 
 
-def test_bounds() -> None:
+def test_corrected_bounds_add_the_largest_pot() -> None:
     """Kuhn: 2 chips and a pot of 4; three players: 2 chips of each, and a pot of 6 in the only round."""
     assert corrected_bounds(small_game("kuhn")) == (-6000, 6000)
     assert corrected_bounds(small_game("kuhn.limit.3p")) == (-8000, 10_000)
