@@ -319,11 +319,15 @@ REFUSED_REQUESTS = [
 
 
 async def test_impossible_request_is_refused() -> None:
-    async with serving() as (service, ann):
+    settings = settings_of()
+    async with serving(settings) as (service, ann):
         for request, sentence in REFUSED_REQUESTS:
             with pytest.raises(RefusedError, match=sentence):
                 await service.submit(ann, request)
         assert records.jobs(service.store) == ()
+    async with serving(replace(settings, max_running_bots=1)) as (service, ann):
+        with pytest.raises(RefusedError, match="it needs 2 bots, and at most 1 may run at a time"):
+            await service.submit(ann, JobRequest("two", ("calling", "random")))
 
 
 async def test_a_users_bot_can_be_challenged_while_it_is_there() -> None:

@@ -90,16 +90,14 @@ async def test_a_disk_that_fills_up_during_a_match_costs_no_run(
     assert "least_free_mb is 500" in messages[0]
 
 
-def test_disk_without_a_limit_has_space(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr("dealer.server.resources.free_bytes", lambda folder: 0)
-    assert Disk(tmp_path, 0, lambda: None).has_space
-
-
-def test_disk_of_unknown_free_space_has_space(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    disk = Disk(tmp_path / "nowhere", 10**9, lambda: None)
-    assert disk.has_space
+def test_disk_without_a_limit_or_of_unknown_free_space_has_space(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    assert Disk(tmp_path / "nowhere", 10**9, lambda: None).has_space
     (record,) = caplog.records
     assert "cannot be determined: " in record.getMessage()
+    monkeypatch.setattr("dealer.server.resources.free_bytes", lambda folder: 0)
+    assert Disk(tmp_path, 0, lambda: None).has_space
 
 
 def test_descriptor_limit_is_raised_as_far_as_the_system_admits() -> None:
