@@ -198,8 +198,8 @@ async def test_interrupted_run_can_be_resumed(bot: type[Bot]) -> None:
     hands = sum(path.read_text().count("STATE:") for path in Path("run").glob("*.log"))
     assert hands < 2000
     if bot is Drawing:
-        dealer.resume("run")
-        dealer.play("kuhn", [bot, "random"], out="whole", **options)
+        await dealer.resume_async("run")
+        await dealer.play_async("kuhn", [bot, "random"], out="whole", **options)
         assert _files("run") == _files("whole")
 
 
