@@ -1,9 +1,15 @@
-"""Means with intervals that allow for rare large scores, and win rates that name their players.
+"""Means with intervals for skewed scores and for scores not yet seen, and win rates that name their players.
 
 The mean of poker scores can depend on rare hands: a bot that wins a little in every hand and loses 200 big blinds once
-in 200 looks like a sure winner until the first such loss. Both intervals therefore use the bounds that the stacks set
-for a score (`score_bounds`). `RunningMean` is for a number of units fixed before any result is seen, `AnyTimeMean` for
-a mean that is looked at while units are added. docs/statistics.md has the measured coverage of both.
+in 200 looks like a sure winner until the first such loss. No interval from the scores alone is both narrow and right
+about events that have not occurred, so there are two:
+
+- The *± 95 % interval* follows the scores and allows for their skewness (`skewed_half_width`).
+- The *guaranteed interval* holds for every distribution of scores within the bounds that the stacks set for a score
+  (`score_bounds`, `interval_half_width`). Stop rules and gates use it.
+
+`RunningMean` is for a number of units fixed before any result is seen, `AnyTimeMean` for a mean that is looked at while
+units are added. docs/results.md and docs/statistics.md have the measured coverage.
 """
 
 from __future__ import annotations
@@ -36,16 +42,18 @@ def chips_text(chips: float) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """A mean with its 95 % interval.
+    """A mean with its intervals.
 
     Attributes:
         half_width: half the 95 % interval; None with too few units.
         error: standard error; None for fewer than two units.
+        guaranteed_half_width: half the guaranteed interval; None with too few units, and without bounds of the scores.
     """
 
     mean: float
     half_width: float | None = None
     error: float | None = None
+    guaranteed_half_width: float | None = None
 
     def __neg__(self) -> Self:
         # 0.0 - x instead of -x, which would make -0.0 of a mean of 0.
@@ -53,9 +61,18 @@ class Estimate:
 
     def times(self, factor: float) -> Self:
         """Convert to another unit of measurement by a factor above 0."""
-        half_width = None if self.half_width is None else self.half_width * factor
-        error = None if self.error is None else self.error * factor
-        return replace(self, mean=self.mean * factor, half_width=half_width, error=error)
+        return replace(
+            self,
+            mean=self.mean * factor,
+            half_width=_product(self.half_width, factor),
+            error=_product(self.error, factor),
+            guaranteed_half_width=_product(self.guaranteed_half_width, factor),
+        )
+
+    @property
+    def guaranteed(self) -> Self:
+        """The same mean with the guaranteed interval in place of the 95 % interval."""
+        return replace(self, half_width=self.guaranteed_half_width)
 
     @property
     def low(self) -> float | None:
@@ -83,6 +100,10 @@ class Estimate:
         return f"{mean} ± {self.half_width:,.{digits}f} mbb/g"
 
 
+def _product(value: float | None, factor: float) -> float | None:
+    return None if value is None else value * factor
+
+
 @dataclass(frozen=True, slots=True)
 class Rate(Estimate):
     """Winnings of one player from another, in mbb per game (thousandths of a big blind per hand).
@@ -100,7 +121,14 @@ class Rate(Estimate):
     @classmethod
     def from_estimate(cls, estimate: Estimate, player: str, opponent: str) -> Rate:
         """Add the names to an estimate of a player's winnings."""
-        return Rate(estimate.mean, estimate.half_width, estimate.error, player=player, opponent=opponent)
+        return Rate(
+            estimate.mean,
+            estimate.half_width,
+            estimate.error,
+            estimate.guaranteed_half_width,
+            player=player,
+            opponent=opponent,
+        )
 
     def __neg__(self) -> Self:
         return replace(self, mean=0.0 - self.mean, player=self.opponent, opponent=self.player)
@@ -175,9 +203,30 @@ BETS: Final = tuple(4.0**power for power in range(-6, 5))
 For a standard deviation of 0.003 to 0.5 of the range and 100 to 100,000 units, twice as many bets change no width by
 more than 5 %.
 """
+_RELATIVE_ZERO: Final = 1e-8
+"""Standard errors below this part of the mean are rounding of equal numbers."""
 _MIN_HALF_WIDTH: Final = 1e-6
 _SLACK: Final = 1e-9
 """Rounding beyond a bound, as a part of the range; a score can be a mean of equal values."""
+
+
+def skewed_half_width(error: float, skewness: float, units: int, tail: float = TAIL_95) -> float:
+    """Return half the symmetric interval of a mean of skewed scores.
+
+    The Edgeworth expansion of the studentised mean (Hall 1992, "The Bootstrap and Edgeworth Expansion", section 2.6)
+    gives the coverage of `z` standard errors to the order of 1 / n; its inverse gives the number of standard errors
+    with the wanted coverage. The term of the kurtosis is left out: it would only narrow the interval.
+
+    Args:
+        error: standard error of the mean.
+        skewness: skewness of the mean, that is, of one unit's score divided by the root of the number of units.
+        units: number of units; their part is the difference between the normal and Student's distribution.
+        tail: probability of each side.
+    """
+    z = _normal_point(tail)
+    student = (z * z + 1) / (4 * units)
+    skewed = skewness * skewness * (z**4 + 2 * z * z - 3) / 18
+    return error * z * (1 + student + skewed)
 
 
 def interval_half_width(error: float, unseen: float = 0.0, tail: float = TAIL_95) -> float:
@@ -260,36 +309,46 @@ class RunningMean:
     """Mean and variance of a stream of numbers, in one pass and without cancellation (Welford 1962).
 
     Attributes:
-        bounds: lowest and highest possible number; None gives the normal interval.
+        bounds: lowest and highest possible number; None if unknown.
         count: numbers added.
         squares: sum of the squared distances from the mean.
+        cubes: sum of the cubed distances from the mean; not a number if unknown.
     """
 
-    __slots__ = ("bounds", "count", "mean", "squares")
+    __slots__ = ("bounds", "count", "cubes", "mean", "squares")
 
     def __init__(self, values: Iterable[float] = (), bounds: Bounds | None = None) -> None:
         self.bounds = bounds
         self.count = 0
         self.mean = 0.0
         self.squares = 0.0
+        self.cubes = 0.0
         for value in values:
             self.add(value)
 
     @classmethod
-    def from_moments(cls, count: int, mean: float, squares: float, bounds: Bounds | None = None) -> Self:
-        """Return the mean of numbers that were added up elsewhere."""
+    def from_moments(
+        cls, count: int, mean: float, squares: float, cubes: float = math.nan, bounds: Bounds | None = None
+    ) -> Self:
+        """Return the mean of numbers that were added up elsewhere; without `cubes` it has no ± 95 % interval."""
         running = cls(bounds=bounds)
         running.count = count
         running.mean = mean
         # A difference of two sums can be below 0 by a rounding.
         running.squares = max(0.0, squares)
+        running.cubes = cubes
         return running
 
     def add(self, value: float) -> None:
         self.count += 1
         delta = value - self.mean
-        self.mean += delta / self.count
-        self.squares += delta * (value - self.mean)
+        step = delta / self.count
+        self.mean += step
+        square = delta * (value - self.mean)
+        # Pébay 2008, "Formulas for robust, one-pass parallel computation of covariances and arbitrary-order
+        # statistical moments", of a set and one number.
+        self.cubes += step * (square * (self.count - 2) - 3 * self.squares)
+        self.squares += square
 
     @property
     def variance(self) -> float | None:
@@ -312,32 +371,66 @@ class RunningMean:
             return math.sqrt(self.squares / (self.count - 1) / self.count)
         return None
 
+    @property
+    def skewness(self) -> float | None:
+        """Mean cube of the numbers' standardised distances from the mean; None if unknown or if they are equal."""
+        if math.isnan(self.cubes) or not self._varies:
+            return None
+        # Rounding of sums can exceed the largest skewness that so many numbers can have.
+        limit = math.sqrt(self.count)
+        return max(-limit, min(limit, self.cubes * limit / math.pow(self.squares, 1.5)))
+
+    @property
+    def _varies(self) -> bool:
+        """Differences of the numbers exceed rounding."""
+        error = self.standard_error
+        return error is not None and error > _RELATIVE_ZERO * abs(self.mean)
+
     def half_width(self, tail: float = TAIL_95) -> float | None:
-        """Return half the interval of the mean; None below `MIN_UNITS`, and for equal numbers without bounds.
+        """Return half the ± 95 % interval of the mean, which is never wider than the guaranteed one.
 
         Args:
             tail: probability that the interval lies on one given side of the true mean.
+
+        Returns:
+            None below `MIN_UNITS`, and for equal numbers, which do not show how far others could be.
         """
         error = self.standard_error
-        if error is None or self.count < MIN_UNITS:
+        skewness = self.skewness
+        if error is None or skewness is None or self.count < MIN_UNITS:
             return None
-        if self.bounds is None:
-            # The numbers are equal but for rounding, and without bounds nothing shows how far others could be.
-            if error <= 1e-8 * abs(self.mean):
-                return None
-            return interval_half_width(error, 0.0, tail)
+        half_width = skewed_half_width(error, skewness / math.sqrt(self.count), self.count, tail)
+        guaranteed = self.guaranteed_half_width(tail)
+        if guaranteed is None:
+            return half_width
+        return min(half_width, guaranteed)
+
+    def guaranteed_half_width(self, tail: float = TAIL_95) -> float | None:
+        """Return half the interval that holds for every distribution within the bounds.
+
+        Args:
+            tail: probability that the interval lies on one given side of the true mean.
+
+        Returns:
+            None below `MIN_UNITS` and without bounds.
+        """
+        error = self.standard_error
+        if error is None or self.bounds is None or self.count < MIN_UNITS:
+            return None
         lowest, highest = self.bounds
         farther = max(self.mean - lowest, highest - self.mean)
         return min(farther, interval_half_width(error, farther / self.count, tail))
 
     @property
     def estimate(self) -> Estimate:
-        return Estimate(self.mean, self.half_width(), self.standard_error)
+        guaranteed = self.guaranteed_half_width()
+        half_width = self.half_width() if self.bounds is None else guaranteed
+        return Estimate(self.mean, half_width, self.standard_error, guaranteed)
 
     def rate(self, player: str, opponent: str) -> Rate | None:
         """Return the mean of scores in mbb per game with the players' names; None without a score."""
         if self.count:
-            return Rate(self.mean, self.half_width(), player=player, opponent=opponent)
+            return Rate.from_estimate(self.estimate, player, opponent)
         return None
 
 
@@ -349,6 +442,9 @@ class PlainMean(RunningMean):
         return None
 
     def half_width(self, tail: float = TAIL_95) -> None:
+        return None
+
+    def guaranteed_half_width(self, tail: float = TAIL_95) -> None:
         return None
 
 
@@ -388,6 +484,10 @@ class AnyTimeMean(RunningMean):
             self._down_logs[index] += math.log1p(bet * below)
 
     def half_width(self, tail: float = TAIL_95) -> float | None:
+        """Return the guaranteed half width: no other interval here is valid at every moment."""
+        return self.guaranteed_half_width(tail)
+
+    def guaranteed_half_width(self, tail: float = TAIL_95) -> float | None:
         """Return half the interval that is valid at every moment; None below `MIN_UNITS`.
 
         Args:

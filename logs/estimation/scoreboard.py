@@ -17,7 +17,7 @@ def opponent_of(player: str, names: Iterable[str]) -> str:
 def estimate_of_best(mean: RunningMean, players: int) -> Estimate:
     """Return a player's mean with the interval of a claim about the winner."""
     # Each player can be first by luck on one side, so that the error probabilities of all players add up.
-    return replace(mean.estimate, half_width=mean.half_width(2 * TAIL_95 / players))
+    return replace(mean.estimate, half_width=mean.guaranteed_half_width(2 * TAIL_95 / players))
 
 
 class Scoreboard:

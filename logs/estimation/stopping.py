@@ -465,7 +465,7 @@ class Monitor:
                 # The normal interval is a lower limit of the width and takes less time, and this runs for every deal.
                 if count < MIN_UNITS_FOR_WIDTH or scores.squares > count * (count - 1) * (width / Z_95) ** 2:
                     return False
-                half_width = scores.half_width()
+                half_width = scores.guaranteed_half_width()
                 return half_width is not None and half_width <= width
             case Better():
                 return self.verdict is not None
@@ -479,7 +479,7 @@ class Monitor:
         if isinstance(self.rule, FixedDeals):
             return self.rule.deals - self.scores.count
         sd = self.scores.standard_deviation
-        if self.scores.half_width() is None or sd is None:
+        if self.scores.count < MIN_UNITS or sd is None:
             return None
         return max(1, self.likely_units(sd, self.scores.mean) - self.scores.count)
 

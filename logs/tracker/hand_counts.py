@@ -46,11 +46,12 @@ def widest(bounds: Iterable[Bounds]) -> Bounds:
 class Sum(IntEnum):
     """Columns of sums over hands.
 
-    Winnings, and winnings with all-in hands at their expectation, have three columns each: the sum over hands, the sum
-    over products of a deal's hands and winnings, the sum over squares of a deal's winnings.
+    Winnings, and winnings with all-in hands at their expectation, have six columns each. With h hands and winnings w of
+    a deal they are the sums over deals of w, h w, w**2, h**2 w, h w**2 and w**3.
 
     Attributes:
         SIZES: squares of the number of a deal's hands.
+        CUBED_SIZES: cubes of it.
         SHOWDOWN: winnings of hands with a showdown that the player was in.
         FLOPS_WON: showdowns won after a flop.
         ADJUSTED_HANDS: all-in hands that have an expectation.
@@ -59,19 +60,27 @@ class Sum(IntEnum):
     HANDS = 0
     DEALS = 1
     SIZES = 2
-    NET = 3
-    NET_SIZES = 4
-    NET_SQUARES = 5
-    EXPECTED = 6
-    EXPECTED_SIZES = 7
-    EXPECTED_SQUARES = 8
-    SHOWDOWN = 9
-    SHOWDOWNS_WON = 10
-    FLOPS_WON = 11
-    ADJUSTED_HANDS = 12
+    CUBED_SIZES = 3
+    NET = 4
+    NET_SIZES = 5
+    NET_SQUARES = 6
+    NET_SQUARED_SIZES = 7
+    NET_SQUARES_SIZES = 8
+    NET_CUBES = 9
+    EXPECTED = 10
+    EXPECTED_SIZES = 11
+    EXPECTED_SQUARES = 12
+    EXPECTED_SQUARED_SIZES = 13
+    EXPECTED_SQUARES_SIZES = 14
+    EXPECTED_CUBES = 15
+    SHOWDOWN = 16
+    SHOWDOWNS_WON = 17
+    FLOPS_WON = 18
+    ADJUSTED_HANDS = 19
 
 
-POWERS: Final = np.array([0, 0, 0, 1, 1, 2, 1, 1, 2, 1, 0, 0, 0])
+_WINNINGS_POWERS: Final = (1, 1, 2, 1, 2, 3)
+POWERS: Final = np.array([0, 0, 0, 0, *_WINNINGS_POWERS, *_WINNINGS_POWERS, 1, 0, 0, 0])
 """Exponent of chips in each sum, by `Sum`."""
 
 
@@ -234,17 +243,25 @@ def _sums(deals: NDArray[np.int64], amounts: NDArray[np.float64]) -> NDArray[np.
         deals: deal of each hand, ascending, shape (hands,).
         amounts: winnings, winnings with all-in hands at their expectation, then the last four sums, shape (hands, 6).
     """
-    # With the hand that follows n hands of its deal with winnings w in all, the number of the deal's hands squared
-    # grows by 2 n + 1, hands times winnings v by n v + w + v, and the winnings squared by v (2 w + v).
+    # Increments of the products of a deal's hands and winnings with the hand that follows n hands with winnings w.
     hands = np.arange(len(deals))
     is_first = np.append(True, deals[1:] != deals[:-1])
     first = np.maximum.accumulate(np.where(is_first, hands, 0))
     before = hands - first
-    columns = [np.ones(len(deals)), is_first, 2 * before + 1]
+    after = before + 1
+    columns = [np.ones(len(deals)), is_first, after**2 - before**2, after**3 - before**3]
     for values in amounts[:, :2].T:
         total_before = np.cumsum(values) - values
         won_before = total_before - total_before[first]
-        columns += [values, before * values + won_before + values, values * (2 * won_before + values)]
+        won = won_before + values
+        columns += [
+            values,
+            after * won - before * won_before,
+            values * (won_before + won),
+            after**2 * won - before**2 * won_before,
+            after * won**2 - before * won_before**2,
+            values * (won * won + won * won_before + won_before * won_before),
+        ]
     return np.column_stack([*columns, amounts[:, 2:]])
 
 

@@ -47,12 +47,15 @@ _WINNINGS: Final = {
     "value": "the mean over hands",
     "half_width_95": "half the 95 % interval over deals; null with too few of them",
     "standard_error": "of value, over deals; null for fewer than two",
+    "guaranteed_half_width": "half the guaranteed interval over deals; null with too few of them",
 }
 """Fields of winnings in JSON."""
 
 Winnings: TypeAlias = Annotated[
     Estimate,
-    PlainSerializer(lambda won: dict(zip(_WINNINGS, (won.mean, won.half_width, won.error), strict=True))),
+    PlainSerializer(
+        lambda won: dict(zip(_WINNINGS, (won.mean, won.half_width, won.error, won.guaranteed_half_width), strict=True))
+    ),
     BeforeValidator(lambda data: Estimate(*data.values()) if isinstance(data, dict) else data),
     WithJsonSchema(
         {
@@ -384,16 +387,20 @@ def _winnings(sums: NDArray[np.float64], place: int, bounds: Bounds | None) -> E
 
     Args:
         sums: in big blinds.
-        place: the first of the three sums of the winnings.
+        place: the first of the six sums of the winnings.
     """
-    hands, deals, sizes = sums[: Sum.SIZES + 1].tolist()
-    net, products, squares = (sums[place : place + 3] * (1000, 1000, 1e6)).tolist()
+    hands, deals, sizes, cubed_sizes = sums[: Sum.CUBED_SIZES + 1].tolist()
+    net, products, squares, size_products, square_products, cubes = (
+        sums[place : place + 6] * (1e3, 1e3, 1e6, 1e3, 1e6, 1e9)
+    ).tolist()
     # The mean is a ratio of two sums over deals, of winnings and of hands. Its variance is that of the linearised score
     # of a deal, winnings - mean * hands, times deals / hands (Cochran 1977, "Sampling Techniques", chapter 6). If all
     # deals have equally many hands, that is the variance of the means of the deals.
     mean = net / hands
-    spread = (squares - 2 * mean * products + mean * mean * sizes) * (deals / hands) ** 2
-    return RunningMean.from_moments(int(deals), mean, spread, bounds).estimate
+    scale = deals / hands
+    score_squares = (squares - 2 * mean * products + mean**2 * sizes) * scale**2
+    score_cubes = (cubes - 3 * mean * square_products + 3 * mean**2 * size_products - mean**3 * cubed_sizes) * scale**3
+    return RunningMean.from_moments(int(deals), mean, score_squares, score_cubes, bounds).estimate
 
 
 def _style(play: PlayStatistics) -> Style | None:

@@ -1,8 +1,8 @@
 """Sums over deals, and estimators from them whose weights are fitted on other deals.
 
 A deal is a row of numbers: 1, the hands played of it, and for each column the sum over these hands. Only the products
-of the rows with themselves are kept, added up in two folds. An estimator is a vector of weights of the columns, and its
-mean and its standard error follow from the products.
+of two and of three entries of a row are kept, added up in two folds. An estimator is a vector of weights of the
+columns, and its mean, its standard error and its skewness follow from the products.
 
 Columns of mean 0 can be added with any weights that do not depend on the same deal. Weights are therefore fitted by
 least squares on one fold and applied to the other fold, and the estimate stays unbiased.
@@ -42,6 +42,8 @@ class CrossSums:
     def __init__(self, columns: int) -> None:
         # Shape (folds, columns, columns).
         self._products = np.zeros((_FOLDS, columns, columns))
+        # Shape (folds, columns, columns, columns).
+        self._triple_products = np.zeros((_FOLDS, columns, columns, columns))
 
     def add(self, rows: NDArray[np.float64], folds: NDArray[np.int64]) -> None:
         """Count deals.
@@ -53,6 +55,8 @@ class CrossSums:
         for fold in range(_FOLDS):
             fold_rows = rows[folds == fold]
             self._products[fold] += fold_rows.T @ fold_rows
+            for column in range(rows.shape[1]):
+                self._triple_products[fold, column] += (fold_rows[:, column : column + 1] * fold_rows).T @ fold_rows
 
     @property
     def deals(self) -> int:
@@ -136,11 +140,17 @@ class CrossSums:
             total += float(products[ONE] @ fold_weights)
         mean = total / hands
         residual_squares = 0.0
+        residual_cubes = 0.0
         residual_sum = 0.0
-        for products, fold_weights in zip(self._products, weights, strict=True):
+        for products, triples, fold_weights in zip(self._products, self._triple_products, weights, strict=True):
             residual = fold_weights.copy()
             residual[HANDS] -= mean
             residual_squares += float(residual @ products @ residual)
+            residual_cubes += float(residual @ (triples @ residual) @ residual)
             residual_sum += float(products[ONE] @ residual)
-        squares = (residual_squares - residual_sum * residual_sum / deals) * (deals / hands) ** 2
-        return RunningMean.from_moments(deals, mean, squares)
+        # Sums of powers of the distances from the residuals' own mean, which is 0 but for fitted weights.
+        own_mean = residual_sum / deals
+        squares = residual_squares - residual_sum * own_mean
+        cubes = residual_cubes - 3 * own_mean * residual_squares + 2 * residual_sum * own_mean**2
+        scale = deals / hands
+        return RunningMean.from_moments(deals, mean, squares * scale**2, cubes * scale**3)

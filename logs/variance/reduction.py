@@ -371,7 +371,7 @@ class _GameSums:
             known=list(known),
             is_fitted=is_fitted,
             mbb_per_game=mean.mean,
-            half_width_95=mean.half_width(),
+            half_width_95=mean.guaranteed_half_width(),
             standard_error=mean.standard_error,
             hands=hands,
             deals=mean.count,

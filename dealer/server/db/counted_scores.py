@@ -160,12 +160,12 @@ _PAIRS = (
 
 def _mean(units: int, total: float, squares: float, bounds: Bounds | None = None) -> RunningMean:
     # Plain sums are precise enough: the variance of a million hands for 20,000 chips has a relative error of 1e-10.
-    return RunningMean.from_moments(units, total / units, squares - total * total / units, bounds)
+    return RunningMean.from_moments(units, total / units, squares - total * total / units, bounds=bounds)
 
 
 def _won(row: sqlite3.Row, bounds: Bounds) -> dict[str, Any]:
     won = _mean(row["duplicates"], row["total"], row["squares"], bounds)
-    return {"mbb_per_game": won.mean, "half_width_95": won.half_width()}
+    return {"mbb_per_game": won.mean, "half_width_95": won.guaranteed_half_width()}
 
 
 def _by_lineup(store: Store, condition: str, *values: object) -> list[list[sqlite3.Row]]:

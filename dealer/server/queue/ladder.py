@@ -200,8 +200,8 @@ def _priority(line_up: _LineUp) -> tuple[float, int, str, tuple[int, ...]]:
 def _widest(table: TableScores, bounds: tuple[float, float]) -> float:
     half_widths = []
     for score in table.scores:
-        mean = RunningMean.from_moments(score.count, score.mean, score.squares, bounds)
-        half_width = mean.half_width()
+        mean = RunningMean.from_moments(score.count, score.mean, score.squares, bounds=bounds)
+        half_width = mean.guaranteed_half_width()
         half_widths.append(math.inf if half_width is None else half_width)
     return max(half_widths)
 

@@ -69,7 +69,7 @@ def test_every_deal_at_a_table_with_another_counts_alike(store: Store, scores: S
         mean = RunningMean(won, score_bounds(GAME.game))
         assert (opponent.tables, opponent.duplicates) == (3, len(won))
         assert opponent.mbb_per_game == pytest.approx(mean.mean)
-        assert opponent.half_width_95 == pytest.approx(mean.half_width())
+        assert opponent.half_width_95 == pytest.approx(mean.guaranteed_half_width())
 
 
 def test_tables_of_two_bots_come_page_by_page_the_worst_first(store: Store, scores: Scores) -> None:

@@ -46,7 +46,7 @@ def test_two_players_are_rated_half_their_difference_from_their_average() -> Non
     assert first.won.mean == pytest.approx(50.0)
     assert second.won.mean == pytest.approx(-50.0)
     # The interval of the mean, halved as the rating is.
-    width = RunningMean(scores.tolist(), BOUNDS).half_width()
+    width = RunningMean(scores.tolist(), BOUNDS).guaranteed_half_width()
     assert width is not None
     assert first.won.half_width == pytest.approx(width / 2, rel=0.01)
     assert not first.is_provisional

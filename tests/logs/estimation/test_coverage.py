@@ -31,7 +31,7 @@ def coverage(name: str, runs: int, units: int, seed: int = 1) -> tuple[float, fl
             # As if the scores had been added one by one.
             running.count, running.mean = units, float(scores.mean())
             running.squares = float(((scores - running.mean) ** 2).sum())
-            half_width = running.half_width()
+            half_width = running.guaranteed_half_width()
             assert half_width is not None
             plain = Z_95 * math.sqrt(running.squares / (units - 1) / units)
             ours.append(abs(running.mean) <= half_width)
@@ -136,7 +136,7 @@ def held_at_stop(name: str, units: int, runs: int) -> float:
                 monitor.add(score)
                 if monitor.is_decided:
                     break
-        half_width = monitor.scores.half_width()
+        half_width = monitor.scores.guaranteed_half_width()
         assert half_width is not None
         assert half_width <= rule.half_width_mbb
         hits += abs(monitor.scores.mean) <= half_width

@@ -12,7 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from logs.estimation import MIN_UNITS, Z_95, AnyTimeMean, RunningMean, interval_half_width
-from logs.estimation.mean import units_for_half_width
+from logs.estimation.mean import skewed_half_width, units_for_half_width
+from tests.logs.estimation.populations import chance_error
 
 
 @given(st.lists(st.floats(-1e6, 1e6), min_size=2))
@@ -25,6 +26,21 @@ def test_running_mean_agrees_with_the_plain_formulas(values: list[float]) -> Non
     assert deviation is not None
     assert variance == pytest.approx(statistics.variance(values), rel=1e-9, abs=1e-6)
     assert deviation == pytest.approx(math.sqrt(variance))
+    distances = np.array(values) - statistics.fmean(values)
+    assert running.cubes == pytest.approx((distances**3).sum(), rel=1e-6, abs=1e-6 * (np.abs(distances) ** 3).sum())
+
+
+def test_skewness_is_that_of_the_plain_formula() -> None:
+    scores = np.random.default_rng(1).exponential(size=500) * 3000 - 7000
+    distances = scores - scores.mean()
+    expected = (distances**3).mean() / (distances**2).mean() ** 1.5
+    assert RunningMean(scores.tolist()).skewness == pytest.approx(expected)
+    mirrored = RunningMean((-scores).tolist())
+    assert mirrored.skewness == pytest.approx(-expected)
+    moments = RunningMean.from_moments(500, mirrored.mean, mirrored.squares, mirrored.cubes)
+    assert moments.half_width() == pytest.approx(mirrored.half_width())
+    assert RunningMean([5.0] * 500).skewness is None
+    assert RunningMean.from_moments(500, 1.0, 2.0).half_width() is None, "without a third moment"
 
 
 def test_large_numbers_far_from_zero_do_not_cancel() -> None:
@@ -82,6 +98,38 @@ def test_the_half_width_grows_evenly() -> None:
     assert interval_half_width(3.0) == pytest.approx(3 * Z_95)
 
 
+def test_the_half_width_of_scores_without_skewness_is_that_of_students_distribution() -> None:
+    # 97.5 % points of Student's distribution with 99 and 999 degrees of freedom.
+    assert skewed_half_width(2.0, 0.0, 100) == pytest.approx(2 * 1.98422, rel=5e-4)
+    assert skewed_half_width(2.0, 0.0, 1000) == pytest.approx(2 * 1.96234, rel=1e-5)
+
+
+def test_the_half_width_allows_for_skewness() -> None:
+    """A population of which one score in 25 is a large loss, whose normal interval is too narrow."""
+    chance = np.random.default_rng(1)
+    runs, units = 2000, 100
+    samples = np.where(chance.random((runs, units)) < 0.04, -96.0, 4.0)
+    held = normal_held = 0
+    for scores in samples:
+        running = RunningMean.from_moments(
+            units, scores.mean(), ((scores - scores.mean()) ** 2).sum(), ((scores - scores.mean()) ** 3).sum()
+        )
+        half_width, error = running.half_width(), running.standard_error
+        held += half_width is not None and abs(running.mean) <= half_width
+        normal_held += error is not None and abs(running.mean) <= Z_95 * error
+    assert held / runs >= 0.95 - chance_error(0.95, runs)
+    assert normal_held / runs < 0.92
+
+
+def test_no_interval_is_wider_than_the_guaranteed_one() -> None:
+    scores = [-1.0, *[0.01] * 99]
+    without_bounds = RunningMean(scores).half_width()
+    running = RunningMean(scores, (-1, 1))
+    assert without_bounds is not None
+    assert running.half_width() == min(without_bounds, running.guaranteed_half_width())
+    assert RunningMean(scores, (-9, 9)).half_width() == without_bounds
+
+
 @pytest.mark.parametrize(("half_width", "sd", "farther"), [(230, 1600, 24_000), (20, 0, 24_000), (3, 900, 2_000)])
 def test_the_units_that_an_interval_takes(half_width: float, sd: float, farther: float) -> None:
     units = units_for_half_width(half_width, sd, farther)
@@ -92,14 +140,15 @@ def test_the_units_that_an_interval_takes(half_width: float, sd: float, farther:
 def test_scores_that_were_all_equal_are_not_certain() -> None:
     """Unseen scores may still have happened in 3.7 / n of the deals."""
     equal = RunningMean([-750.0] * 1000, (-24_000, 24_000))
-    assert equal.half_width() == pytest.approx(24_750 * 3.689 / 1000, rel=1e-3)
-    assert RunningMean([-750.0] * 1000).half_width() is None
+    assert equal.guaranteed_half_width() == pytest.approx(24_750 * 3.689 / 1000, rel=1e-3)
+    assert equal.half_width() is None
+    assert RunningMean([-750.0] * 1000).guaranteed_half_width() is None
 
 
 def test_no_interval_is_wider_than_the_bounds() -> None:
     few = RunningMean([-2.0, 2.0] * 50, (-2, 2))
-    assert few.half_width() == pytest.approx(Z_95 * 0.2, rel=0.2)
-    assert RunningMean([2.0] * 100, (-2, 2)).half_width(1e-50) == 4.0
+    assert few.guaranteed_half_width() == pytest.approx(Z_95 * 0.2, rel=0.2)
+    assert RunningMean([2.0] * 100, (-2, 2)).guaranteed_half_width(1e-50) == 4.0
 
 
 def any_time_errors(count: int, bounds: tuple[float, float]) -> float:
@@ -130,6 +179,7 @@ def test_intervals_do_not_depend_on_the_side_they_are_seen_from(seed: int, count
     for kind in (RunningMean, AnyTimeMean):
         ours, theirs = kind(scores, (-10, 20)), kind([-score for score in scores], (-20, 10))
         assert ours.half_width() == pytest.approx(theirs.half_width(), rel=1e-6)
+        assert ours.guaranteed_half_width() == pytest.approx(theirs.guaranteed_half_width(), rel=1e-6)
 
 
 # ---- sums
@@ -153,4 +203,6 @@ def test_a_million_hands_for_all_chips_lose_nothing() -> None:
     exact = statistics.pvariance(numbers) * len(numbers) / (len(numbers) - 1)
     running = mean_of([float(number) for number in numbers] * 50)
     width = Z_95 * math.sqrt(exact * (1 - 1 / 20_000) / (1 - 1e-6) / 1_000_000)
-    assert running.half_width() == pytest.approx(width, rel=1e-10)
+    error = running.standard_error
+    assert error is not None
+    assert Z_95 * error == pytest.approx(width, rel=1e-10)

@@ -158,7 +158,7 @@ def test_the_mean_of_one_contest_is_that_of_its_scores() -> None:
     error = pytest.approx(won.std(ddof=1) / 400**0.5)
     assert (mean.mean, mean.half_width, mean.error) == (
         pytest.approx(-won.mean()),
-        pytest.approx(plain.half_width()),
+        pytest.approx(plain.estimate.half_width),
         error,
     )
     assert played.means.tolist() == pytest.approx([won.mean(), -won.mean()])
@@ -177,7 +177,7 @@ def test_contests_with_the_same_deals_are_not_independent() -> None:
         RankedContest((A, C), np.column_stack([won, -won])),
     ]
     once = RunningMean(won.tolist(), BOUNDS)
-    assert mean_of_contests(contests, A, BOUNDS).half_width == pytest.approx(once.half_width())
+    assert mean_of_contests(contests, A, BOUNDS).half_width == pytest.approx(once.estimate.half_width)
     mirror = RankedContest((A, D), np.column_stack([-won, won]))
     assert mean_of_contests([contests[0], mirror], A, BOUNDS).half_width == pytest.approx(
         3.689 * 20_000 / 400, rel=1e-3

@@ -66,7 +66,8 @@ def test_the_rate_of_a_running_mean() -> None:
     assert running.rate("Ann", "Bob") is None
     for score in [10.0, -4.0] * 49:
         running.add(score)
-    assert running.rate("Ann", "Bob") == Rate(3.0, None, player="Ann", opponent="Bob")
+    error = running.standard_error
+    assert running.rate("Ann", "Bob") == Rate(3.0, None, error, player="Ann", opponent="Bob")
     for score in [10.0, -4.0] * 51:
         running.add(score)
-    assert running.rate("Ann", "Bob") == Rate(3.0, running.half_width(), player="Ann", opponent="Bob")
+    assert running.rate("Ann", "Bob") == Rate.from_estimate(running.estimate, "Ann", "Bob")

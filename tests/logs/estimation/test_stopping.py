@@ -129,7 +129,7 @@ def test_a_narrow_interval_stops_the_match() -> None:
     chance = random.Random(1)
     while not monitor.is_decided:
         monitor.add(chance.gauss(0, 1000))
-        half_width = monitor.scores.half_width()
+        half_width = monitor.scores.guaranteed_half_width()
         if monitor.scores.count < 100:
             assert monitor.expected_more() is None
         else:

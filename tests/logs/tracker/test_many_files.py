@@ -158,9 +158,9 @@ def test_the_same_cards_in_several_seatings_are_one_unit(
             expected = RunningMean(scores, score_bounds(find_game("limit3")[1]))
             assert (bot.hands, bot.deals) == (120 * orders, 120)
             assert bot.mbb_per_game.mean == pytest.approx(expected.mean)
-            assert bot.mbb_per_game.half_width == pytest.approx(expected.half_width())
-            assert expected.half_width() is not None
-            assert bot.curve[-1].half_width_95 == pytest.approx(expected.half_width() * bot.hands / 1000)
+            assert bot.mbb_per_game.half_width == pytest.approx(expected.estimate.half_width)
+            assert expected.estimate.half_width is not None
+            assert bot.curve[-1].half_width_95 == pytest.approx(expected.estimate.half_width * bot.hands / 1000)
             assert [place.deals for place in bot.positions] == [120] * 3
 
 

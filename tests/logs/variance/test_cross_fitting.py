@@ -36,6 +36,28 @@ def test_weights_take_out_what_columns_explain() -> None:
     assert abs(fitted.mean - 0.25) < 5 * (0.01 / 4000) ** 0.5
 
 
+def test_the_skewness_of_a_mean_is_that_of_its_scores() -> None:
+    rng = np.random.default_rng(2)
+    luck = rng.exponential(size=(400, 2)) * [3.0, -1.0]
+    value = 5 + luck[:, 0] + rng.normal(size=400)
+    rows = np.column_stack([np.ones(400), np.ones(400), value, luck])
+    assert sums_of(rows).mean(2).skewness == pytest.approx(RunningMean(value.tolist()).skewness)
+    scores = RunningMean((value + luck[:, 1]).tolist())
+    assert sums_of(rows).mean(2, [4]).half_width() == pytest.approx(scores.half_width())
+    fitted = sums_of(rows).fitted_mean(2, [3, 4], [3, 4])
+    assert fitted is not None
+    assert fitted.skewness == pytest.approx(0, abs=0.4), "what is left is normal"
+
+
+def test_deals_of_different_sizes_have_the_skewness_of_their_linearised_scores() -> None:
+    rng = np.random.default_rng(3)
+    hands = rng.integers(1, 4, 200).astype(float)
+    value = hands * 2 + rng.exponential(size=200)
+    mean = sums_of(np.column_stack([np.ones(200), hands, value])).mean(2)
+    residuals = value - mean.mean * hands
+    assert mean.skewness == pytest.approx(RunningMean(residuals.tolist()).skewness)
+
+
 def test_columns_of_rounding_have_no_weight() -> None:
     rng = np.random.default_rng(2)
     value = 0.5 + rng.normal(size=1000)
