@@ -210,7 +210,7 @@ class CfrBot(LearningBot):
         strategy = self.strategy(view.game)
         if self._exploit or not is_dealt_as_holdem(view.game):
             return None
-        solved = self._endgame(strategy, view)
+        solved = self.endgame_at(view)
         if solved is not None:
             endgame, node = solved
             return {action: chances for action, chances in endgame.policy(node).items() if chances.any()}
@@ -275,7 +275,7 @@ class CfrBot(LearningBot):
         from bots.cfr.lookup import play
 
         strategy = self.strategy(view.game)
-        solved = self._endgame(strategy, view)
+        solved = self.endgame_at(view)
         if solved is not None:
             endgame, node = solved
             from engine.ranges import holding_number
@@ -301,10 +301,11 @@ class CfrBot(LearningBot):
         strategy = self.strategy(view.game)
         return f"bucket {self._bucket(strategy, view, view.board) + 1} of {strategy.buckets[view.round]}"
 
-    def _endgame(self, strategy: StrategyFile, view: View) -> tuple[Endgame, int] | None:
+    def endgame_at(self, view: View) -> tuple[Endgame, int] | None:
         """Return the solved endgame of a state and the node there, or None if the strategy plays the state."""
         if self._iterations == 0 or view.round < _TURN or not _is_holdem_of_two(view.game):
             return None
+        strategy = self.strategy(view.game)
         if strategy.path not in self._endgames:
             from bots.cfr.endgames import Endgames
 

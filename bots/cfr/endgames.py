@@ -14,13 +14,14 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from functools import cached_property, partial
-from typing import Any, Final, NamedTuple, TypeAlias
+from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bots.cfr.boards import HOLDING_CARDS, HOLDING_COUNT
-from bots.cfr.lookup import Chances, find_ranges, narrow_range, ranks_on
+from bots.cfr.boards import HOLDING_COUNT
+from bots.cfr.lookup import Chances, find_ranges, narrow_range
+from bots.cfr.showdowns import CARD_LANES, Holdings, Vector, fold, holdings_on, pair_weight, show_down
 from bots.cfr.strategy_files import StrategyFile
 from bots.cfr.tree import BettingTree, Sizes, betting_tree, read_sizes
 from engine import Action, BettingState, Card, Position, betting_start
@@ -29,11 +30,6 @@ from engine.ranges import are_free
 
 TURN: Final = 2
 RIVER: Final = 3
-_CARD_LANES: Final = 64
-"""Length of sums by card: 52, rounded up to a multiple of a SIMD register."""
-_Vector: TypeAlias = NDArray[Any]
-"""float32, the last axis over holdings."""
-_FULL_BOARD: Final = 5
 _DECISION = 0
 _FOLDED = 1
 
@@ -59,31 +55,12 @@ class _Betting(NamedTuple):
     rounds: NDArray[np.int8]
     parents: NDArray[np.int32]
     ends: NDArray[np.int32]
-    chips: _Vector
+    chips: Vector
     counts: NDArray[np.int32]
     rows: NDArray[np.int32]
     led_by: NDArray[np.int32]
     leads_to: NDArray[np.int32]
     since: NDArray[np.int32]
-
-
-class _Holdings(NamedTuple):
-    """Holdings without a card of the board, weakest first, shape (boards, holdings).
-
-    Board 0 is that of the start. If that is a turn, the boards with each river card follow. Holdings with the river
-    card come first there, with reach 0.
-
-    Attributes:
-        first_cards: first card of each holding.
-        second_cards: second card of each holding.
-        ties: index after the last holding of the same rank.
-        places: index of the holding on board 0.
-    """
-
-    first_cards: NDArray[np.uint8]
-    second_cards: NDArray[np.uint8]
-    ties: NDArray[np.uint16]
-    places: NDArray[np.int64]
 
 
 class _Work(NamedTuple):
@@ -97,10 +74,10 @@ class _Work(NamedTuple):
         by_card: sums by card, shape (64,).
     """
 
-    reach: _Vector
-    values: _Vector
-    sums: _Vector
-    by_card: _Vector
+    reach: Vector
+    values: Vector
+    sums: Vector
+    by_card: Vector
 
 
 class _Arrays(NamedTuple):
@@ -114,12 +91,12 @@ class _Arrays(NamedTuple):
     """
 
     betting: _Betting
-    holdings: _Holdings
+    holdings: Holdings
     work: _Work
-    weights: _Vector
-    regrets: _Vector
-    strategy: _Vector
-    averages: _Vector
+    weights: Vector
+    regrets: Vector
+    strategy: Vector
+    averages: Vector
 
 
 class _Task(NamedTuple):
@@ -276,70 +253,9 @@ def _end(arrays: _Arrays, board: int, node: int, player: int) -> None:
             chips = betting.chips[node]
         else:
             chips = -betting.chips[node]
-        _fold(holdings, board, reach, work.by_card, chips, values)
+        fold(holdings, board, reach, work.by_card, chips, values)
     else:
-        _show_down(holdings, board, reach, work.by_card, betting.chips[node], values)
-
-
-@njit
-def _fold(
-    holdings: _Holdings, board: int, reach: _Vector, by_card: _Vector, chips: np.float32, values: _Vector
-) -> None:
-    """Write the values at a fold: chips × the opponent's reach over holdings without a common card.
-
-    Sums by card make it linear in the number of holdings, instead of quadratic (Johanson et al. 2012, "Efficient Nash
-    equilibrium approximation through Monte Carlo counterfactual regret minimization", section 4).
-
-    Args:
-        reach: of the opponent, shape (holdings,).
-        by_card: scratch space, shape (64,).
-        chips: won by the player, below 0 if it has folded.
-        values: output, shape (holdings,).
-    """
-    first_cards = holdings.first_cards[board]
-    second_cards = holdings.second_cards[board]
-    by_card[:] = np.float32(0)
-    total = np.float32(0)
-    # Sum the reach over all holdings, and over those with each card.
-    for index in range(len(reach)):
-        total += reach[index]
-        by_card[first_cards[index]] += reach[index]
-        by_card[second_cards[index]] += reach[index]
-    # The same holding is in both sums by card, so it is added again once.
-    for index in range(len(reach)):
-        values[index] = chips * (total - by_card[first_cards[index]] - by_card[second_cards[index]] + reach[index])
-
-
-@njit
-def _show_down(
-    holdings: _Holdings, board: int, reach: _Vector, by_card: _Vector, chips: np.float32, values: _Vector
-) -> None:
-    """Write the values at a showdown: chips × (W - L) = chips × (W + W' - T), arguments as of `_fold`.
-
-    W is the opponent's reach over weaker holdings, W' over weaker or equal ones, L over stronger ones and T over all,
-    each without those that share a card with the player's holding. Additions by card take most of the time.
-    """
-    first_cards = holdings.first_cards[board]
-    second_cards = holdings.second_cards[board]
-    ties = holdings.ties[board]
-    by_card[:] = np.float32(0)
-    total = np.float32(0)
-    start = np.int64(0)
-    # Group by group of equal ranks: read W, add the group to the sums, read W'.
-    while start < len(reach):
-        end = np.int64(ties[start])
-        for index in range(start, end):
-            values[index] = total - by_card[first_cards[index]] - by_card[second_cards[index]]
-        for index in range(start, end):
-            total += reach[index]
-            by_card[first_cards[index]] += reach[index]
-            by_card[second_cards[index]] += reach[index]
-        for index in range(start, end):
-            values[index] += total - by_card[first_cards[index]] - by_card[second_cards[index]]
-        start = end
-    # Now the sums are over all holdings: subtract T.
-    for index in range(len(reach)):
-        values[index] = chips * (values[index] - (total - by_card[first_cards[index]] - by_card[second_cards[index]]))
+        show_down(holdings, board, reach, work.by_card, betting.chips[node], values)
 
 
 @njit
@@ -354,7 +270,7 @@ def _add_up(betting: _Betting, work: _Work, node: int) -> None:
 
 
 @njit
-def _regret(betting: _Betting, work: _Work, regrets: _Vector, strategy: _Vector, node: int, kept: np.float32) -> None:
+def _regret(betting: _Betting, work: _Work, regrets: Vector, strategy: Vector, node: int, kept: np.float32) -> None:
     """Write the values at a decision of the player, and update its regrets and its strategy.
 
     Args:
@@ -477,11 +393,11 @@ class Endgame:
 
     @cached_property
     def solution(self) -> EndgameSolution:
-        numbers, holdings = _holdings(self.board)
+        numbers, holdings = holdings_on(self.board)
         weights = self.weights[:, numbers] / self.weights[:, numbers].sum(axis=1, keepdims=True)
         betting = self._betting
         arrays = _solved(betting, holdings, weights.astype(np.float32), self.iterations)
-        pairs = _pair_weight(holdings, arrays.weights)
+        pairs = pair_weight(holdings, arrays.weights)
         own = [answer(arrays, player, False) / pairs for player in range(2)]
         best = [answer(arrays, player, True) / pairs for player in range(2)]
         chances = np.empty((len(betting.leads_to), HOLDING_COUNT), np.float32)
@@ -643,32 +559,16 @@ def _betting(tree: BettingTree) -> _Betting:
     )
 
 
-def _holdings(board: tuple[Card, ...]) -> tuple[NDArray[np.intp], _Holdings]:
-    """Return the numbers of the free holdings in the order of board 0, and the arrays of the kernels."""
-    free = np.flatnonzero(are_free(board))
-    if len(board) == _FULL_BOARD:
-        ranks = ranks_on(board)[None, free]
-    else:
-        # On the turn no ranks are needed. On a river, holdings with the river card have rank 0.
-        later = [ranks_on((*board, card))[free] for card in range(52) if card not in board]
-        ranks = np.array([np.zeros(len(free), np.int64), *later])
-    orders = np.argsort(ranks, kind="stable", axis=1)
-    in_order = np.take_along_axis(ranks, orders, axis=1)
-    ties = np.array([np.searchsorted(row, row, "right") for row in in_order], np.uint16)
-    first_cards, second_cards = np.moveaxis(HOLDING_CARDS[free[orders]], -1, 0).copy()
-    return free[orders[0]], _Holdings(first_cards, second_cards, ties, orders)
-
-
-def _solved(betting: _Betting, holdings: _Holdings, weights: _Vector, iterations: int) -> _Arrays:
+def _solved(betting: _Betting, holdings: Holdings, weights: Vector, iterations: int) -> _Arrays:
     """Solve an endgame; the `strategy` of the result is the average strategy."""
     nodes = len(betting.kinds)
     actions = len(betting.leads_to)
     boards, size = holdings.first_cards.shape
 
-    def zeros(*shape: int) -> _Vector:
+    def zeros(*shape: int) -> Vector:
         return np.zeros(shape, np.float32)
 
-    work = _Work(zeros(nodes + 1, size), zeros(nodes + 1, size), zeros(size), zeros(_CARD_LANES))
+    work = _Work(zeros(nodes + 1, size), zeros(nodes + 1, size), zeros(size), zeros(CARD_LANES))
     counts = betting.counts[betting.counts > 0]
     firsts = betting.rows[betting.counts > 0]
     even = np.repeat(1 / counts, counts).astype(np.float32)
@@ -683,14 +583,3 @@ def _solved(betting: _Betting, holdings: _Holdings, weights: _Vector, iterations
     strategy[strategy < _MIN_CHANCE] = 0
     strategy /= np.repeat(np.add.reduceat(strategy, firsts, axis=1), counts, axis=1)
     return arrays
-
-
-def _pair_weight(holdings: _Holdings, weights: _Vector) -> float:
-    """Return the sum of the weights of all pairs of holdings without a common card."""
-    first, second = weights.astype(np.float64)
-    by_card = np.zeros((2, _CARD_LANES))
-    for cards in (holdings.first_cards[0], holdings.second_cards[0]):
-        np.add.at(by_card[0], cards, first)
-        np.add.at(by_card[1], cards, second)
-    # Pairs of equal holdings have both cards in common and have been subtracted twice.
-    return float(first.sum() * second.sum() - (by_card[0] * by_card[1]).sum() + (first * second).sum())

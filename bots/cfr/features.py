@@ -30,9 +30,9 @@ FEATURES: Final = CLASSES + LEVELS
 """Features of a hand on flop and turn; a hand on the river has only the first `CLASSES`."""
 RIVER_HOLDINGS: Final = 1081
 """Number of holdings without a card of a full board, 47 over 2."""
-_MAX_STRENGTH: Final = 1980
+MAX_STRENGTH: Final = 1980
 """Twice the 990 holdings of an opponent on the river, 45 over 2."""
-_MAX_FEATURE: Final = 255
+MAX_FEATURE: Final = 255
 
 
 def _classify_holdings() -> NDArray[np.uint8]:
@@ -159,7 +159,7 @@ def river_features(
                 won = below[kind] - of_card[first, kind] - of_card[second, kind] + itself
                 possible = everyone[kind] - all_of_card[first, kind] - all_of_card[second, kind] + 2 * itself
                 strength += won
-                scaled = np.float32(_MAX_FEATURE * won) / np.float32(max(possible, 1))
+                scaled = np.float32(MAX_FEATURE * won) / np.float32(max(possible, 1))
                 classes[index, kind] = np.uint8(scaled + np.float32(0.5))
             strengths[index] = strength
         for index in range(start, end):
@@ -198,8 +198,8 @@ def turn_features(board: NDArray[np.uint8], features: NDArray[np.uint8]) -> None
                 totals[kind] += classes[index, kind]
             strength = np.int32(strengths[index])
             for level in range(LEVELS):
-                if strength * (LEVELS + 1) < _MAX_STRENGTH * (level + 1):
-                    totals[CLASSES + level] += _MAX_FEATURE
+                if strength * (LEVELS + 1) < MAX_STRENGTH * (level + 1):
+                    totals[CLASSES + level] += MAX_FEATURE
     # A holding sees 46 of the 48 river cards. The mean is rounded half up.
     for holding in range(HOLDING_COUNT):
         for feature in range(FEATURES):

@@ -16,12 +16,14 @@ from dealer.cli.shell.computations import TRAINING, computing
 from dealer.cli.shell.console import Terminal, abort
 from dealer.cli.shell.documents import DocumentOptions
 from dealer.cli.train_cfr import cfr
+from dealer.cli.train_values import values
 
 app = typer.Typer(
     cls=ArenaGroup, help="Train the bot learner against any field, or cfr against itself.", no_args_is_help=True
 )
 
 app.command()(cfr)
+app.command()(values)
 
 
 @app.command()

@@ -1,0 +1,408 @@
+"""AIVAT for two players with the values of a strategy.
+
+Source: Burch et al. 2018, "AIVAT: A new variance reduction technique for agent evaluation in imperfect information
+games". A hand is valued from the seat of the player whose cards are held to be known, the *holder*. Its opponent, whose
+policy is known, could have played the hand with many holdings. They are weighted by the probability that the policy
+plays the hand with them, and all of them count.
+
+The estimate is the mean result over these holdings, plus one term of mean 0 for each event whose probabilities are
+known: the deal, the cards of the board, and the choices of the policy. A term is the expected value before the event
+less the value after it. Any values leave the estimate unbiased; the better they foresee the result, the smaller its
+variance.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from functools import lru_cache
+from itertools import combinations
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bots.cfr.bot import CfrBot
+from bots.cfr.next_boards import HoldingBuckets, NextBoards
+from bots.cfr.tree import FOLDED, SHOWDOWN
+from bots.cfr.values import StrategyValues
+from bots.errors import PolicyError
+from bots.evaluation.policies import Policy, certain_policy_at, policy_at, policy_by_holding_at, view_at
+from bots.sdk.view import View
+from engine import Action, BettingState, Card, Deal, Game, Position, betting_start, hand_values
+from engine.ranges import HOLDINGS, are_free, classes, holding_number, shares_against
+from logs.record import HandRecord
+from protocol import format_action
+
+if TYPE_CHECKING:
+    from bots.cfr.endgames import Endgame
+
+_Floats = NDArray[np.float64]
+_Chances: TypeAlias = Mapping[Action, "float | _Floats"]
+_Hole: TypeAlias = tuple[Card, ...]
+PairValues: TypeAlias = Callable[[BettingState, tuple[_Hole, _Hole], tuple[Card, ...]], float]
+"""Returns the chips that position 0 is expected to win in a state, given both holdings and the cards shown."""
+_RIVER: Final = 3
+_MAX_BOARDS: Final = 512
+"""Boards that are cached, each with the buckets of a holding: 20,000 numbers for a flop."""
+
+
+def is_played(option: Action, action: Action, game: Game) -> bool:
+    """Return whether an option of a policy is the action of a hand; raises of limit games have no sizes."""
+    return option == action or (option.kind == action.kind and game.is_limit)
+
+
+class ExactValues:
+    """`PairValues` of a policy against itself in a game of few cards, by enumeration."""
+
+    def __init__(self, game: Game, policy: Policy) -> None:
+        self._game = game
+        self._policy = policy
+        self._cached_value = lru_cache(None)(self._value)
+
+    def __call__(self, betting: BettingState, holes: tuple[_Hole, _Hole], board: tuple[Card, ...]) -> float:
+        return self._cached_value(betting, holes, board)
+
+    def _value(self, betting: BettingState, holes: tuple[_Hole, _Hole], board: tuple[Card, ...]) -> float:
+        if betting.finished and not betting.is_showdown:
+            return hand_values(betting, Deal(holes, board))[0]
+        shown = self._game.board_cards_by_round[-1 if betting.finished else betting.round]
+        if len(board) < shown:
+            free = [card for card in self._game.deck if card not in {*holes[0], *holes[1], *board}]
+            later = [
+                self._cached_value(betting, holes, board + cards) for cards in combinations(free, shown - len(board))
+            ]
+            return sum(later) / len(later)
+        if betting.finished:
+            return hand_values(betting, Deal(holes, board))[0]
+        view = View.from_holding(betting, betting.acting_position, holes[betting.acting_position], board, 0)
+        chances = certain_policy_at(self._policy, view, "the strategy of the values", "")
+        return sum(
+            [
+                chance * self._cached_value(betting.after(option), holes, board)
+                for option, chance in chances.items()
+                if chance
+            ]
+        )
+
+
+class ValueTerms:
+    """Estimates of hands of two players by the values of a strategy.
+
+    Args:
+        policies: the known policies by name.
+        values: values of hold'em, or of a game of few cards.
+        solver: in hold'em, the bot that solves the rivers whose betting is valued.
+    """
+
+    def __init__(
+        self,
+        game: Game,
+        policies: Mapping[str, Policy],
+        values: StrategyValues | PairValues,
+        solver: CfrBot | None = None,
+    ) -> None:
+        self.game = game
+        self.policies = dict(policies)
+        self.values = values
+        self.solver = solver
+        if isinstance(values, StrategyValues):
+            assert values.strategy.cards is not None
+            self.boards_after = lru_cache(_MAX_BOARDS)(HoldingBuckets(values.strategy.cards).after)
+            start = betting_start(game)
+            self.start_values = [values.winnings(start, Position(player), classes()) for player in range(2)]
+
+    def estimate(self, record: HandRecord, known: Position) -> tuple[float, float]:
+        """Return the estimate of a hand with one known policy, and the term of the other policy's choices.
+
+        Both are chips of the known player. The second has mean 0 and is 0 if the holder's policy is not known.
+
+        Args:
+            known: position of the known policy.
+
+        Raises:
+            PolicyError: a policy has no probabilities in a state, or probability 0 for a player's action.
+        """
+        if isinstance(self.values, StrategyValues):
+            walk: _Walk = _HoldemWalk(self, self.values, record, known)
+        else:
+            walk = _SmallWalk(self, self.values, record, known)
+        return walk.result()
+
+
+class _Walk(ABC):
+    """One hand, valued from the seat of the holder.
+
+    Attributes:
+        weights: weight of each holding of the known player, up to a factor.
+        shown: cards of the board so far.
+    """
+
+    weights: _Floats
+
+    def __init__(self, terms: ValueTerms, record: HandRecord, known: Position) -> None:
+        self.terms = terms
+        self.record = record
+        self.known = known
+        self.holder = Position(1 - known)
+        self.hole = record.deal.hole_cards[self.holder]
+        self.shown: tuple[Card, ...] = ()
+        self._policy = terms.policies[record.names[known]]
+        self._holder_policy = terms.policies.get(record.names[self.holder])
+
+    def result(self) -> tuple[float, float]:
+        record = self.record
+        game = self.terms.game
+        known_terms = self.deal_term()
+        holder_terms = 0.0
+        betting = betting_start(record.game)
+        for round_, actions in enumerate(record.betting.rounds):
+            board = record.deal.board[: game.board_cards_by_round[round_]]
+            # The boards of an all-in are part of the value at its end.
+            if len(board) > len(self.shown) and not betting.finished:
+                known_terms += self.board_term(betting, board)
+                self.shown = board
+            for position, action in actions:
+                if position == self.known:
+                    known_terms += self._known_action(betting, action)
+                elif self._holder_policy is not None:
+                    holder_terms += self._holder_action(self._holder_policy, betting, action)
+                betting = betting.after(action)
+        won = known_terms + self.value(betting, betting, self.weights)
+        return -won, -holder_terms
+
+    @abstractmethod
+    def deal_term(self) -> float:
+        """Return the mean value over all holdings of the holder, less that of its own."""
+
+    @abstractmethod
+    def board_term(self, betting: BettingState, board: tuple[Card, ...]) -> float:
+        """Return the mean value over the next cards less that of those that came, and take these from the range."""
+
+    @abstractmethod
+    def value(self, before: BettingState, after: BettingState, weights: _Floats) -> float:
+        """Return the chips that the holder is expected to win, as a mean over a range of the known player.
+
+        Args:
+            before: state before the last action.
+            after: state after it.
+        """
+
+    @abstractmethod
+    def chances(self, policy: Policy, betting: BettingState) -> _Chances:
+        """Return the probability of each action by holding of the known player."""
+
+    def _known_action(self, betting: BettingState, action: Action) -> float:
+        expected = 0.0
+        came = 0.0
+        total = self.weights.sum()
+        played: _Floats = np.zeros(len(self.weights))
+        for option, chance in self.chances(self._policy, betting).items():
+            weights = self.weights * chance
+            share = float(weights.sum() / total)
+            if share <= 0:
+                continue
+            value = self.value(betting, betting.after(option), weights)
+            expected += share * value
+            if is_played(option, action, betting.game):
+                came = value
+                played = played + weights
+        if not played.any():
+            raise self._no_chance(self.known, action)
+        self.weights = played / played.max()
+        return expected - came
+
+    def _holder_action(self, policy: Policy, betting: BettingState, action: Action) -> float:
+        view = view_at(betting, self.record.deal, self.record.hand_number)
+        chances = policy_at(policy, view)
+        if chances is None:
+            return 0.0
+        expected = 0.0
+        came = None
+        for option, chance in chances.items():
+            if chance <= 0:
+                continue
+            value = self.value(betting, betting.after(option), self.weights)
+            expected += chance * value
+            if is_played(option, action, betting.game):
+                came = value
+        if came is None:
+            raise self._no_chance(self.holder, action)
+        return expected - came
+
+    def _no_chance(self, position: Position, action: Action) -> PolicyError:
+        record = self.record
+        return PolicyError(
+            f"{record.name_at(position)} plays {format_action(action)} in hand {record.hand_number} of "
+            f"{record.match_name}, to which its policy gives no chance: these hands were played by another policy, or "
+            "a fault was played for it"
+        )
+
+    def view(self, betting: BettingState) -> View:
+        """Return what the player in turn sees, without its cards."""
+        board = self.record.deal.board[: self.terms.game.board_cards_by_round[betting.round]]
+        return View(betting, betting.acting_position, self.record.hand_number, ((),) * 2, board)
+
+
+class _SmallWalk(_Walk):
+    """A hand of a game of few cards, whose holdings are enumerated."""
+
+    def __init__(self, terms: ValueTerms, values: PairValues, record: HandRecord, known: Position) -> None:
+        super().__init__(terms, record, known)
+        self._values = values
+        game = terms.game
+        free = [card for card in game.deck if card not in self.hole]
+        self._holdings = [*combinations(free, game.num_hole_cards)]
+        self.weights = np.ones(len(self._holdings))
+
+    def deal_term(self) -> float:
+        game = self.terms.game
+        start = betting_start(self.record.game)
+        means = []
+        for hole in combinations(game.deck, game.num_hole_cards):
+            free = [card for card in game.deck if card not in hole]
+            others = [self._pair_value(start, hole, other, ()) for other in combinations(free, game.num_hole_cards)]
+            means.append(sum(others) / len(others))
+        return sum(means) / len(means) - self.value(start, start, self.weights)
+
+    def board_term(self, betting: BettingState, board: tuple[Card, ...]) -> float:
+        before = self.value(betting, betting, self.weights)
+        new = {*board[len(self.shown) :]}
+        for index, holding in enumerate(self._holdings):
+            if new & {*holding}:
+                self.weights[index] = 0.0
+        shown = self.shown
+        self.shown = board
+        after = self.value(betting, betting, self.weights)
+        self.shown = shown
+        return before - after
+
+    def value(self, before: BettingState, after: BettingState, weights: _Floats) -> float:
+        values = np.zeros(len(weights))
+        for index in np.flatnonzero(weights).tolist():
+            values[index] = self._pair_value(after, self.hole, self._holdings[index], self.shown)
+        return float(weights @ values / weights.sum())
+
+    def _pair_value(self, betting: BettingState, hole: _Hole, other: _Hole, board: tuple[Card, ...]) -> float:
+        if self.holder == 0:
+            return self._values(betting, (hole, other), board)
+        return -self._values(betting, (other, hole), board)
+
+    def chances(self, policy: Policy, betting: BettingState) -> _Chances:
+        by_action: dict[Action, _Floats] = {}
+        name = self.record.names[self.known]
+        for index in np.flatnonzero(self.weights).tolist():
+            view = View.from_holding(
+                betting, self.known, self._holdings[index], self.view(betting).board, self.record.hand_number
+            )
+            for action, chance in certain_policy_at(policy, view, name, ": no average over holdings").items():
+                by_action.setdefault(action, np.zeros(len(self._holdings)))[index] = chance
+        return by_action
+
+
+class _HoldemWalk(_Walk):
+    """A hand of hold'em, with arrays over the 1,326 holdings of the known player."""
+
+    def __init__(self, terms: ValueTerms, values: StrategyValues, record: HandRecord, known: Position) -> None:
+        super().__init__(terms, record, known)
+        self._values = values
+        self._number = holding_number(*self.hole)
+        self.weights = are_free(self.hole).astype(np.float64)
+
+    def deal_term(self) -> float:
+        values = self.terms.start_values[self.holder]
+        return float(values.mean() - values[self._number])
+
+    def board_term(self, betting: BettingState, board: tuple[Card, ...]) -> float:
+        boards = self._next_boards()
+        values = self._values.winnings(betting, self.holder, boards.buckets)
+        chances = board_chances(self.weights, boards.cards)
+        new = sorted(board[len(self.shown) :])
+        index = int(np.flatnonzero((np.sort(boards.cards, axis=1) == new).all(axis=1))[0])
+        self.weights = self.weights * are_free(board)
+        return float(chances @ values - values[index])
+
+    def value(self, before: BettingState, after: BettingState, weights: _Floats) -> float:
+        if after.finished:
+            return self._final_value(after, weights)
+        if after.round > before.round:
+            boards = self._next_boards()
+            values = self._values.winnings(after, self.holder, boards.buckets)
+            return float(board_chances(weights, boards.cards) @ values)
+        if after.round == _RIVER:
+            return self._river_value(before, after, weights)
+        bucket = self._values.strategy.buckets_on(self.shown)[[self._number]]
+        return float(self._values.winnings(after, self.holder, bucket)[0])
+
+    def _final_value(self, betting: BettingState, weights: _Floats) -> float:
+        if betting.is_showdown:
+            share = float(weights @ shares_against(self.hole, self.shown) / weights.sum())
+            return min(betting.spent) * (2 * share - 1)
+        if betting.folded >> self.holder & 1:
+            return -float(betting.spent[self.holder])
+        return float(betting.spent[self.known])
+
+    def _next_boards(self) -> NextBoards:
+        return self.terms.boards_after(tuple(sorted(self.hole)), self.shown)
+
+    def _river_value(self, before: BettingState, after: BettingState, weights: _Floats) -> float:
+        """Return the value within the betting of a river, played on by the solution of the solver."""
+        assert self.terms.solver is not None
+        solved = self.terms.solver.endgame_at(self.view(before))
+        assert solved is not None
+        endgame, node = solved
+        following = endgame.after(node, after.rounds[_RIVER][-1][1])
+        if following is None:
+            solved = self.terms.solver.endgame_at(self.view(after))
+            assert solved is not None
+            endgame, following = solved
+        return self._walk_river(endgame, following, weights) / float(weights.sum())
+
+    def _walk_river(self, endgame: Endgame, node: int, reach: _Floats) -> float:
+        """Return the chips that the holder wins, summed over the known player's holdings by their reach."""
+        tree = endgame.tree
+        chips = float(tree.chips[node])
+        if tree.kinds[node] == FOLDED:
+            sign = -1 if tree.players[node] == self.holder else 1
+            return sign * chips * float(reach.sum())
+        if tree.kinds[node] == SHOWDOWN:
+            return chips * float(reach @ (2 * shares_against(self.hole, endgame.board) - 1))
+        total = 0.0
+        for index, chance in enumerate(endgame.policy(node).values()):
+            following = int(tree.children[node, index])
+            if tree.players[node] == self.holder:
+                own = float(chance[self._number])
+                if own > 0:
+                    total += own * self._walk_river(endgame, following, reach)
+            elif chance.any():
+                total += self._walk_river(endgame, following, reach * chance)
+        return total
+
+    def chances(self, policy: Policy, betting: BettingState) -> _Chances:
+        chances = policy_by_holding_at(policy, self.view(betting))
+        if chances is None:
+            raise PolicyError(
+                f"{self.record.names[self.known]} reports no probabilities for all holdings at once in hand "
+                f"{self.record.hand_number}"
+            )
+        return chances
+
+
+def board_chances(weights: _Floats, cards: NDArray[np.uint8]) -> _Floats:
+    """Return the probability of each next board, given the weights of a player's holdings.
+
+    Args:
+        weights: shape (1326,).
+        cards: one or three new cards of each board, shape (boards, cards).
+    """
+    pairs = np.zeros((52, 52))
+    first, second = np.array(HOLDINGS).T
+    pairs[first, second] = weights
+    pairs[second, first] = weights
+    by_card = pairs.sum(axis=1)
+    # Inclusion and exclusion: holdings with two cards of a flop have been subtracted twice.
+    free = weights.sum() - by_card[cards].sum(axis=1)
+    for one, other in combinations(range(cards.shape[1]), 2):
+        free += pairs[cards[:, one], cards[:, other]]
+    chances: _Floats = free / free.sum()
+    return chances

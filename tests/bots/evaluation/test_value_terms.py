@@ -1,0 +1,132 @@
+"""AIVAT with values is exact on average, whatever the values, and removes most variance with good ones."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import combinations
+from typing import TypeAlias
+
+import numpy as np
+import pytest
+
+from bots.cfr.bot import SHIPPED
+from bots.cfr.strategy_files import read_strategy
+from bots.errors import PolicyError
+from bots.evaluation.value_terms import ExactValues, PairValues, ValueTerms, board_chances
+from engine import CALL, Action, ActionKind, BettingState, Card, Position
+from engine.ranges import HOLDINGS, are_free
+from tests.bots.evaluation.known import Known
+from tests.logs.variance.small_games import Strategy, all_hands, drawn, small_game, uniform
+
+Hole: TypeAlias = tuple[Card, ...]
+
+
+def random_values(game: Game, seed: int) -> PairValues:
+    """Values that foresee nothing before the end of the betting."""
+    exact = ExactValues(game, Known(uniform))
+
+    def value(betting: BettingState, holes: tuple[Hole, Hole], board: tuple[Card, ...]) -> float:
+        if betting.finished:
+            return exact(betting, holes, board)
+        text = repr((seed, betting.rounds, holes, board)).encode()
+        return float(np.random.default_rng(list(text)).normal()) * game.big_blind
+
+    return value
+
+
+def estimates(name: str, strategies: tuple[Strategy, Strategy], known: str, values: PairValues) -> np.ndarray:
+    """Return a row for each hand: probability, chips of the first known player, estimate, the other's term."""
+    game = small_game(name)
+    policies = {player: Known(strategies["AB".index(player)]) for player in known}
+    terms = ValueTerms(game, policies, values)
+    position = Position("AB".index(known[0]))
+    rows = []
+    for hand in all_hands(game, strategies):
+        rows.append((hand.probability, hand.record.values[position], *terms.estimate(hand.record, position)))
+    return np.array(rows)
+
+
+def variance(chances: np.ndarray, values: np.ndarray) -> float:
+    return float(chances @ values**2 - (chances @ values) ** 2)
+
+
+@pytest.mark.parametrize("kind", ["exact", "random"])
+@pytest.mark.parametrize(
+    ("name", "known"),
+    [
+        ("kuhn", "A"),
+        ("kuhn", "BA"),
+        pytest.param("leduc", "AB", marks=pytest.mark.slow),
+        pytest.param("leduc", "B", marks=pytest.mark.slow),
+        pytest.param("leduc no-limit", "A", marks=pytest.mark.slow),
+    ],
+)
+def test_expectation_is_that_of_the_chips(name: str, known: str, kind: str) -> None:
+    game = small_game(name)
+    strategies = (drawn(30), drawn(31))
+    values = random_values(game, 7) if kind == "random" else ExactValues(game, Known(strategies[0]))
+    chances, won, estimate, other_term = estimates(name, strategies, known, values).T
+    assert chances @ estimate == pytest.approx(chances @ won, abs=1e-9 * game.big_blind)
+    assert chances @ other_term == pytest.approx(0, abs=1e-9 * game.big_blind)
+    assert variance(chances, estimate) > 0
+
+
+@pytest.mark.parametrize("name", ["kuhn", pytest.param("leduc", marks=pytest.mark.slow)])
+def test_no_luck_is_left_where_both_play_the_strategy_of_the_values(name: str) -> None:
+    game = small_game(name)
+    strategy = drawn(32)
+    values = ExactValues(game, Known(strategy))
+    chances, won, estimate, other_term = estimates(name, (strategy, strategy), "AB", values).T
+    expectation = float(chances @ won)
+    assert estimate + other_term == pytest.approx(np.full(len(won), expectation), abs=1e-9 * game.big_blind)
+    assert variance(chances, won) > game.big_blind
+
+
+def test_hand_of_another_policy_is_refused() -> None:
+    game = small_game("kuhn")
+
+    def never_raises(betting: BettingState, own: Card, board: tuple[Card, ...]) -> Mapping[Action, float]:
+        return {CALL: 1.0}
+
+    records = [hand.record for hand in all_hands(game, (uniform, uniform))]
+    record = next(record for record in records if record.betting.rounds[0][0][1].kind is ActionKind.RAISE)
+    position = record.betting.rounds[0][0][0]
+    terms = ValueTerms(game, {record.names[position]: Known(never_raises)}, random_values(game, 1))
+    with pytest.raises(PolicyError, match="to which its policy gives no chance"):
+        terms.estimate(record, position)
+
+
+@pytest.mark.parametrize("shown", [0, 3, 4])
+def test_chances_of_boards_are_those_counted_one_by_one(shown: int) -> None:
+    chance = np.random.default_rng(shown)
+    deck = chance.permutation(52).tolist()
+    used = deck[: 2 + shown]
+    weights = are_free(used) * chance.random(1326)
+    free = [card for card in range(52) if card not in used]
+    boards = [*combinations(free, 3 if shown == 0 else 1)]
+    if shown == 0:
+        boards = [boards[index] for index in chance.choice(len(boards), 30)]
+    cards = np.array(boards, np.uint8)
+    counted = []
+    for board in boards:
+        counted.append(sum(weight for weight, hole in zip(weights, HOLDINGS, strict=True) if not {*hole} & {*board}))
+    assert board_chances(weights, cards) == pytest.approx(np.array(counted) / sum(counted))
+
+
+def test_buckets_on_next_boards_are_those_of_the_boards() -> None:
+    from bots.cfr.next_boards import HoldingBuckets
+    from engine.ranges import holding_number
+
+    strategy = read_strategy(SHIPPED["nolimit"])
+    assert strategy.cards is not None
+    buckets = HoldingBuckets(strategy.cards)
+    for seed in range(3):
+        chance = np.random.default_rng(seed)
+        cards = chance.permutation(52).tolist()
+        hole = cards[:2]
+        for shown in (0, 3, 4):
+            board = tuple(cards[2 : 2 + shown])
+            boards = buckets.after(hole, board)
+            for index in chance.choice(len(boards.cards), 8).tolist():
+                full = board + tuple(boards.cards[index].tolist())
+                assert boards.buckets[index] == strategy.buckets_on(full)[holding_number(*hole)]
