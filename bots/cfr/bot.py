@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from bots.cfr.lookup import Reading
     from bots.cfr.opponent import Answerer, OpponentModel
     from bots.cfr.strategy_files import StrategyFile
+    from bots.cfr.values import StrategyValues
     from bots.sdk.holdings import HoldingChances
     from engine import Card
 
@@ -31,6 +32,8 @@ SHIPPED: Final[Mapping[str, str]] = {
     name: os.path.join(os.path.dirname(__file__), f"{name}.strategy") for name in _SHIPPED_GAMES
 }
 """Strategy files of the package, by the short name of their game. The header of each records its training."""
+VALUES_SUFFIX: Final = ".values"
+"""Ending of the file of a strategy's values, beside the strategy."""
 _LIMIT_RIVER_ITERATIONS: Final = 50
 # No-limit rivers have more nodes and larger bets.
 _NO_LIMIT_RIVER_ITERATIONS: Final = 200
@@ -333,6 +336,22 @@ class CfrBot(LearningBot):
             self.require_game(game)
             self._playing = game, self._file(self._path or _shipped_for(game) or "")
         return self._playing[1]
+
+    def values(self, game: Game) -> StrategyValues | None:
+        """Return the values of the strategy for a game of hold'em, None if it has none.
+
+        Raises:
+            BotFileError: the file of the values is damaged or that of another strategy.
+        """
+        if self.refusal(game) is not None or not is_dealt_as_holdem(game):
+            return None
+        strategy = self.strategy(game)
+        path = os.path.splitext(strategy.path)[0] + VALUES_SUFFIX
+        if not os.path.exists(path):
+            return None
+        from bots.cfr.values import read_values
+
+        return read_values(path, strategy)
 
     def _file(self, path: str) -> StrategyFile:
         from bots.cfr.strategy_files import read_strategy

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from bots.errors import PolicyError
 from bots.evaluation.policies import Policy, certain_policy_at, policy_at, policy_by_holding_at, view_at
+from bots.evaluation.value_terms import ValuedHands
 from bots.sdk.view import View
 from engine import Action, ActionKind, BettingState, Card, Deal, Game, Position, betting_start, side_pots, uncalled
 from engine.hand import decisions
@@ -272,6 +273,7 @@ class ActionTerms:
     Attributes:
         columns: columns of each player.
         ranges: columns of the means over holdings, by the names of the known players.
+        estimates: column of the estimate by values less the chips won, by the names of the known players.
         doubts: by player, the reason to doubt that the policy is that of all its hands.
     """
 
@@ -282,6 +284,7 @@ class ActionTerms:
         doubts: Mapping[str, str] | None = None,
         *,
         imagined: Sequence[HypotheticalHands] = (),
+        valued: ValuedHands | None = None,
     ) -> None:
         self.doubts = dict(doubts or {})
         width = 1 + _EVENTS * game.num_rounds
@@ -292,7 +295,12 @@ class ActionTerms:
         self.ranges = {
             hands.names: range(first + 2 * at, first + 2 * at + 2) for at, hands in enumerate(self._imagined)
         }
-        self._width = first + 2 * len(self._imagined)
+        first += 2 * len(self._imagined)
+        self._valued = valued
+        self.estimates: dict[tuple[str, ...], int] = {}
+        if valued is not None:
+            self.estimates = {names: first + at for at, names in enumerate(valued.names)}
+        self._width = first + len(self.estimates)
 
     def terms(self, record: HandRecord, stream: int) -> Terms:
         """Return the terms of a hand.
@@ -311,6 +319,8 @@ class ActionTerms:
                     _add(terms, self.columns[name].start, betting, chances, action)
         for hands in self._imagined:
             terms.constants[:, self.ranges[hands.names]] = hands.columns(record, stream)
+        if self._valued is not None:
+            terms.constants[:, list(self.estimates.values())] = self._valued.columns(record)
         return terms
 
     def _chances(

@@ -28,8 +28,10 @@ from bots.cfr.tree import FOLDED, SHOWDOWN
 from bots.cfr.values import StrategyValues
 from bots.errors import PolicyError
 from bots.evaluation.policies import Policy, certain_policy_at, policy_at, policy_by_holding_at, view_at
+from bots.sdk.bot import Bot
 from bots.sdk.view import View
 from engine import Action, BettingState, Card, Deal, Game, Position, betting_start, hand_values
+from engine.holdem import is_holdem
 from engine.ranges import HOLDINGS, are_free, classes, holding_number, shares_against
 from logs.record import HandRecord
 from protocol import format_action
@@ -112,6 +114,12 @@ class ValueTerms:
             start = betting_start(game)
             self.start_values = [values.winnings(start, Position(player), classes()) for player in range(2)]
 
+    def has_ranges(self, policy: Policy) -> bool:
+        """Return whether the estimates of this policy's hands are fast enough: it reports all holdings at once."""
+        if not isinstance(self.values, StrategyValues):
+            return True
+        return isinstance(policy, Bot) and type(policy).policy_by_holding is not Bot.policy_by_holding
+
     def estimate(self, record: HandRecord, known: Position) -> tuple[float, float]:
         """Return the estimate of a hand with one known policy, and the term of the other policy's choices.
 
@@ -128,6 +136,53 @@ class ValueTerms:
         else:
             walk = _SmallWalk(self, self.values, record, known)
         return walk.result()
+
+
+class ValuedHands:
+    """Estimates by values for every group of known players that has some, as columns of `ActionTerms`.
+
+    A group has estimates if one of its policies reports the probabilities of all holdings at once. With several of
+    them, the estimate of the group is the mean of those from each seat.
+
+    Attributes:
+        names: the groups, each in the order of the known players.
+    """
+
+    def __init__(self, terms: ValueTerms) -> None:
+        self._terms = terms
+        self._valued = [name for name, policy in terms.policies.items() if terms.has_ranges(policy)]
+        self.names: list[tuple[str, ...]] = []
+        for size in range(1, len(terms.policies) + 1):
+            for names in combinations(terms.policies, size):
+                if any(name in self._valued for name in names):
+                    self.names.append(names)
+
+    def columns(self, record: HandRecord) -> _Floats:
+        """Return the estimate of each group less the chips won, by position, shape (2, groups).
+
+        Raises:
+            PolicyError: see `ValueTerms.estimate`.
+        """
+        columns = np.zeros((2, len(self.names)))
+        # By the name of the known player: its seat, the estimate of its chips, and the term of the other's choices.
+        estimates = {}
+        for position, name in enumerate(record.names):
+            if name in self._valued:
+                estimates[name] = (position, *self._terms.estimate(record, Position(position)))
+        for column, group in enumerate(self.names):
+            won = []
+            for name in group:
+                if name not in estimates:
+                    continue
+                position, chips, other_term = estimates[name]
+                if record.names[1 - position] in group:
+                    chips += other_term
+                # Chips of position 0: what one of two players wins the other loses.
+                won.append(chips if position == 0 else -chips)
+            if won:
+                gain = sum(won) / len(won) - record.values[0]
+                columns[:, column] = gain, -gain
+        return columns
 
 
 class _Walk(ABC):
@@ -406,3 +461,18 @@ def board_chances(weights: _Floats, cards: NDArray[np.uint8]) -> _Floats:
         free += pairs[cards[:, one], cards[:, other]]
     chances: _Floats = free / free.sum()
     return chances
+
+
+def value_terms(game: Game, policies: Mapping[str, Policy]) -> ValueTerms | None:
+    """Return the terms by the values of the shipped strategy of a game; None if the game has none."""
+    if game.num_players != 2:
+        return None
+    solvers = [policy for policy in policies.values() if isinstance(policy, CfrBot)]
+    # A known cfr solves the rivers that it plays; another bot needs a cfr beside it.
+    solver = solvers[0] if solvers else CfrBot()
+    values: StrategyValues | PairValues | None = solver.values(game)
+    if values is None and not is_holdem(game) and solver.refusal(game) is None:
+        values = ExactValues(game, solver)
+    if values is None:
+        return None
+    return ValueTerms(game, policies, values, solver)

@@ -131,10 +131,13 @@ def _estimates(
 
         def corrections(game: Game) -> HandCorrections:
             from bots.evaluation.hypothetical_hands import ActionTerms
+            from bots.evaluation.value_terms import ValuedHands, value_terms
 
             known = {name: open_policy_of(name, text, game) for name, text in policies.items()}
             hypothetical = _hypothetical_hands(game, known) if over_ranges else []
-            return ActionTerms(game, known, doubts, imagined=hypothetical)
+            terms = value_terms(game, known)
+            valued = None if terms is None else ValuedHands(terms)
+            return ActionTerms(game, known, doubts, imagined=hypothetical, valued=valued)
 
         reduction = Reduction(corrections if policies else None)
         try:

@@ -60,6 +60,11 @@ class HandCorrections(Protocol):
         """Columns of the mean over the hole cards of some players, first the term of the value function."""
         ...
 
+    @property
+    def estimates(self) -> Mapping[tuple[str, ...], int]:
+        """Column of the whole estimate of a hand less the chips won, by the known players."""
+        ...
+
     def terms(self, record: HandRecord, stream: int) -> Terms:
         """Return the terms of a hand; the stream is as for `logs.variance.terms.Shares.of`."""
         ...
@@ -141,6 +146,7 @@ class _GameSums:
         if corrections is not None:
             self._columns += sum(map(len, corrections.columns.values()))
             self._columns += sum(map(len, corrections.ranges.values()))
+            self._columns += len(corrections.estimates)
         self._bounds: Bounds = score_bounds(game)
         self._stacks: set[tuple[int, ...]] = set()
         self._board_before_showdown = lru_cache(_MAX_BETTINGS)(board_before_showdown)
@@ -312,6 +318,10 @@ class _GameSums:
         }
         for number in range(1, len(player_columns) + 1):
             for names in combinations(player_columns, number):
+                if names in self._corrections.estimates:
+                    column = first + self._corrections.estimates[names]
+                    estimators.append(_Correction(Estimator.AIVAT, names, [*chance, column], [column]))
+                    continue
                 columns = list(chance)
                 values = list(pot_terms)
                 for name in names:

@@ -13,7 +13,7 @@ from bots.cfr.bot import SHIPPED
 from bots.cfr.strategy_files import read_strategy
 from bots.errors import PolicyError
 from bots.evaluation.value_terms import ExactValues, PairValues, ValueTerms, board_chances
-from engine import CALL, Action, ActionKind, BettingState, Card, Position
+from engine import CALL, Action, ActionKind, BettingState, Card, Game, Position
 from engine.ranges import HOLDINGS, are_free
 from tests.bots.evaluation.known import Known
 from tests.logs.variance.small_games import Strategy, all_hands, drawn, small_game, uniform
