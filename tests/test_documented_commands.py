@@ -61,6 +61,7 @@ NOT_RUN = {
     "PATH": "the reference dealer, which is not shipped",
     "FOLDER": "an evolution of the size of a published one, which takes long",
     "--finer": "buckets of all hands, which take long",
+    "values": "boards of hold'em, which take long",
     "event": "a whole event, which `tests/dealer/joining/test_pages.py` plays as it is printed",
 }
 """Words of commands that are not run, and what these would need."""

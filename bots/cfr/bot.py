@@ -239,6 +239,15 @@ class CfrBot(LearningBot):
     # ---- learning about an opponent
 
     @property
+    def is_shipped(self) -> bool:
+        """Whether the bot plays a strategy that ships with it."""
+        return not self._path
+
+    @property
+    def solves_rivers(self) -> bool:
+        return self._iterations != 0
+
+    @property
     def is_learning(self) -> bool:
         return self._exploit > 0
 

@@ -28,7 +28,6 @@ from bots.cfr.tree import FOLDED, SHOWDOWN
 from bots.cfr.values import StrategyValues
 from bots.errors import PolicyError
 from bots.evaluation.policies import Policy, certain_policy_at, policy_at, policy_by_holding_at, view_at
-from bots.sdk.bot import Bot
 from bots.sdk.view import View
 from engine import Action, BettingState, Card, Deal, Game, Position, betting_start, hand_values
 from engine.holdem import is_holdem
@@ -114,12 +113,6 @@ class ValueTerms:
             start = betting_start(game)
             self.start_values = [values.winnings(start, Position(player), classes()) for player in range(2)]
 
-    def has_ranges(self, policy: Policy) -> bool:
-        """Return whether the estimates of this policy's hands are fast enough: it reports all holdings at once."""
-        if not isinstance(self.values, StrategyValues):
-            return True
-        return isinstance(policy, Bot) and type(policy).policy_by_holding is not Bot.policy_by_holding
-
     def estimate(self, record: HandRecord, known: Position) -> tuple[float, float]:
         """Return the estimate of a hand with one known policy, and the term of the other policy's choices.
 
@@ -139,10 +132,10 @@ class ValueTerms:
 
 
 class ValuedHands:
-    """Estimates by values for every group of known players that has some, as columns of `ActionTerms`.
+    """Estimates by values for every group of known players with a cfr, as columns of `ActionTerms`.
 
-    A group has estimates if one of its policies reports the probabilities of all holdings at once. With several of
-    them, the estimate of the group is the mean of those from each seat.
+    Only cfr is known to report the probabilities of all holdings in every state, and fast. With two of them, the
+    estimate is the mean of those from each seat.
 
     Attributes:
         names: the groups, each in the order of the known players.
@@ -150,7 +143,7 @@ class ValuedHands:
 
     def __init__(self, terms: ValueTerms) -> None:
         self._terms = terms
-        self._valued = [name for name, policy in terms.policies.items() if terms.has_ranges(policy)]
+        self._valued = [name for name, policy in terms.policies.items() if _is_valued(policy)]
         self.names: list[tuple[str, ...]] = []
         for size in range(1, len(terms.policies) + 1):
             for names in combinations(terms.policies, size):
@@ -443,6 +436,10 @@ class _HoldemWalk(_Walk):
         return chances
 
 
+def _is_valued(policy: Policy) -> bool:
+    return isinstance(policy, CfrBot) and not policy.is_learning
+
+
 def board_chances(weights: _Floats, cards: NDArray[np.uint8]) -> _Floats:
     """Return the probability of each next board, given the weights of a player's holdings.
 
@@ -467,9 +464,11 @@ def value_terms(game: Game, policies: Mapping[str, Policy]) -> ValueTerms | None
     """Return the terms by the values of the shipped strategy of a game; None if the game has none."""
     if game.num_players != 2:
         return None
-    solvers = [policy for policy in policies.values() if isinstance(policy, CfrBot)]
-    # A known cfr solves the rivers that it plays; another bot needs a cfr beside it.
-    solver = solvers[0] if solvers else CfrBot()
+    solver = CfrBot()
+    for policy in policies.values():
+        # A known cfr with the shipped strategy has solved the rivers that it played: it need not solve them twice.
+        if isinstance(policy, CfrBot) and policy.is_shipped and policy.solves_rivers:
+            solver = policy
     values: StrategyValues | PairValues | None = solver.values(game)
     if values is None and not is_holdem(game) and solver.refusal(game) is None:
         values = ExactValues(game, solver)
