@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from bots.cfr.lookup import Reading
     from bots.cfr.opponent import Answerer, OpponentModel
     from bots.cfr.strategy_files import StrategyFile
-    from bots.cfr.values import StrategyValues
+    from bots.cfr.strategy_values import StrategyValues
     from bots.sdk.holdings import HoldingChances
     from engine import Card
 
@@ -240,7 +240,7 @@ class CfrBot(LearningBot):
 
     @property
     def is_shipped(self) -> bool:
-        """Whether the bot plays a strategy that ships with it."""
+        """Return whether the bot plays a strategy that ships with it."""
         return not self._path
 
     @property
@@ -358,7 +358,7 @@ class CfrBot(LearningBot):
         path = os.path.splitext(strategy.path)[0] + VALUES_SUFFIX
         if not os.path.exists(path):
             return None
-        from bots.cfr.values import read_values
+        from bots.cfr.strategy_values import read_values
 
         return read_values(path, strategy)
 

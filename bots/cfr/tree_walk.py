@@ -82,6 +82,24 @@ class Records(NamedTuple):
     weights: NDArray[np.float64]
 
 
+class _Path(NamedTuple):
+    """State of a walk, a row for each depth of the tree.
+
+    Attributes:
+        player: position whose values are computed.
+        tremble: part of the opponent's choices that are drawn evenly.
+        reach: opponent's probability to get to the node, by holding, shape (depths, holdings).
+        values: values of the player's holdings, likewise.
+        held: row of `reach` for each depth, because only the opponent's actions change it.
+    """
+
+    player: int
+    tremble: np.float32
+    reach: Vector
+    values: Vector
+    held: NDArray[np.int64]
+
+
 @njit
 def walk_values(
     tree: PlayedTree,
@@ -96,39 +114,37 @@ def walk_values(
     Args:
         holdings: of a full board.
         buckets: bucket by round and holding, shape (4, holdings).
-        tremble: part of the opponent's choices that it draws evenly, which gives every node a probability.
+        tremble: part of the opponent's choices that are drawn evenly, so that every node has a probability.
         records: changed in place.
     """
     size = holdings.first_cards.shape[1]
-    levels = np.max(tree.depths) + 1
-    reach = np.ones((levels, size), np.float32)
-    values = np.zeros((levels, size), np.float32)
+    depths = np.max(tree.depths) + 1
+    reach = np.ones((depths, size), np.float32)
+    path = _Path(player, tremble, reach, np.zeros((depths, size), np.float32), np.zeros(depths, np.int64))
     weights = np.empty(size, np.float32)
     by_card = np.empty(CARD_LANES, np.float32)
-    # Row of `reach` at each depth: the opponent's probability changes with its own actions only.
-    held = np.zeros(levels, np.int64)
     for node in range(len(tree.kinds)):
-        depth = tree.depths[node]
         if node:
-            _arrive(tree, buckets, node, player, tremble, reach, held)
+            _arrive(tree, buckets, node, path)
         if tree.kinds[node] == _DECISION:
-            values[depth] = np.float32(0)
+            path.values[tree.depths[node]] = np.float32(0)
             continue
-        _end(tree, holdings, node, player, reach[held[depth]], by_card, values[depth])
+        _end(tree, holdings, node, path, by_card)
         # Leave the node, and each decision whose last descendant it is.
         last = node
         while True:
             depth = tree.depths[last]
             if records.places[last] >= 0:
-                fold(holdings, 0, reach[held[depth]], by_card, np.float32(1), weights)
+                fold(holdings, 0, reach[path.held[depth]], by_card, np.float32(1), weights)
                 of_round = buckets[tree.rounds[last]]
+                # Sum over the holdings of each bucket.
                 for index in range(size):
                     place = records.places[last] + of_round[index]
-                    records.values[place] += values[depth, index]
+                    records.values[place] += path.values[depth, index]
                     records.weights[place] += weights[index]
             if not last:
                 break
-            _leave(tree, buckets, last, player, values)
+            _leave(tree, buckets, last, path)
             parent = tree.parents[last]
             if tree.ends[last] != tree.ends[parent]:
                 break
@@ -136,61 +152,50 @@ def walk_values(
 
 
 @njit
-def _arrive(
-    tree: PlayedTree,
-    buckets: NDArray[np.uint16],
-    node: int,
-    player: int,
-    tremble: np.float32,
-    reach: Vector,
-    held: NDArray[np.int64],
-) -> None:
+def _arrive(tree: PlayedTree, buckets: NDArray[np.uint16], node: int, path: _Path) -> None:
     """Write the opponent's probability to get to a node, by holding."""
     depth = tree.depths[node]
     parent = tree.parents[node]
-    if tree.players[parent] == player:
+    held = path.held
+    if tree.players[parent] == path.player:
         held[depth] = held[depth - 1]
         return
     held[depth] = depth
-    before = reach[held[depth - 1]]
-    after = reach[depth]
+    before = path.reach[held[depth - 1]]
+    after = path.reach[depth]
     of_round = buckets[tree.rounds[parent]]
     count = tree.counts[parent]
     width = (tree.rows[parent + 1] - tree.rows[parent]) // count
     chances = tree.chances[tree.rows[parent] + width * tree.taken[node] :]
-    kept = np.float32(1) - tremble
-    even = tremble / np.float32(count)
+    kept = np.float32(1) - path.tremble
+    even = path.tremble / np.float32(count)
     for index in range(len(after)):
         after[index] = before[index] * (kept * chances[of_round[index]] + even)
 
 
 @njit
-def _end(
-    tree: PlayedTree,
-    holdings: Holdings,
-    node: int,
-    player: int,
-    reach: Vector,
-    by_card: Vector,
-    values: Vector,
-) -> None:
+def _end(tree: PlayedTree, holdings: Holdings, node: int, path: _Path, by_card: Vector) -> None:
+    """Write the values at an end of the betting."""
+    depth = tree.depths[node]
+    reach = path.reach[path.held[depth]]
+    values = path.values[depth]
     chips = tree.chips[node]
     if tree.kinds[node] != _FOLDED:
         show_down(holdings, 0, reach, by_card, chips, values)
-    elif tree.players[node] == player:
+    elif tree.players[node] == path.player:
         fold(holdings, 0, reach, by_card, -chips, values)
     else:
         fold(holdings, 0, reach, by_card, chips, values)
 
 
 @njit
-def _leave(tree: PlayedTree, buckets: NDArray[np.uint16], node: int, player: int, values: Vector) -> None:
+def _leave(tree: PlayedTree, buckets: NDArray[np.uint16], node: int, path: _Path) -> None:
     """Add the values at a node to those of the decision before it."""
     depth = tree.depths[node]
     parent = tree.parents[node]
-    below = values[depth]
-    above = values[depth - 1]
-    if tree.players[parent] != player:
+    below = path.values[depth]
+    above = path.values[depth - 1]
+    if tree.players[parent] != path.player:
         # The opponent's probability of the action is in the values already.
         for index in range(len(above)):
             above[index] += below[index]
@@ -198,5 +203,6 @@ def _leave(tree: PlayedTree, buckets: NDArray[np.uint16], node: int, player: int
     of_round = buckets[tree.rounds[parent]]
     width = (tree.rows[parent + 1] - tree.rows[parent]) // tree.counts[parent]
     chances = tree.chances[tree.rows[parent] + width * tree.taken[node] :]
+    # Sum over the actions: probability × value.
     for index in range(len(above)):
         above[index] += chances[of_round[index]] * below[index]

@@ -18,9 +18,9 @@ from bots.artifact import FileKind, as_arrays, read_artifact, write_artifact
 from bots.cfr.expectation import load_tree
 from bots.cfr.showdowns import holdings_on
 from bots.cfr.strategy_files import StrategyFile
+from bots.cfr.strategy_values import StrategyValues, first_places, strategy_checksum, write_values
 from bots.cfr.tree import DECISION, BettingTree
 from bots.cfr.tree_walk import Records, played_tree, walk_values
-from bots.cfr.values import StrategyValues, first_places, strategy_checksum, write_values
 from bots.errors import SolvingError
 from bots.long_run import ShowProgress, Words, locked_run, require_same_settings, run_steps, show_nothing, uninterrupted
 from engine.text import count_of

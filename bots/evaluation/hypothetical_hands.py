@@ -12,14 +12,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 from math import comb, prod
-from typing import Final
+from typing import Final, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bots.errors import PolicyError
 from bots.evaluation.policies import Policy, certain_policy_at, policy_at, policy_by_holding_at, view_at
-from bots.evaluation.value_terms import ValuedHands
 from bots.sdk.view import View
 from engine import Action, ActionKind, BettingState, Card, Deal, Game, Position, betting_start, side_pots, uncalled
 from engine.hand import decisions
@@ -250,6 +249,21 @@ def _holdings(
         changed[known[0]] = cards
         combined += _holdings(game, changed, known[1:], taken | {*cards})
     return combined
+
+
+class ValuedHands(Protocol):
+    """Estimates of whole hands by the values of a strategy (`bots.cfr.value_terms`).
+
+    Attributes:
+        names: groups of known players that have an estimate.
+    """
+
+    @property
+    def names(self) -> Sequence[tuple[str, ...]]: ...
+
+    def columns(self, record: HandRecord) -> _Floats:
+        """Return the estimate of each group less the chips won, by position, shape (players, groups)."""
+        ...
 
 
 _EVENTS: Final = 4

@@ -130,8 +130,8 @@ def _estimates(
                 raise PolicyError(f"{name}: {error}") from error
 
         def corrections(game: Game) -> HandCorrections:
+            from bots.cfr.value_terms import ValuedHands, value_terms
             from bots.evaluation.hypothetical_hands import ActionTerms
-            from bots.evaluation.value_terms import ValuedHands, value_terms
 
             known = {name: open_policy_of(name, text, game) for name, text in policies.items()}
             hypothetical = _hypothetical_hands(game, known) if over_ranges else []

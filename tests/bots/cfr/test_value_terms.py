@@ -11,8 +11,8 @@ import pytest
 
 from bots.cfr.bot import SHIPPED
 from bots.cfr.strategy_files import read_strategy
+from bots.cfr.value_terms import ExactValues, PairValues, ValueTerms, board_chances
 from bots.errors import PolicyError
-from bots.evaluation.value_terms import ExactValues, PairValues, ValueTerms, board_chances
 from engine import CALL, Action, ActionKind, BettingState, Card, Game, Position
 from engine.ranges import HOLDINGS, are_free
 from tests.bots.evaluation.known import Known

@@ -24,8 +24,8 @@ from numpy.typing import NDArray
 
 from bots.cfr.bot import CfrBot
 from bots.cfr.next_boards import HoldingBuckets, NextBoards
+from bots.cfr.strategy_values import StrategyValues
 from bots.cfr.tree import FOLDED, SHOWDOWN
-from bots.cfr.values import StrategyValues
 from bots.errors import PolicyError
 from bots.evaluation.policies import Policy, certain_policy_at, policy_at, policy_by_holding_at, view_at
 from bots.sdk.view import View

@@ -11,10 +11,10 @@ from bots.cfr.bot import SHIPPED
 from bots.cfr.expectation import load_tree
 from bots.cfr.showdowns import Holdings
 from bots.cfr.strategy_files import StrategyFile, read_strategy
+from bots.cfr.strategy_values import StrategyValues, read_values, write_values
 from bots.cfr.tree import DECISION, FOLDED, BettingTree
 from bots.cfr.tree_walk import Records, played_tree, walk_values
 from bots.cfr.value_training import VALUES, compute_values, recorded_nodes, value_settings
-from bots.cfr.values import StrategyValues, read_values, write_values
 from bots.errors import BotFileError, SolvingError
 from engine import CALL, Position, betting_start, rank_hand
 from engine.ranges import HOLDINGS
