@@ -34,7 +34,8 @@ def gate(
 ) -> None:
     """Check whether a player wins at least --min-mbb: exit code 0 if so, 1 if not, 3 if more deals are needed.
 
-    The whole 95 % interval must lie on one side of the bound. A run that ended early is judged by its finished hands.
+    The whole guaranteed interval must lie on one side of the bound. A run that ended early is judged by its finished
+    hands.
     """
     if not math.isfinite(min_mbb):
         abort(f"--min-mbb must be a finite number of mbb/g, not {min_mbb}")

@@ -10,12 +10,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from bots.sdk.options import Wording
-from dealer.cli.shell.command_options import Json
+from dealer.cli.shell.command_options import IntervalOption, Json
 from dealer.cli.shell.console import Terminal, abort, write_file
 from dealer.cli.shell.documents import show_document
 from dealer.cli.shell.progress import showing_progress
 from dealer.cli.shell.sources import Problems, Sources, StrictHandOptions, abort_without_hands
 from dealer.errors import ResultError
+from dealer.run.choices import ShownInterval
 from dealer.run.folder import RESULT_NAME
 from dealer.run.results import ContestResult, PlayerResult, read_contest, read_result
 from engine import Game
@@ -43,6 +44,7 @@ def luck(
         "slow.",
     ] = False,
     save: Annotated[bool, "Also write the win rates to the run's result.json."] = False,
+    interval: IntervalOption = ShownInterval.USUAL,
     as_json: Json = False,
     *,
     reading: StrictHandOptions,
@@ -66,7 +68,12 @@ def luck(
         write_file(sources[0] / RESULT_NAME, written.model_dump_json(indent=2) + "\n")
     from logs.variance.estimates import estimates_document
 
-    show_document(terminal, estimates_document(estimates), as_json=as_json)
+    document = estimates_document(estimates)
+    if interval is ShownInterval.GUARANTEED:
+        from dealer.reports.guaranteed import with_guaranteed_intervals, with_note
+
+        document = with_note(estimates_document(with_guaranteed_intervals(estimates)), estimates)
+    show_document(terminal, document, as_json=as_json)
 
 
 def _contest_to_save_in(sources: Sequence[Path]) -> ContestResult:

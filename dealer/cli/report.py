@@ -7,11 +7,13 @@ from pathlib import Path
 from typing import Annotated, Final
 
 from bots.sdk.options import Wording
+from dealer.cli.shell.command_options import IntervalOption
 from dealer.cli.shell.console import Terminal, check_new_file, write_file
 from dealer.cli.shell.progress import showing_progress
 from dealer.cli.shell.sources import Sources, StrictHandOptions, Transcript, read_counts
 from dealer.errors import ResultError
 from dealer.reports.run_report import report_document
+from dealer.run.choices import ShownInterval
 from dealer.run.folder import RESULT_NAME
 from dealer.run.results import AnyResult, read_result
 from engine.text import count_of
@@ -36,6 +38,7 @@ def report(
             otherwise=f"{_PAGE} in the folder, or in the current one for other sources",
         ),
     ] = None,
+    interval: IntervalOption = ShownInterval.USUAL,
     title: Annotated[str | None, "Title of the page.", Wording(otherwise="the names of the bots")] = None,
     transcript: Transcript = None,
     force: Annotated[bool, "Overwrite an existing file."] = False,
@@ -59,7 +62,14 @@ def report(
             results.append(result)
     leaks, no_leaks, worst_deals = _compare_deals(terminal, sources, reading.finder())
     document = report_document(
-        counts, results, title, leaks=leaks, sources=sources, no_leaks=no_leaks, worst_deals=worst_deals
+        counts,
+        results,
+        title,
+        leaks=leaks,
+        sources=sources,
+        no_leaks=no_leaks,
+        worst_deals=worst_deals,
+        interval=interval,
     )
     write_file(out_file, format_page(document))
     terminal.sentence(f"{out_file}: {count_of(counts.hands, 'hand')}")

@@ -7,10 +7,11 @@ import io
 from typing import Annotated
 
 from bots.sdk.options import Interval, Wording
-from dealer.cli.shell.command_options import Json
+from dealer.cli.shell.command_options import IntervalOption, Json
 from dealer.cli.shell.console import Terminal, abort
 from dealer.cli.shell.documents import show_document
 from dealer.cli.shell.sources import Sources, StrictHandOptions, read_counts
+from dealer.run.choices import ShownInterval
 from logs.tracker.definitions import STATISTICS
 
 EPILOG = "\n\n".join([f"{statistic.short}: {statistic.definition}" for statistic in STATISTICS])
@@ -25,6 +26,7 @@ def stats(
     workers: Annotated[
         int | None, "Number of processes for large logs.", Interval(1, 1000), Wording(otherwise="one per processor")
     ] = None,
+    interval: IntervalOption = ShownInterval.USUAL,
     as_json: Json = False,
     as_csv: Annotated[bool, "Print one row per bot and position as CSV.", Wording(flags="--csv")] = False,
     *,
@@ -49,4 +51,10 @@ def stats(
         writer.writerows(rows(statistics))
         terminal.print(text.getvalue(), end="")
         return
-    show_document(terminal, statistics_document(statistics, is_whole=full), as_json=as_json)
+    document = statistics_document(statistics, is_whole=full)
+    if interval is ShownInterval.GUARANTEED:
+        from dealer.reports.guaranteed import with_guaranteed_intervals, with_note
+
+        shown = with_guaranteed_intervals(statistics)
+        document = with_note(statistics_document(shown, is_whole=full), statistics)
+    show_document(terminal, document, as_json=as_json)

@@ -1,8 +1,8 @@
 """Verdicts and JUnit reports for build servers.
 
-`judge` compares a player's win rate with a bound. It passes if the whole 95 % interval lies at or above the bound,
-fails if the whole interval lies below, and is undecided otherwise. The interval is that of one player, who has to be
-chosen before the run, not as the best one after it.
+`judge` compares a player's win rate with a bound. It passes if the whole guaranteed interval lies at or above the
+bound, fails if the whole interval lies below, and is undecided otherwise. The interval is that of one player, who has
+to be chosen before the run, not as the best one after it.
 
 `junit_report` has a suite per contest. Its cases are that the contest was played to its end, and that each player took
 part to the end. A gate adds a case of its own.
@@ -34,6 +34,7 @@ class GateData:
     Attributes:
         min_mbb: bound in mbb/g.
         mbb_per_game: winnings of the player per hand; None without a complete deal.
+        half_width_95: half the guaranteed interval of mbb_per_game; None with too few deals.
         deals: number of complete deals.
     """
 
@@ -63,6 +64,8 @@ def judge(result: ContestResult, player: str, min_mbb: float) -> Document:
         KeyError: there is no such player.
     """
     rate = result.rate(player)
+    if rate is not None:
+        rate = rate.guaranteed
     opponent = result.opponent_of(player)
     bound = f"{min_mbb:+,g} mbb/g"
     verdict: GateVerdict = "undecided"
@@ -72,12 +75,12 @@ def judge(result: ContestResult, player: str, min_mbb: float) -> Document:
         reason = f"too few deals ({result.duplicates:,}) to compare with {bound}."
     elif rate.low >= min_mbb:
         verdict = "passed"
-        reason = f"{rate.text(1)} (95 %), at least {bound}."
+        reason = f"{rate.text(1)} (95 %, guaranteed), at least {bound}."
     elif rate.high < min_mbb:
         verdict = "failed"
-        reason = f"{rate.text(1)} (95 %), below {bound}."
+        reason = f"{rate.text(1)} (95 %, guaranteed), below {bound}."
     else:
-        reason = f"{rate.text(1)} (95 %), undecided at {bound}; more deals are needed."
+        reason = f"{rate.text(1)} (95 %, guaranteed), undecided at {bound}; more deals are needed."
     sentence = f"{player} over {opponent}: {reason}"
     data = GateData(
         verdict=verdict,

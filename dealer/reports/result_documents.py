@@ -7,7 +7,10 @@ pages can link and colour them.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 
+from dealer.reports.guaranteed import NOTE, with_guaranteed_intervals
+from dealer.run.choices import ShownInterval
 from dealer.run.ending import Outcome
 from dealer.run.results import (
     AnyResult,
@@ -21,12 +24,18 @@ from logs.document import CHIPS, CODE, DIGITS, NAME, TEXT, TIME, Column, Documen
 from protocol.game_definition import short_name
 
 
-def result_document(result: AnyResult, *, is_verbose: bool = False) -> Document:
+def result_document(
+    result: AnyResult, *, is_verbose: bool = False, interval: ShownInterval = ShownInterval.USUAL
+) -> Document:
     """Create the document of a result.
 
     Args:
         is_verbose: whether the facts of a contest include the dealer's own overhead.
+        interval: interval that the document shows.
     """
+    if interval is ShownInterval.GUARANTEED:
+        document = result_document(with_guaranteed_intervals(result), is_verbose=is_verbose)
+        return replace(document, data=result)
     if isinstance(result, TournamentResult):
         return _tournament_document(result)
     return contest_document(result, is_verbose=is_verbose)
@@ -84,6 +93,7 @@ def _document(
         tuple(sentences),
         tuple(fact for fact in all_facts if fact.value is not None),
         tuple(filled_sections),
+        (NOTE,) if any(contest.interval == "guaranteed" for contest in result.contests) else (),
         data=result,
     )
 
@@ -96,11 +106,12 @@ def contest_title(contest: ContestResult) -> str:
 
 def players_table(contests: Sequence[ContestResult]) -> Table:
     """Create a table of win rates and response times, with a row per player and contest."""
-    any_time = ", any time" if any(contest.interval == "any time" for contest in contests) else ""
+    kinds = [contest.interval for contest in contests]
+    kind = next((f", {kind}" for kind in ("any time", "guaranteed") if kind in kinds), "")
     columns = (
         "player",
         Column("against"),
-        Column(f"mbb/g ± 95 %{any_time}", "+,.1f", meaning="winnings per hand, with half their 95 % interval"),
+        Column(f"mbb/g ± 95 %{kind}", "+,.1f", meaning="winnings per hand, with half their 95 % interval"),
         Column("without luck", "+,.1f", meaning="the same rate without the luck of the cards"),
         Column("SE", ",.1f", meaning="standard error of mbb/g", rank=6),
         Column("chips", CHIPS, rank=2),

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from dealer.reports.guaranteed import NOTE, with_guaranteed_intervals
 from dealer.reports.leak_report import leaks_section
 from dealer.reports.result_documents import faults_table
+from dealer.run.choices import ShownInterval
 from dealer.run.results import AnyResult, ContestResult
 from engine.cards import format_cards
 from engine.holdem import position_names
@@ -32,6 +34,7 @@ def report_document(
     sources: Sequence[Path] = (),
     no_leaks: str = "",
     worst_deals: Sequence[Loss] = (),
+    interval: ShownInterval = ShownInterval.USUAL,
 ) -> Document:
     """Create the report.
 
@@ -43,9 +46,15 @@ def report_document(
         sources: files of the hands, as named by the user.
         no_leaks: reason why leaks are not available; empty if they are.
         worst_deals: most expensive deals, from `logs.contest_scores.WorstDeals`.
+        interval: interval that the page shows, but for leaks, whose intervals hold together.
     """
-    contests = [contest for result in results for contest in result.contests]
     statistics = statistics_of(counts)
+    notes: tuple[str, ...] = ()
+    if interval is ShownInterval.GUARANTEED:
+        results = [with_guaranteed_intervals(result) for result in results]
+        statistics = with_guaranteed_intervals(statistics)
+        notes = (NOTE,)
+    contests = [contest for result in results for contest in result.contests]
     names = [bot.name for bot in statistics.bots]
     overview, *tables = statistics_tables(statistics)
     sections = [Section("Winnings", winnings_charts(statistics)), _section(overview, is_open=True)]
@@ -60,7 +69,7 @@ def report_document(
     if no_leaks:
         facts.append(Fact("leaks", f"not available: {no_leaks}"))
     sentences = tuple(result.sentence for result in results)
-    return Document(title or _title(names), sentences, tuple(facts), tuple(sections))
+    return Document(title or _title(names), sentences, tuple(facts), tuple(sections), notes)
 
 
 def _big_pots(counts: HandCounts) -> list[Replay]:

@@ -7,8 +7,21 @@ import itertools
 import math
 from typing import Literal, TypeAlias
 
-Interval: TypeAlias = Literal["fixed", "any time", "none"]
-"""Kind of a contest's intervals: valid for a number of deals set in advance, or at any time; none in training."""
+Interval: TypeAlias = Literal["fixed", "guaranteed", "any time", "none"]
+"""Kind of a contest's intervals.
+
+Valid for a number of deals set in advance, the same for any distribution of winnings, or valid at any time; none in
+training.
+"""
+
+
+class ShownInterval(enum.StrEnum):
+    """Interval that ± stands for in the output of a command."""
+
+    USUAL = "95"
+    """The 95 % interval."""
+    GUARANTEED = "guaranteed"
+    """The 95 % interval that holds for any distribution of winnings."""
 
 
 class Seating(enum.StrEnum):

@@ -291,7 +291,7 @@ class ContestPlan:
                 return PlainMean((), bounds)
             case "any time":
                 return AnyTimeMean((), bounds)
-            case "fixed":
+            case "fixed" | "guaranteed":
                 return RunningMean((), bounds)
 
     @property

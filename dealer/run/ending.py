@@ -112,7 +112,7 @@ def stop_reason(rule: StopRule, verdict: Verdict | None, player: str, opponent: 
         case FixedDeals():
             return f"it has completed {count_of(rule.deals, 'deal')}."
         case IntervalWidth():
-            return f"the 95 % interval is within ± {rule.half_width_mbb:.12g} mbb/g."
+            return f"the guaranteed interval is within ± {rule.half_width_mbb:.12g} mbb/g."
         case Better():
             if verdict is Verdict.BETTER:
                 claim = f"better: {player} wins more than {rule.low_mbb:.12g}"

@@ -229,8 +229,8 @@ class RunSettings(StrictSettings):
     stop: Annotated[
         Annotated[str, AfterValidator(_stop_rule)] | None,
         "Stop rule, such as 'ci=20' or 'better:0,30'. A number stops after as many deals. 'ci=20' stops when half "
-        "the 95 % interval is 20 mbb/g. 'better:0,30' stops as soon as the first player is shown to win more than "
-        "0 or less than 30 mbb/g; 'better:0,30,0.01,0.01' also sets its two error rates.",
+        "the guaranteed interval is 20 mbb/g. 'better:0,30' stops as soon as the first player is shown to win more "
+        "than 0 or less than 30 mbb/g; 'better:0,30,0.01,0.01' also sets its two error rates.",
         Wording("RULE"),
     ] = None
     score: Annotated[

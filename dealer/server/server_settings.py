@@ -127,7 +127,7 @@ class GameSettings(StrictSettings):
 class LadderSettings(StrictSettings):
     """Matches between bots while the queue is empty: the pair with the widest interval first, until all are narrow."""
 
-    width: Annotated[float, "half the 95 % interval of every pair, in mbb/g", Interval(high=1e9, above=0)] = 20.0
+    width: Annotated[float, "half the guaranteed interval of every pair, in mbb/g", Interval(high=1e9, above=0)] = 20.0
     games: Annotated[
         tuple[str, ...] | None,
         "their names",

@@ -69,7 +69,7 @@ _EMPTY: Final = "learner?learn=false,empty=true"
 
 
 class Row(NamedTuple):
-    """Winnings of a frozen learner from one kind of opponent, in mbb/g, with half the 95 % interval over deals.
+    """Winnings of a frozen learner from one kind of opponent, in mbb/g, with half the guaranteed interval over deals.
 
     Attributes:
         opponent: in all other seats; several bots with blanks between them are one in each.
@@ -147,7 +147,7 @@ def play(name: str, opponent: str) -> Row:
     found: list[float] = []
     for scores, bounds in ((trained, (low, high)), (empty, (low, high)), (trained - empty, (low - high, high - low))):
         mean = RunningMean(scores.tolist(), bounds)
-        found += [round(mean.mean, 1), round(mean.half_width(), 1)]
+        found += [round(mean.mean, 1), round(mean.guaranteed_half_width(), 1)]
     return Row(opponent, checksum(name), len(trained), *found)
 
 

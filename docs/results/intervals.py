@@ -111,7 +111,7 @@ def simulated(game: str, deals: int, players: Sequence[str]) -> list[Row]:
             for kind, scores in (("raw", won[drawn]), ("corrected", fitted)):
                 if scores is not None:
                     mean = RunningMean(scores[:, 0].tolist(), bounds)
-                    found[kind].append((mean.mean, mean.standard_error or 0.0, mean.half_width()))
+                    found[kind].append((mean.mean, mean.standard_error or 0.0, mean.guaranteed_half_width()))
         for kind, samples in found.items():
             if samples:
                 rows.append(_row(game, len(players), kind, size, truth, samples))

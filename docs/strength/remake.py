@@ -57,7 +57,7 @@ def means() -> dict[tuple[str, str], Rate]:
                 if not row["opponent"]:
                     rate = Rate(
                         float(row["mbb_per_game"]),
-                        float(row["half_width_95"]),
+                        float(row["guaranteed_half_width"]),
                         player=row["player"],
                         opponent="the field",
                     )

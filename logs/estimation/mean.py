@@ -105,6 +105,18 @@ def _product(value: float | None, factor: float) -> float | None:
 
 
 @dataclass(frozen=True, slots=True)
+class LargestLoss:
+    """The most that a player can lose in one hand, in mbb.
+
+    Attributes:
+        is_stack: it is a whole stack, which limit games with deep stacks never take.
+    """
+
+    mbb: float
+    is_stack: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Rate(Estimate):
     """Winnings of one player from another, in mbb per game (thousandths of a big blind per hand).
 
@@ -152,6 +164,12 @@ class Rate(Estimate):
 def largest_loss(game: Game) -> int:
     """Return the most chips that a player can lose in one hand."""
     return max(possible_losses(game))
+
+
+def largest_loss_mbb(game: Game) -> LargestLoss:
+    """Return the most that a player can lose in one hand, in mbb."""
+    chips = largest_loss(game)
+    return LargestLoss(1000 * chips / game.big_blind, chips in game.stacks)
 
 
 def largest_value(game: Game) -> int:
@@ -203,7 +221,7 @@ BETS: Final = tuple(4.0**power for power in range(-6, 5))
 For a standard deviation of 0.003 to 0.5 of the range and 100 to 100,000 units, twice as many bets change no width by
 more than 5 %.
 """
-_RELATIVE_ZERO: Final = 1e-8
+RELATIVE_ZERO: Final = 1e-8
 """Standard errors below this part of the mean are rounding of equal numbers."""
 _MIN_HALF_WIDTH: Final = 1e-6
 _SLACK: Final = 1e-9
@@ -284,7 +302,7 @@ def _normal_point(tail: float) -> float:
 
 
 def units_for_half_width(half_width: float, sd: float, farther: float) -> int:
-    """Return the number of units from which the 95 % interval is at most this wide.
+    """Return the number of units from which the guaranteed interval is at most this wide.
 
     Args:
         half_width: half the interval; widths below 1e-6 count as 1e-6.
@@ -384,7 +402,7 @@ class RunningMean:
     def _varies(self) -> bool:
         """Differences of the numbers exceed rounding."""
         error = self.standard_error
-        return error is not None and error > _RELATIVE_ZERO * abs(self.mean)
+        return error is not None and error > RELATIVE_ZERO * abs(self.mean)
 
     def half_width(self, tail: float = TAIL_95) -> float | None:
         """Return half the ± 95 % interval of the mean, which is never wider than the guaranteed one.
@@ -423,9 +441,11 @@ class RunningMean:
 
     @property
     def estimate(self) -> Estimate:
-        guaranteed = self.guaranteed_half_width()
-        half_width = self.half_width() if self.bounds is None else guaranteed
-        return Estimate(self.mean, half_width, self.standard_error, guaranteed)
+        return self.estimate_at(TAIL_95)
+
+    def estimate_at(self, tail: float) -> Estimate:
+        """Return the estimate with intervals that lie on one given side of the true mean with probability `tail`."""
+        return Estimate(self.mean, self.half_width(tail), self.standard_error, self.guaranteed_half_width(tail))
 
     def rate(self, player: str, opponent: str) -> Rate | None:
         """Return the mean of scores in mbb per game with the players' names; None without a score."""

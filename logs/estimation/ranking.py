@@ -18,7 +18,16 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeAlias
 
-from logs.estimation.mean import MIN_UNITS, TAIL_95, AnyTimeMean, Bounds, Estimate, interval_half_width
+from logs.estimation.mean import (
+    MIN_UNITS,
+    RELATIVE_ZERO,
+    TAIL_95,
+    AnyTimeMean,
+    Bounds,
+    Estimate,
+    interval_half_width,
+    skewed_half_width,
+)
 
 if TYPE_CHECKING:
     import numpy as np
@@ -135,11 +144,16 @@ def mean_of_contests(
     if is_sequential:
         tail = TAIL_95 / len(columns)
         widths = [AnyTimeMean(column.tolist(), bounds).half_width(tail) or math.inf for column in columns]
-        return Estimate(mean, math.fsum(widths) / len(widths), error)
+        half_width = math.fsum(widths) / len(widths)
+        return Estimate(mean, half_width, error, half_width)
     lowest, highest = bounds
     farther = max(mean - lowest, highest - mean)
     unseen = farther * math.fsum(1 / len(column) for column in columns) / len(columns)
-    return Estimate(mean, min(farther, interval_half_width(error, unseen)), error)
+    guaranteed = min(farther, interval_half_width(error, unseen))
+    if error <= RELATIVE_ZERO * abs(mean):
+        return Estimate(mean, None, error, guaranteed)
+    half_width = skewed_half_width(error, float((shifts**3).sum()) / error**3, min_units)
+    return Estimate(mean, min(half_width, guaranteed), error, guaranteed)
 
 
 def bootstrap(

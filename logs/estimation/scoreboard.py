@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import replace
 
 from logs.estimation.mean import TAIL_95, Estimate, Rate, RunningMean
 
@@ -17,7 +16,7 @@ def opponent_of(player: str, names: Iterable[str]) -> str:
 def estimate_of_best(mean: RunningMean, players: int) -> Estimate:
     """Return a player's mean with the interval of a claim about the winner."""
     # Each player can be first by luck on one side, so that the error probabilities of all players add up.
-    return replace(mean.estimate, half_width=mean.guaranteed_half_width(2 * TAIL_95 / players))
+    return mean.estimate_at(2 * TAIL_95 / players)
 
 
 class Scoreboard:

@@ -1,7 +1,7 @@
 """Rules that stop a match, the monitor that applies a rule, and the sequential test of ``better:``.
 
     10000                  after 10,000 deals
-    ci=20                  when half the 95 % interval is at most 20 mbb/g
+    ci=20                  when half the guaranteed interval is at most 20 mbb/g
     better:0,30            when it is clear that the first player wins more than 0 mbb/g, or less than 30
     better:0,30,0.01,0.05  the same with these error rates (default 0.05 each)
 
@@ -321,7 +321,7 @@ class FixedDeals:
 
 @dataclass(frozen=True, slots=True)
 class IntervalWidth:
-    """Stop when half the 95 % interval of the first player's score is at most this wide, in mbb per hand.
+    """Stop when half the guaranteed interval of the first player's score is at most this wide, in mbb per hand.
 
     The sequential fixed-width interval of Chow & Robbins (1965), "On the asymptotic theory of fixed-width sequential
     confidence intervals for the mean", Annals of Mathematical Statistics 36. The moment to stop depends on the spread

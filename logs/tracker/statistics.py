@@ -33,7 +33,7 @@ from logs.tracker.hand_counts import (
 )
 from logs.tracker.hand_facts import FREQUENCIES, MOVES, ROUNDS, Place
 
-SCHEMA_VERSION: Final = 1
+SCHEMA_VERSION: Final = 2
 
 _Parts: TypeAlias = Sequence[tuple[GameCounts, NDArray[np.float64], NDArray[np.int64]]]
 """Game, sums and counters of one bot in one position of one game."""
@@ -213,6 +213,7 @@ class CurvePoint(_Frozen):
     no_showdown: float
     adjusted: float | None = Field(description="all-in hands at their expectation; null without any")
     half_width_95: float | None = Field(description="of net, over deals; null with too few of them")
+    guaranteed_half_width: float | None = Field(description="of net, over deals; null with too few of them")
 
 
 class BotStatistics(PlayStatistics):
@@ -462,11 +463,13 @@ def _bounds(games: Sequence[GameCounts]) -> Bounds | None:
 
 def _point(sums: NDArray[np.float64], play: PlayStatistics, bounds: Bounds | None) -> CurvePoint:
     hands, net, showdown, expected = sums[[Sum.HANDS, Sum.NET, Sum.SHOWDOWN, Sum.EXPECTED]].tolist()
+    interval = _winnings(sums, Sum.NET, bounds).times(hands / 1000)
     return CurvePoint(
         hands=hands,
         net=net,
         showdown=showdown,
         no_showdown=net - showdown,
         adjusted=None if play.adjusted is None else expected,
-        half_width_95=_winnings(sums, Sum.NET, bounds).times(hands / 1000).half_width,
+        half_width_95=interval.half_width,
+        guaranteed_half_width=interval.guaranteed_half_width,
     )

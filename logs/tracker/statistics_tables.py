@@ -88,8 +88,13 @@ def _row(bot: BotStatistics, play: PlayStatistics, position: str) -> dict[str, C
 def _columns(key: str, value: object) -> dict[str, Cell]:
     """Return the columns of one figure: plain numbers, per cent for frequencies."""
     match value:
-        case Estimate(mean, half_width, error):
-            return {key: mean, f"{key}_half_width_95": half_width, f"{key}_standard_error": error}
+        case Estimate(mean, half_width, error, guaranteed_half_width):
+            return {
+                key: mean,
+                f"{key}_half_width_95": half_width,
+                f"{key}_standard_error": error,
+                f"{key}_guaranteed_half_width": guaranteed_half_width,
+            }
         case Frequency():
             return {key: value.percent, f"{key}_times": value.times, f"{key}_chances": value.chances}
         case Factor():
@@ -138,7 +143,7 @@ def statistics_document(statistics: Statistics, *, is_whole: bool) -> Document:
     tables = statistics_tables(statistics)
     notes = []
     if any(bot.mbb_per_game.half_width is None for bot in statistics.bots):
-        notes.append("Winnings without ± are of too few deals for an interval.")
+        notes.append("Winnings without ± are of too few deals for an interval, or the same in all deals.")
     if is_whole:
         notes.append("arena stats --help defines the statistics.")
     else:
@@ -284,7 +289,9 @@ def _column(key: str, rank: int = 0) -> Column:
 # ---- charts
 
 
-_START: Final = CurvePoint(hands=0, net=0, showdown=0, no_showdown=0, adjusted=0, half_width_95=None)
+_START: Final = CurvePoint(
+    hands=0, net=0, showdown=0, no_showdown=0, adjusted=0, half_width_95=None, guaranteed_half_width=None
+)
 
 
 def winnings_charts(statistics: Statistics) -> tuple[Chart, ...]:

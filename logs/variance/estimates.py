@@ -14,7 +14,7 @@ from engine.text import clean
 from logs.document import NAME, Column, Document, Section, Table, Value
 from logs.estimation import Estimate
 
-SCHEMA_VERSION: Final = 1
+SCHEMA_VERSION: Final = 2
 
 Text: TypeAlias = Annotated[str, PlainSerializer(clean, return_type=str, when_used="json")]
 """Text that may contain bytes that are not UTF-8, which JSON has as U+FFFD."""
@@ -49,6 +49,9 @@ class WinRateEstimate(_Frozen):
     is_fitted: bool = Field(description="whether the weights of the corrections were fitted, each on other deals")
     mbb_per_game: float
     half_width_95: float | None = Field(description="half the 95 % interval over deals; null with too few deals")
+    guaranteed_half_width: float | None = Field(
+        default=None, description="half the guaranteed interval over deals; null with too few deals"
+    )
     standard_error: float | None = Field(description="of mbb_per_game; null for fewer than two deals")
     hands: int
     deals: int = Field(description="the units of the interval")

@@ -16,6 +16,7 @@ from dealer.run.run_settings import validated
 from logs.estimation import Rate
 from protocol import find_game
 from tests.dealer.helpers import ROOT
+from tests.dealer.results_of import won_by
 from tests.scripts import script
 
 pytestmark = pytest.mark.slow
@@ -29,7 +30,9 @@ FOOTPRINT = script("strength/footprint.py")
 
 
 def _shown(row: dict[str, str]) -> str:
-    rate = Rate(float(row["mbb_per_game"]), float(row["half_width_95"]), player=row["player"], opponent=row["opponent"])
+    rate = Rate(
+        float(row["mbb_per_game"]), float(row["guaranteed_half_width"]), player=row["player"], opponent=row["opponent"]
+    )
     return rate.text().removesuffix(" mbb/g")
 
 
@@ -70,8 +73,9 @@ def test_a_pair_of_the_tournament_can_be_played_again(game: str) -> None:
     result = play(game, [player, opponent], deals=config.deals, seed=config.seed, in_process=True)
     with (FOLDER / f"{game}.csv").open(encoding="utf-8", newline="") as file:
         (row,) = [row for row in csv.DictReader(file) if (row["player"], row["opponent"]) == (player, opponent)]
-    found = result.players[0]
-    assert (f"{found.mbb_per_game:.4f}", f"{found.half_width_95:.4f}") == (row["mbb_per_game"], row["half_width_95"])
+    won = won_by(result.players[0]).raw
+    figures = (f"{won.mean:.4f}", f"{won.guaranteed_half_width:.4f}")
+    assert figures == (row["mbb_per_game"], row["guaranteed_half_width"])
 
 
 def test_the_fields_are_those_of_the_results() -> None:

@@ -26,6 +26,7 @@ from bots.sdk.options import NO_DEFAULT, Option, Wording, options_of
 from dealer.cli.shell.completion import COMPLETERS
 from dealer.cli.shell.console import Terminal, abort
 from dealer.errors import ConfigError
+from dealer.run.choices import ShownInterval
 
 if TYPE_CHECKING:
     from logs.formats.export_format import ExportWarning
@@ -35,6 +36,11 @@ TypedOptions: TypeAlias = dict[str, Any]
 _OUTPUT: Final = "Output"
 Out: TypeAlias = Annotated[
     Path | None, "New or empty folder for logs and results.", Wording(group=_OUTPUT, otherwise="a new one in runs/")
+]
+IntervalOption: TypeAlias = Annotated[
+    ShownInterval,
+    "Interval behind ±: 95 (%), or guaranteed, which holds for any distribution of winnings.",
+    Wording(group=_OUTPUT, is_rare=True),
 ]
 Quiet: TypeAlias = Annotated[bool, "Print the result as a sentence only.", Wording(flags="-q", group=_OUTPUT)]
 JsonOutput: TypeAlias = Annotated[
@@ -95,6 +101,7 @@ class RunOptions:
         Wording("FILE"),
     ] = None
     out: Out = None
+    interval: IntervalOption = ShownInterval.USUAL
     quiet: Quiet = False
     as_json: JsonOutput = False
     junit: Junit = None

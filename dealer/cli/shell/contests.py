@@ -150,7 +150,7 @@ def play_and_show(
         result = runner.run(_play(run, line, cluster, watch))
     for sentence in (*run.warnings, *run.unwritten):
         terminal.note(sentence)
-    document = result_document(result, is_verbose=options.verbose)
+    document = result_document(result, is_verbose=options.verbose, interval=options.interval)
     show_document(terminal, document, as_json=options.as_json, quiet=options.quiet)
     if options.junit is not None:
         write_file(options.junit, junit_report(result))

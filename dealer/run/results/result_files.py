@@ -1,4 +1,4 @@
-"""Read ``result.json`` and kept standings, also those of schema version 2."""
+"""Read ``result.json`` and kept standings, also those of schema versions 2 and 3."""
 
 from __future__ import annotations
 
@@ -23,7 +23,9 @@ from dealer.run.run_settings import problem_in_words
 from engine.errors import quoted
 
 _FLAT_VERSION: Final = 2
-"""Version in which estimates were fields of players, cells and standings, see `_upgraded`."""
+"""Version in which estimates were fields of players, cells and standings, see `_nested_estimates`."""
+_ONE_INTERVAL_VERSION: Final = 3
+"""Version in which the 95 % interval was the guaranteed one, see `_with_guaranteed_intervals`."""
 
 
 def read_result(source: Path) -> AnyResult:
@@ -54,12 +56,14 @@ def read_result(source: Path) -> AnyResult:
     if not isinstance(data, dict) or "schema_version" not in data:
         raise ResultError(path, "not a result, because it names no schema_version")
     if data["schema_version"] == _FLAT_VERSION:
-        data = _upgraded(data)
+        data = _nested_estimates(data)
+    if data["schema_version"] == _ONE_INTERVAL_VERSION:
+        data = _with_guaranteed_intervals(data)
     if data["schema_version"] != SCHEMA_VERSION:
         version = quoted(data["schema_version"])
         raise ResultError(
             path,
-            f"it has schema version {version}, but this program reads versions {_FLAT_VERSION} and {SCHEMA_VERSION}",
+            f"it has schema version {version}, but this program reads versions {_FLAT_VERSION} to {SCHEMA_VERSION}",
         )
     try:
         kind = TournamentResult if data.get("kind") == "tournament" else ContestResult
@@ -83,7 +87,26 @@ def read_standings(text: str) -> GameStandings:
     Raises:
         ValidationError: the text is not that of standings.
     """
-    return GameStandings.model_validate(_upgraded_standings(json.loads(text)))
+    data = _upgraded_standings(json.loads(text))
+    if '"guaranteed_half_width"' not in text:
+        data = _with_guaranteed_intervals(data)
+    return GameStandings.model_validate(data)
+
+
+def _with_guaranteed_intervals(value: Any) -> Any:
+    """Convert a part of a result of version 3, whose intervals hold for any distribution of winnings."""
+    if isinstance(value, list):
+        return [_with_guaranteed_intervals(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    upgraded = {name: _with_guaranteed_intervals(item) for name, item in value.items()}
+    if "half_width_95" in upgraded:
+        upgraded["guaranteed_half_width"] = upgraded["half_width_95"]
+    if upgraded.get("interval") == "fixed":
+        upgraded["interval"] = "guaranteed"
+    if upgraded.get("schema_version") == _ONE_INTERVAL_VERSION:
+        upgraded["schema_version"] = SCHEMA_VERSION
+    return upgraded
 
 
 # ---- version 2, in which estimates were fields of players, cells and standings
@@ -91,14 +114,14 @@ def read_standings(text: str) -> GameStandings:
 # Values of a wrong type are left as they are, so that validation names them.
 
 
-def _upgraded(data: dict[str, Any]) -> dict[str, Any]:
-    """Convert a result of version 2."""
-    upgraded = data | {"schema_version": SCHEMA_VERSION}
+def _nested_estimates(data: dict[str, Any]) -> dict[str, Any]:
+    """Convert a result of version 2 to version 3."""
+    upgraded = data | {"schema_version": _ONE_INTERVAL_VERSION}
     if isinstance(data.get("players"), list) and data.get("kind") != "tournament":
         upgraded["players"] = [_upgraded_player(player) for player in data["players"]]
     if isinstance(data.get("contests"), list):
         upgraded["contests"] = [
-            _upgraded(contest) if isinstance(contest, dict) else contest for contest in data["contests"]
+            _nested_estimates(contest) if isinstance(contest, dict) else contest for contest in data["contests"]
         ]
     if isinstance(data.get("standings"), list):
         upgraded["standings"] = [_upgraded_standings(standings) for standings in data["standings"]]

@@ -14,12 +14,13 @@ from dealer.run.ending import Outcome
 from dealer.run.results import ContestResult, PlayerResult, TrainingReport, public_sentence
 from engine import Game
 from engine.text import capitalized, count_of, listed
-from logs.estimation import MIN_UNITS, Estimate, IntervalWidth, Monitor, Rate, score_bounds
+from logs.estimation import MIN_UNITS, Estimate, IntervalWidth, LargestLoss, Monitor, Rate, score_bounds
 from protocol.game_definition import short_name
 
 _LEVEL_CHIPS = 1e-6
 """Chips of equal players differ by less than this, because of rounding in split pots."""
 _CORRECTED = "without the luck of the cards"
+_NUMBERS = ("one", "two", "three")
 _MANY_DEALS = 10_000
 """A stop rule that needs at least this many deals is explained."""
 _SPREAD_OF_ONE_SEATING = 0.7
@@ -44,7 +45,7 @@ def contest_sentence(result: ContestResult, *, shows_output: bool = True) -> str
         rate = str(result.rate())
         if result.score is not Score.RAW:
             rate = f"{result.corrected_rate()}, {_CORRECTED}"
-        return f"{capitalized(reason.rstrip('.'))}, known after {deals}: {rate} (95 %)."
+        return f"{capitalized(reason.rstrip('.'))}, known after {deals}: {rate} ({_level(result.interval)})."
     sentences = [_comparison(result, deals)]
     sentences += [_training_sentence(report) for report in result.training]
     if result.outcome is Outcome.STOPPED:
@@ -63,15 +64,19 @@ def _comparison(result: ContestResult, deals: str) -> str:
         corrected = _rate_of_best(result, leader, leader.won.corrected_best)
         if _decides(corrected):
             won = result.rate(leader.name)
+            measured = _measured(corrected, len(result.players), result.interval)
             return (
-                f"{_beats(corrected, len(result.players))}, {_CORRECTED}, over {deals}. "
-                f"The chips alone do not decide: {won}{_level(won)}."
+                f"{corrected.player} beats {corrected.opponent} by {measured}, {_CORRECTED}, over {deals}."
+                f"{_guarantee(corrected, result.hands_counted, result.largest_loss)} "
+                f"The chips alone do not decide: {won}{_level_of(won, result.interval)}."
             )
     players = sorted(result.players, key=lambda player: -player.chips)
     standing = Standing(
         chips={player.name: player.chips for player in players},
         lead=chips,
         deals=result.duplicates,
+        hands=result.hands_counted,
+        largest_loss=result.largest_loss,
         played=deals,
         interval=result.interval,
         is_over=True,
@@ -79,7 +84,8 @@ def _comparison(result: ContestResult, deals: str) -> str:
     corrected_rate = result.corrected_rate(best.name)
     if corrected_rate is None:
         return standing.sentence()
-    return f"{standing.sentence()} {_CORRECTED.capitalize()}: {corrected_rate}{_level(corrected_rate)}."
+    level = _level_of(corrected_rate, result.interval)
+    return f"{standing.sentence()} {_CORRECTED.capitalize()}: {corrected_rate}{level}."
 
 
 def _rate_of_best(result: ContestResult, player: PlayerResult, estimate: Estimate | None) -> Rate:
@@ -96,18 +102,40 @@ def _decides(rate: Rate) -> bool:
     return rate.low is not None and rate.low > 0
 
 
-def _beats(rate: Rate, players: int) -> str:
-    return f"{rate.player} beats {rate.opponent} by {_measured(rate, players)}"
-
-
-def _measured(rate: Rate, players: int) -> str:
+def _measured(rate: Rate, players: int, interval: Interval) -> str:
     # The interval is wider for a player who was chosen because it is ahead of several.
-    level = "95 %" if players == 2 else f"95 %, as the best of {players}"
+    level = _level(interval) if players == 2 else f"{_level(interval)}, as the best of {players}"
     return f"{rate.text(has_plus=False)} ({level})"
 
 
-def _level(rate: Rate | None) -> str:
-    return "" if rate is None or rate.half_width is None else " (95 %)"
+def _level(interval: Interval) -> str:
+    return "95 %, guaranteed" if interval == "guaranteed" else "95 %"
+
+
+def _level_of(rate: Rate | None, interval: Interval) -> str:
+    return "" if rate is None or rate.half_width is None else f" ({_level(interval)})"
+
+
+def _guarantee(lead: Rate, hands: int, largest_loss: LargestLoss | None) -> str:
+    """Compose the sentence about the guaranteed interval; empty if it excludes 0, too, or is unknown.
+
+    Args:
+        lead: rate of a leader whose 95 % interval excludes 0 or does not exist.
+        hands: number of hands of the rate.
+    """
+    half_width = lead.guaranteed_half_width
+    if half_width is None or not 0 < lead.mean <= half_width:
+        return ""
+    sentence = f"For any distribution of winnings: ± {half_width:,.0f}"
+    if largest_loss is not None:
+        # With so many more hands, each lost at the largest loss, the player would be behind.
+        losses = math.floor(lead.mean * hands / largest_loss.mbb) + 1
+        if losses <= len(_NUMBERS):
+            loss = "unseen lost stack" if largest_loss.is_stack else "unseen largest loss"
+            if losses > 1:
+                loss += "s" if largest_loss.is_stack else "es"
+            sentence += f"; {_NUMBERS[losses - 1]} {loss} could still turn it"
+    return f" {sentence}."
 
 
 def played_text(deals: int, seatings: int, game: str = "") -> str:
@@ -132,6 +160,8 @@ class Standing:
         chips: net chips by player.
         lead: winnings of a player with the most chips, with the interval of a claim about the winner.
         deals: number of complete deals.
+        hands: their number of hands.
+        largest_loss: the most that a player can lose in one hand, if known.
         played: these deals in words, see `played_text`.
         interval: kind of the interval of `lead`.
         is_over: whether no more deals will be played.
@@ -140,6 +170,8 @@ class Standing:
     chips: Mapping[str, float]
     lead: Rate
     deals: int
+    hands: int
+    largest_loss: LargestLoss | None
     played: str
     interval: Interval
     is_over: bool
@@ -158,13 +190,19 @@ class Standing:
         if self.interval == "none":
             return f"{ahead}, in training (no interval, because the learning player changes from hand to hand)."
         if lead.half_width is None:
-            return f"{ahead}, too few for an interval (at least {MIN_UNITS} are needed)."
-        measured = _measured(lead, len(self.chips))
+            if self.deals < MIN_UNITS:
+                return f"{ahead}, too few for an interval (at least {MIN_UNITS} are needed)."
+            guarantee = ""
+            if self.is_over and not is_level:
+                guarantee = _guarantee(lead, self.hands, self.largest_loss)
+            return f"{ahead}, with the same score in all deals.{guarantee}"
+        measured = _measured(lead, len(self.chips), self.interval)
         if is_level:
             return f"{ahead}: {measured}."
         # An interval for a fixed number of deals proves nothing before all of them are played.
         if _decides(lead) and (self.is_over or self.interval == "any time"):
-            return f"{_beats(lead, len(self.chips))} over {self.played}."
+            sentence = f"{lead.player} beats {lead.opponent} by {measured} over {self.played}."
+            return sentence + _guarantee(lead, self.hands, self.largest_loss)
         ahead = f"{lead.player} is ahead of {lead.opponent} by {measured} after {self.played}"
         if not self.is_over:
             return f"{ahead}."

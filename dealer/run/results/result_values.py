@@ -29,10 +29,10 @@ from dealer.match.ending_sentences import UNKNOWN_CAUSE, failure_sentence
 from dealer.run.choices import Format, Interval, Score, Seating
 from dealer.run.ending import Outcome
 from engine.text import clean
-from logs.estimation import Estimate, Rate, Verdict, opponent_of
+from logs.estimation import Estimate, LargestLoss, Rate, Verdict, opponent_of
 from logs.variance.estimates import GameEstimates, Text
 
-SCHEMA_VERSION: Final = 3
+SCHEMA_VERSION: Final = 4
 _MAX_LINE_BYTES = 200
 """Length to which a player's line is cut. Sentences quote less of it."""
 
@@ -50,6 +50,9 @@ class EstimateData(_Frozen):
     )
     standard_error: float | None = Field(
         None, description="standard error of mean; null for fewer than two deals, in training, and in files without it"
+    )
+    guaranteed_half_width: float | None = Field(
+        None, description="half the 95 % interval of mean for any distribution of winnings; null as half_width_95"
     )
 
 
@@ -70,11 +73,16 @@ class _AsEstimateData:
         if isinstance(value, Estimate):
             return value
         data = handler(value)
-        return Estimate(data.mean, data.half_width_95, data.standard_error)
+        return Estimate(data.mean, data.half_width_95, data.standard_error, data.guaranteed_half_width)
 
     @staticmethod
     def _write(estimate: Estimate) -> EstimateData:
-        return EstimateData(mean=estimate.mean, half_width_95=estimate.half_width, standard_error=estimate.error)
+        return EstimateData(
+            mean=estimate.mean,
+            half_width_95=estimate.half_width,
+            standard_error=estimate.error,
+            guaranteed_half_width=estimate.guaranteed_half_width,
+        )
 
 
 JsonEstimate: TypeAlias = Annotated[Estimate, _AsEstimateData]
@@ -106,10 +114,11 @@ def winnings_columns(won: Winnings | None) -> dict[str, float | None]:
 
 
 def _estimate_columns(prefix: str, estimate: Estimate | None) -> dict[str, float | None]:
-    mean = half_width = error = None
+    figures: tuple[float | None, ...] = (None, None, None, None)
     if estimate is not None:
-        mean, half_width, error = estimate.mean, estimate.half_width, estimate.error
-    return {f"{prefix}mbb_per_game": mean, f"{prefix}half_width_95": half_width, f"{prefix}standard_error": error}
+        figures = estimate.mean, estimate.half_width, estimate.error, estimate.guaranteed_half_width
+    names = ("mbb_per_game", "half_width_95", "standard_error", "guaranteed_half_width")
+    return {f"{prefix}{name}": figure for name, figure in zip(names, figures, strict=True)}
 
 
 def _frame(rows: list[dict[str, Any]]) -> Any:
@@ -320,8 +329,11 @@ class ContestResult(_Frozen):
     score: Score = Field(Score.RAW, description="the scores that the stop rule used")
     verdict: Verdict | None = Field(description="of a sequential test, about the first player")
     interval: Interval = Field(
-        description="intervals hold for a number of deals set beforehand (fixed), or at every moment (any time); "
-        "none in training"
+        description="half_width_95 holds for a number of deals set beforehand (fixed), the same for any distribution "
+        "of winnings (guaranteed, in files of older versions), or at every moment (any time); none in training"
+    )
+    largest_loss: LargestLoss | None = Field(
+        None, description="most that a player can lose in a hand, in mbb; null in files of older versions"
     )
     seconds: float = Field(description="wall time of the last run, without earlier interrupted ones")
     hands_per_second: float = Field(description="of the last run")

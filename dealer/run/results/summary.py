@@ -40,6 +40,7 @@ from logs.estimation import (
     RunningMean,
     Scoreboard,
     estimate_of_best,
+    largest_loss_mbb,
     ranking,
 )
 from protocol.game_definition import short_name
@@ -72,6 +73,7 @@ def contest_result(contest: Contest, *, resume: str | None) -> ContestResult:
         score=Score.CORRECTED if plan.run.score is Score.CORRECTED else Score.RAW,
         verdict=contest.monitor.verdict,
         interval=plan.interval,
+        largest_loss=largest_loss_mbb(plan.game),
         seconds=contest.seconds,
         hands_per_second=hands / contest.seconds if contest.seconds else 0.0,
         folder=str(plan.record.folder),
@@ -347,7 +349,7 @@ def first_places(standings: GameStandings) -> str:
         sentence = f"{best[0]} in {game} by total bankroll{best[1]} and by instant run-off{survivors[1]}."
     else:
         sentence = f"In {game} {best[0]} by total bankroll{best[1]}, {' by instant run-off'.join(survivors)}."
-    if any(won.raw.half_width is None for won in standings.won.values()):
+    if any(won.raw.guaranteed_half_width is None for won in standings.won.values()):
         sentence += f" This is no evidence of strength: at least {MIN_UNITS} deals per contest are needed."
     return sentence
 

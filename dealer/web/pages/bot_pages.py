@@ -123,7 +123,7 @@ def _rating_chart(server: ServerParts, versions: Sequence[Bot], ratings: Mapping
     if not series:
         return None
     return Chart(
-        "Rating with its 95 % interval",
+        "Rating with its guaranteed 95 % interval",
         Axis("deals played"),
         Axis("rating", "mbb/g"),
         tuple(series),

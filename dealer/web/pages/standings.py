@@ -47,7 +47,9 @@ _RUNS_ON_FRONT: Final = 8
 _EVENTS_ON_FRONT: Final = 3
 _TABLES_ON_FRONT: Final = 4
 _RATING: Final = "expected winnings against the average of the comparable bots"
-_RATING_NOTE: Final = f"The rating is the {_RATING}, in mbb/g with its 95 % interval. Provisional: based on few deals."
+_RATING_NOTE: Final = (
+    f"The rating is the {_RATING}, in mbb/g with its guaranteed 95 % interval. Provisional: based on few deals."
+)
 _LADDER_ONLY: Final = "Only contests of the server's ladder count. It plays them while no request waits."
 _COUNTED_CONTESTS: Final = (
     "A contest counts if bots of different users play it in every seating, with cards that the server draws. Request "
@@ -331,7 +333,7 @@ def _tables(
     names = {version: _find_bot_name(server, version) for version in versions}
     title = "Tables"
     sentences = []
-    note = "Winnings of each bot from the others at a table, in mbb/g with the 95 % interval."
+    note = "Winnings of each bot from the others at a table, in mbb/g with the guaranteed 95 % interval."
     if pair_score is not None:
         name = names[pair_score.version]
         rate = make_rate(pair_score, name, "the others")

@@ -57,7 +57,7 @@ from logs.document import (
     Value,
 )
 from logs.errors import LogsError, NoSuchHandError
-from logs.estimation import Estimate, Rate
+from logs.estimation import Estimate, Rate, largest_loss_mbb
 from logs.estimation.mean import chips_text
 from logs.hand_view import Acted, Dealt, HandView, live_views, views_of
 from logs.poker_table.faces import with_symbols
@@ -313,6 +313,8 @@ def _make_standing(contest: WatchedContest, played: str, *, is_over: bool) -> St
         chips={name: scores.chips(name) for name in ranked},
         lead=scores.rate_of_best(ranked[0]),
         deals=scores.deals,
+        hands=scores.hands,
+        largest_loss=largest_loss_mbb(scores.game),
         played=played,
         interval=contest.interval,
         is_over=is_over,

@@ -65,7 +65,7 @@ def test_json_is_the_only_output(arena_here: Arena, tmp_path: Path) -> None:
     assert ran.code == 0
     assert ran.err == ""
     result = json.loads(ran.out)
-    assert result["schema_version"] == 3
+    assert result["schema_version"] == 4
     assert (result["outcome"], result["hands_played"], result["seed"]) == ("finished", 20, 7)
     assert [player["name"] for player in result["players"]] == ["calling", "raising"]
     assert json.loads((tmp_path / "x" / "y" / "result.json").read_text()) == result

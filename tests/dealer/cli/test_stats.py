@@ -148,7 +148,7 @@ def test_result_of_a_later_version_is_left_out(arena_here: Arena, run: Path) -> 
     (run / "result.json").write_text('{"schema_version": 99}')
     ran = arena_here("report", "run")
     assert ran.code == 0
-    assert "it has schema version 99, but this program reads versions 2 and 3; the page uses only the logs" in ran.err
+    assert "it has schema version 99, but this program reads versions 2 to 4; the page uses only the logs" in ran.err
     page = (run / "report.html").read_text("utf-8")
     assert "Faults and thinking times" not in page
     assert "<h1>raising · random</h1>" in page

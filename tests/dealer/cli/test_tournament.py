@@ -143,8 +143,8 @@ def test_crosstable_in_every_format(arena_here: Arena, tmp_path: Path) -> None:
         assert max(map(len, lines)) <= width
     lines = arena_here("crosstable", "t", "--format", "csv").out.splitlines()
     assert lines[0] == (
-        "game,player,opponent,mbb_per_game,half_width_95,standard_error,"
-        "corrected_mbb_per_game,corrected_half_width_95,corrected_standard_error,hands"
+        "game,player,opponent,mbb_per_game,half_width_95,standard_error,guaranteed_half_width,"
+        "corrected_mbb_per_game,corrected_half_width_95,corrected_standard_error,corrected_guaranteed_half_width,hands"
     )
     assert len(lines) == 1 + 2 * 9
     arena_here("play", "kuhn", "-n", "2", "-q", "--in-process", "--out", "p")
@@ -184,12 +184,12 @@ def test_gate_without_a_verdict_exits_with_2(
     ran = arena_here("gate", str(run), "--min-mbb", "0", "--junit", "no/such/folder.xml")
     assert (ran.code, ran.sentence) == (2, "cannot write no/such/folder.xml: No such file or directory")
     data = json.loads((run / "result.json").read_text())
-    for version in (4, "two", None):
+    for version in (5, "two", None):
         (tmp_path / "later.json").write_text(json.dumps(data | {"schema_version": version}))
         ran = arena_here("gate", "later.json", "--min-mbb", "0")
         assert (ran.code, ran.sentence) == (
             2,
-            f"later.json: it has schema version {version!r}, but this program reads versions 2 and 3",
+            f"later.json: it has schema version {version!r}, but this program reads versions 2 to 4",
         )
     (tmp_path / "part.json").write_text(json.dumps({key: data[key] for key in data if key != "seed"}))
     assert arena_here("gate", "part.json", "--min-mbb", "0").sentence == (
@@ -227,7 +227,7 @@ def test_gate_without_a_result_is_refused(arena_here: Arena, tmp_path: Path) -> 
     assert "not valid JSON" in arena_here("gate", "x.json", "--min-mbb", "0").sentence
     (tmp_path / "y.json").write_text('{"schema_version": 1}')
     assert (
-        "it has schema version 1, but this program reads versions 2 and 3"
+        "it has schema version 1, but this program reads versions 2 to 4"
         in arena_here("gate", "y.json", "--min-mbb", "0").sentence
     )
 

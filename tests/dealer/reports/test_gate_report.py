@@ -1,4 +1,4 @@
-"""The verdict for a build: all of the interval on one side of the bound."""
+"""The verdict for a build: all of the guaranteed interval on one side of the bound."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from tests.dealer.results_of import contest, player, winnings
     ],
 )
 def test_the_interval_decides(mean: float | None, half: float | None, bound: float, verdict: str) -> None:
-    won = None if mean is None else winnings(Estimate(mean, half))
+    won = None if mean is None else winnings(Estimate(mean, 1.0, 1.0, half))
     result = contest(player("A", won=won), player("B"))
     judgement = judge(result, "A", bound)
     assert judgement.sentences[0].startswith(f"{verdict}: A over B: ")
@@ -31,11 +31,11 @@ def test_the_interval_decides(mean: float | None, half: float | None, bound: flo
 
 
 def test_any_player_can_be_judged_against_the_table() -> None:
-    result = contest(player("A"), player("B", won=winnings(Estimate(99.0, 10.0, 5.0))), player("C"))
+    result = contest(player("A"), player("B", won=winnings(Estimate(99.0, 9.0, 5.0, 10.0))), player("C"))
     assert json_data(judge(result, "B", 80.0)) == {
         "schema_version": 1,
         "verdict": "passed",
-        "sentence": "B over the table: +99.0 ± 10.0 mbb/g (95 %), at least +80 mbb/g.",
+        "sentence": "B over the table: +99.0 ± 10.0 mbb/g (95 %, guaranteed), at least +80 mbb/g.",
         "player": "B",
         "opponent": "the table",
         "min_mbb": 80.0,
@@ -52,7 +52,7 @@ def test_nobody_else_is_judged() -> None:
 
 
 def test_a_judgement_as_a_test_case() -> None:
-    result = contest(player("A", won=winnings(Estimate(-50.0, 10.0))), player("B"))
+    result = contest(player("A", won=winnings(Estimate(-50.0, 9.0, 4.0, 10.0))), player("B"))
     failed = judge(result, "A", 0.0)
     case = gate_case(failed)
     assert (case.name, f"failed: {case.result[0].text}") == ("A wins at least 0 mbb/g", *failed.sentences)

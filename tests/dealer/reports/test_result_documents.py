@@ -34,7 +34,7 @@ def _markdown(standings: GameStandings) -> list[str]:
 def test_markdown_shows_crosstable_and_rankings() -> None:
     lines = _markdown(_standings())
     assert lines[:2] == ["|  | a_1 | C | B\\|2 | mean |", "| --- | ---: | ---: | ---: | ---: |"]
-    assert lines[2].startswith("| a_1 |  | +0 ± 18 | +100 ± ")
+    assert lines[2].startswith("| a_1 |  | +0 | +100 ± ")
     assert lines[5:7] == [
         "| place | total bankroll | share | place | instant run-off | share |",
         "| ---: | --- | ---: | ---: | --- | ---: |",
@@ -53,7 +53,7 @@ def test_a_bot_without_a_finished_contest_stays_in_the_table() -> None:
     unfinished = _standings().model_copy(update={"unfinished": ["C", "D"]})
     lines = _markdown(unfinished)
     assert lines[0] == "|  | a_1 | C | B\\|2 | D | mean |"
-    assert lines[3].startswith("| C (unfinished) | +0 ± 18 |  | +50 ± ")
+    assert lines[3].startswith("| C (unfinished) | +0 |  | +50 ± ")
     assert lines[5] == "| D (unfinished) |  |  |  |  |  |"
     assert [line.count("D") for line in lines[6:]] == [0] * 5
     assert "D" not in csv_text(pairs_table([unfinished]))
@@ -68,7 +68,8 @@ def test_a_row_for_every_pair_and_every_mean() -> None:
     ]
     (cell,) = [row for row in rows if (row["player"], row["opponent"]) == ("B|2", "a_1")]
     assert (cell["game"], float(cell["mbb_per_game"]), cell["hands"]) == ("limit", -100.0, "400")
-    assert 9.7 < float(cell["half_width_95"]) < 25
+    assert 9.7 < float(cell["half_width_95"]) < 10
+    assert 10 < float(cell["guaranteed_half_width"]) < 25
     assert float(cell["standard_error"]) == pytest.approx(70 / 199**0.5)
     assert cell["corrected_mbb_per_game"] == ""
 
@@ -85,7 +86,7 @@ def test_figures_without_luck_are_shown_where_all_contests_have_them() -> None:
     table = crosstable(standings)
     ((_, _, cell, mean), _) = table.rows
     assert isinstance(cell, Rate)
-    assert (cell.player, cell.opponent, text_of(cell, "+,.0f")) == ("A", "B", "+20 ± 19")
+    assert (cell.player, cell.opponent, text_of(cell, "+,.0f")) == ("A", "B", "+20 ± 1")
     assert cell.error == pytest.approx(10 / 199**0.5)
     assert isinstance(mean, Rate)
     assert mean.opponent == "the field"

@@ -91,11 +91,13 @@ def test_equal_players_are_level_in_every_duplicate(tmp_path: Path, game: str, p
     assert [won_by(player).raw.mean for player in result.players] == [0.0, 0.0]
     # Nothing but draws was seen, and that is no proof: 3.7 losses of everything in 200 deals would not surprise.
     _, highest = score_bounds(find_game(game)[1])
-    assert [won_by(player).raw.half_width for player in result.players] == pytest.approx(
+    assert [won_by(player).raw.half_width for player in result.players] == [None, None]
+    assert [won_by(player).raw.guaranteed_half_width for player in result.players] == pytest.approx(
         [highest * 3.689 / 200] * 2, rel=1e-3
     )
     assert (result.duplicates, result.hands_counted) == (200, 400)
     assert result.sentence.startswith("A and B are level")
+    assert result.sentence.endswith(", with the same score in all deals.")
 
 
 @pytest.mark.parametrize(("seating", "seatings"), [(Seating.ROTATIONS, 3), (Seating.PERMUTATIONS, 6)])
@@ -271,7 +273,8 @@ def test_stop_rule_on_corrected_scores_stops_sooner(tmp_path: Path, stop: str) -
     assert corrected is not None
     if stop.startswith("ci"):
         assert result.duplicates < raw.duplicates
-        assert corrected.half_width <= 100 < won_by(result.players[0]).raw.half_width  # type: ignore[operator]
+        raw_half_width = won_by(result.players[0]).raw.guaranteed_half_width
+        assert corrected.guaranteed_half_width <= 100 < raw_half_width  # type: ignore[operator]
     assert "ithout the luck of the cards" in result.sentence
     (log_a, log_b) = sorted((tmp_path / "whole").glob("*.log"))
     correction = ChanceCorrection(find_game("leduc")[1])

@@ -84,7 +84,7 @@ def test_standings_are_made_of_these_means() -> None:
     (cell,) = [cell for cell in standings.crosstable if (cell.player, cell.opponent) == ("C", "B")]
     of_two = [contest for contest in contests if contest.players == (1, 2)]
     won = mean_of_contests(of_two, 2, BOUNDS)
-    assert cell.rate == Rate(won.mean, won.half_width, won.error, player="C", opponent="B")
+    assert cell.rate == Rate.from_estimate(won, "C", "B")
     assert cell.hands == 300
 
 

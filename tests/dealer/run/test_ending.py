@@ -12,8 +12,8 @@ from logs.estimation import Verdict, parse_stop_rule
     ("rule", "verdict", "reason"),
     [
         ("7", None, "it has completed 7 deals."),
-        ("ci=50", None, "the 95 % interval is within ± 50 mbb/g."),
-        ("ci=1234567.5", None, "the 95 % interval is within ± 1234567.5 mbb/g."),
+        ("ci=50", None, "the guaranteed interval is within ± 50 mbb/g."),
+        ("ci=1234567.5", None, "the guaranteed interval is within ± 1234567.5 mbb/g."),
         ("better:0,300", Verdict.BETTER, "better: Anna wins more than 0 mbb/g from Bert (error rate 5 %)."),
         (
             "better:-2.5,300,0.01,0.002",

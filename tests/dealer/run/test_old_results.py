@@ -9,7 +9,10 @@ from typing import Any
 import pytest
 
 from dealer.errors import ResultError
+from dealer.reports.guaranteed import NOTE
+from dealer.reports.result_documents import result_document
 from dealer.run.results import SCHEMA_VERSION, TournamentResult, read_contest, read_result, read_standings
+from logs.document import Table
 from logs.estimation import Estimate
 from tests.dealer.results_of import won_by
 
@@ -21,13 +24,14 @@ def _data(name: str) -> Any:
 
 
 def _estimate(fields: dict[str, Any], prefix: str = "") -> Estimate:
-    names = ("mbb_per_game", "half_width_95", "standard_error")
+    # The only interval of that version is the guaranteed one.
+    names = ("mbb_per_game", "half_width_95", "standard_error", "half_width_95")
     return Estimate(*(fields[f"{prefix}{name}"] for name in names))
 
 
 def test_an_old_contest_has_its_winnings_nested() -> None:
     result, data = read_contest(OLD / "contest.json"), _data("contest.json")
-    assert (result.schema_version, data["schema_version"], SCHEMA_VERSION) == (3, 2, 3)
+    assert (result.schema_version, data["schema_version"], SCHEMA_VERSION) == (4, 2, 4)
     assert len(result.players) == 2
     for player, fields in zip(result.players, data["players"], strict=True):
         won = won_by(player)
@@ -39,12 +43,29 @@ def test_an_old_contest_has_its_winnings_nested() -> None:
         assert won.corrected_best.half_width == fields["corrected_half_width_of_best_95"]
         assert player.standard_deviation == fields["standard_deviation"]
     assert (result.sentence, result.stop) == (data["sentence"], data["stop"])
+    assert (data["interval"], result.interval) == ("fixed", "guaranteed")
+
+
+def test_intervals_of_version_3_are_guaranteed(tmp_path: Path) -> None:
+    result = read_contest(OLD / "contest.json")
+    text = result.model_dump_json().replace('"schema_version":4', '"schema_version":3')
+    data = json.loads(text.replace('"interval":"guaranteed"', '"interval":"fixed"'))
+    for player in data["players"]:
+        for estimate in player["won"].values():
+            del estimate["guaranteed_half_width"]
+    (tmp_path / "result.json").write_text(json.dumps(data))
+    assert read_contest(tmp_path) == result
+    document = result_document(read_contest(tmp_path))
+    assert document.notes == (NOTE,)
+    (players, *_) = document.sections[0].parts
+    assert isinstance(players, Table)
+    assert "mbb/g ± 95 %, guaranteed" in [column.heading for column in players.columns]
 
 
 def test_an_old_tournament_has_them_in_players_cells_and_standings() -> None:
     result, data = read_result(OLD / "tournament.json"), _data("tournament.json")
     assert isinstance(result, TournamentResult)
-    assert [contest.schema_version for contest in result.contests] == [3, 3, 3]
+    assert [contest.schema_version for contest in result.contests] == [4, 4, 4]
     assert won_by(result.contests[1].players[0]).raw == _estimate(data["contests"][1]["players"][0])
     (standings,), (old,) = result.standings, data["standings"]
     assert len(standings.crosstable) == 6

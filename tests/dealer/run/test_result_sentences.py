@@ -16,7 +16,7 @@ from dealer.run.results import SCHEMA_VERSION, ContestResult, PlayerResult
 from dealer.run.results.result_sentences import Standing, contest_sentence, fault_phrase, played_text, rounded_up
 from engine import CALL, Seat
 from logs.document import text_of
-from logs.estimation import Estimate, Rate, Verdict
+from logs.estimation import Estimate, LargestLoss, Rate, Verdict
 from tests.dealer import results_of
 
 GAME = "some.game"
@@ -290,7 +290,7 @@ def test_rate_names_player_and_opponent() -> None:
 def test_a_result_is_json_with_its_schema_version() -> None:
     result = results_of.contest()
     data = json.loads(result.model_dump_json())
-    assert data["schema_version"] == SCHEMA_VERSION == 3
+    assert data["schema_version"] == SCHEMA_VERSION == 4
     assert ContestResult.model_validate_json(result.model_dump_json()) == result
 
 
@@ -338,6 +338,57 @@ def test_the_sentence_and_the_tables_round_alike() -> None:
     assert text_of(Estimate(low, 51.0), "+,.0f") == "-388 ± 51"
 
 
+# ---- the guaranteed interval
+
+
+def _guaranteed(
+    mbb: float, half: float | None, guaranteed: float, *, deals: int = 200, loss: LargestLoss | None = None
+) -> str:
+    won = [Estimate(sign * mbb, half, None, guaranteed) for sign in (1, -1)]
+    players = [
+        results_of.player(name, chips=estimate.mean, won=results_of.winnings(estimate))
+        for name, estimate in zip(("cfr", "folding"), won, strict=True)
+    ]
+    counts = {"duplicates": deals, "hands_counted": 2 * deals}
+    return contest_sentence(results_of.contest(*players, game=GAME, largest_loss=loss, **counts))
+
+
+_STACK = LargestLoss(200_000.0, is_stack=True)
+
+
+@pytest.mark.parametrize(
+    ("mbb", "loss", "clause"),
+    [
+        (490.0, _STACK, "; one unseen lost stack could still turn it"),
+        (681.0, _STACK, "; two unseen lost stacks could still turn it"),
+        (2000.0, _STACK, ""),
+        (30.0, LargestLoss(24_000.0, is_stack=False), "; one unseen largest loss could still turn it"),
+        (70.0, LargestLoss(24_000.0, is_stack=False), "; two unseen largest losses could still turn it"),
+        (681.0, None, ""),
+    ],
+)
+def test_a_winner_within_the_guaranteed_interval_may_still_lose(
+    mbb: float, loss: LargestLoss | None, clause: str
+) -> None:
+    assert _guaranteed(mbb, 20.0, 3702.4, loss=loss) == (
+        f"cfr beats folding by {mbb:,.0f} ± 20 mbb/g (95 %) over 200 deals of some.game in 2 seatings each. "
+        f"For any distribution of winnings: ± 3,702{clause}."
+    )
+
+
+def test_the_guaranteed_interval_is_silent_where_it_changes_nothing() -> None:
+    assert "distribution" not in _guaranteed(681.0, 33.0, 680.0, loss=_STACK), "it excludes 0, too"
+    assert "distribution" not in _guaranteed(681.0, 700.0, 3702.0, loss=_STACK), "nothing is claimed"
+
+
+def test_equal_scores_have_only_a_guaranteed_interval() -> None:
+    assert _guaranteed(750.0, None, 3703.0, loss=_STACK) == (
+        "cfr is ahead of folding by 750 mbb/g after 200 deals of some.game in 2 seatings each, with the same score in "
+        "all deals. For any distribution of winnings: ± 3,703; two unseen lost stacks could still turn it."
+    )
+    assert _guaranteed(0.0, None, 3703.0, loss=_STACK).endswith(", with the same score in all deals.")
+
+
 # ---- while a contest is played
 
 
@@ -374,6 +425,8 @@ def test_a_contest_that_continues_claims_no_winner_unless_its_interval_allows_it
         chips={"A": 9.0, "B": -9.0},
         lead=Rate.from_estimate(lead, "A", "B"),
         deals=200,
+        hands=200,
+        largest_loss=None,
         played=played_text(200, 1, "some"),
         interval=interval,
         is_over=False,
@@ -386,6 +439,8 @@ def test_players_of_a_contest_that_continues_are_level_in_the_same_words() -> No
         chips={"A": 0.0, "B": 0.0},
         lead=Rate(0.0, 10.0, player="A", opponent="B"),
         deals=200,
+        hands=200,
+        largest_loss=None,
         played=played_text(200, 1),
         interval="fixed",
         is_over=False,
