@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from functools import lru_cache
 from itertools import combinations
 from typing import TYPE_CHECKING, Final, TypeAlias
@@ -87,6 +88,24 @@ class ExactValues:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class HandEstimate:
+    """Estimate of a hand in chips, with one known policy.
+
+    Attributes:
+        chips: what the known player wins, without the luck of cards and of its own choices.
+        other_term: term of the holder's choices, of mean 0; 0 if its policy is not known.
+        start: what the strategy expects from the holder's position before the deal.
+        gains: what the holder's choices in each round win beyond the values of the strategy. With `start` they sum to
+            minus `chips`.
+    """
+
+    chips: float
+    other_term: float
+    start: float
+    gains: tuple[float, ...]
+
+
 class ValueTerms:
     """Estimates of hands of two players by the values of a strategy.
 
@@ -113,10 +132,8 @@ class ValueTerms:
             start = betting_start(game)
             self.start_values = [values.winnings(start, Position(player), classes()) for player in range(2)]
 
-    def estimate(self, record: HandRecord, known: Position) -> tuple[float, float]:
-        """Return the estimate of a hand with one known policy, and the term of the other policy's choices.
-
-        Both are chips of the known player. The second has mean 0 and is 0 if the holder's policy is not known.
+    def estimate(self, record: HandRecord, known: Position) -> HandEstimate:
+        """Return the estimate of a hand with one known policy.
 
         Args:
             known: position of the known policy.
@@ -137,12 +154,18 @@ class ValuedHands:
     Only cfr is known to report the probabilities of all holdings in every state, and fast. With two of them, the
     estimate is the mean of those from each seat.
 
+    Args:
+        on_estimate: called with each estimate and the position of its known player.
+
     Attributes:
         names: the groups, each in the order of the known players.
     """
 
-    def __init__(self, terms: ValueTerms) -> None:
+    def __init__(
+        self, terms: ValueTerms, on_estimate: Callable[[HandRecord, Position, HandEstimate], None] | None = None
+    ) -> None:
         self._terms = terms
+        self._on_estimate = on_estimate
         self._valued = [name for name, policy in terms.policies.items() if _is_valued(policy)]
         self.names: list[tuple[str, ...]] = []
         for size in range(1, len(terms.policies) + 1):
@@ -157,19 +180,23 @@ class ValuedHands:
             PolicyError: see `ValueTerms.estimate`.
         """
         columns = np.zeros((2, len(self.names)))
-        # By the name of the known player: its seat, the estimate of its chips, and the term of the other's choices.
+        # By the name of the known player, with its position.
         estimates = {}
         for position, name in enumerate(record.names):
             if name in self._valued:
-                estimates[name] = (position, *self._terms.estimate(record, Position(position)))
+                estimate = self._terms.estimate(record, Position(position))
+                estimates[name] = position, estimate
+                if self._on_estimate is not None:
+                    self._on_estimate(record, Position(position), estimate)
         for column, group in enumerate(self.names):
             won = []
             for name in group:
                 if name not in estimates:
                     continue
-                position, chips, other_term = estimates[name]
+                position, estimate = estimates[name]
+                chips = estimate.chips
                 if record.names[1 - position] in group:
-                    chips += other_term
+                    chips += estimate.other_term
                 # Chips of position 0: what one of two players wins the other loses.
                 won.append(chips if position == 0 else -chips)
             if won:
@@ -198,34 +225,40 @@ class _Walk(ABC):
         self._policy = terms.policies[record.names[known]]
         self._holder_policy = terms.policies.get(record.names[self.holder])
 
-    def result(self) -> tuple[float, float]:
+    def result(self) -> HandEstimate:
         record = self.record
         game = self.terms.game
-        known_terms = self.deal_term()
+        start, value = self.start_values()
+        # A round gains its value at the end less that at its start, and the terms of the known player's choices.
+        gains = [0.0] * len(record.betting.rounds)
+        current = 0
         holder_terms = 0.0
         betting = betting_start(record.game)
         for round_, actions in enumerate(record.betting.rounds):
             board = record.deal.board[: game.board_cards_by_round[round_]]
             # The boards of an all-in are part of the value at its end.
             if len(board) > len(self.shown) and not betting.finished:
-                known_terms += self.board_term(betting, board)
+                end, next_start = self.board_values(betting, board)
+                gains[current] += end - value
+                value = next_start
+                current = round_
                 self.shown = board
             for position, action in actions:
                 if position == self.known:
-                    known_terms += self._known_action(betting, action)
+                    gains[current] += self._known_action(betting, action)
                 elif self._holder_policy is not None:
                     holder_terms += self._holder_action(self._holder_policy, betting, action)
                 betting = betting.after(action)
-        won = known_terms + self.value(betting, betting, self.weights)
-        return -won, -holder_terms
+        gains[current] += self.value(betting, betting, self.weights) - value
+        return HandEstimate(-start - sum(gains), -holder_terms, start, tuple(gains))
 
     @abstractmethod
-    def deal_term(self) -> float:
-        """Return the mean value over all holdings of the holder, less that of its own."""
+    def start_values(self) -> tuple[float, float]:
+        """Return the value before the deal as a mean over all holdings of the holder, and with its own."""
 
     @abstractmethod
-    def board_term(self, betting: BettingState, board: tuple[Card, ...]) -> float:
-        """Return the mean value over the next cards less that of those that came, and take these from the range."""
+    def board_values(self, betting: BettingState, board: tuple[Card, ...]) -> tuple[float, float]:
+        """Return the mean value over the next cards, and with those that came, and take these from the range."""
 
     @abstractmethod
     def value(self, before: BettingState, after: BettingState, weights: _Floats) -> float:
@@ -303,7 +336,7 @@ class _SmallWalk(_Walk):
         self._holdings = [*combinations(free, game.num_hole_cards)]
         self.weights = np.ones(len(self._holdings))
 
-    def deal_term(self) -> float:
+    def start_values(self) -> tuple[float, float]:
         game = self.terms.game
         start = betting_start(self.record.game)
         means = []
@@ -311,9 +344,9 @@ class _SmallWalk(_Walk):
             free = [card for card in game.deck if card not in hole]
             others = [self._pair_value(start, hole, other, ()) for other in combinations(free, game.num_hole_cards)]
             means.append(sum(others) / len(others))
-        return sum(means) / len(means) - self.value(start, start, self.weights)
+        return sum(means) / len(means), self.value(start, start, self.weights)
 
-    def board_term(self, betting: BettingState, board: tuple[Card, ...]) -> float:
+    def board_values(self, betting: BettingState, board: tuple[Card, ...]) -> tuple[float, float]:
         before = self.value(betting, betting, self.weights)
         new = {*board[len(self.shown) :]}
         for index, holding in enumerate(self._holdings):
@@ -323,7 +356,7 @@ class _SmallWalk(_Walk):
         self.shown = board
         after = self.value(betting, betting, self.weights)
         self.shown = shown
-        return before - after
+        return before, after
 
     def value(self, before: BettingState, after: BettingState, weights: _Floats) -> float:
         values = np.zeros(len(weights))
@@ -357,18 +390,18 @@ class _HoldemWalk(_Walk):
         self._number = holding_number(*self.hole)
         self.weights = are_free(self.hole).astype(np.float64)
 
-    def deal_term(self) -> float:
+    def start_values(self) -> tuple[float, float]:
         values = self.terms.start_values[self.holder]
-        return float(values.mean() - values[self._number])
+        return float(values.mean()), float(values[self._number])
 
-    def board_term(self, betting: BettingState, board: tuple[Card, ...]) -> float:
+    def board_values(self, betting: BettingState, board: tuple[Card, ...]) -> tuple[float, float]:
         boards = self._next_boards()
         values = self._values.winnings(betting, self.holder, boards.buckets)
         chances = board_chances(self.weights, boards.cards)
         new = sorted(board[len(self.shown) :])
         index = int(np.flatnonzero((np.sort(boards.cards, axis=1) == new).all(axis=1))[0])
         self.weights = self.weights * are_free(board)
-        return float(chances @ values - values[index])
+        return float(chances @ values), float(values[index])
 
     def value(self, before: BettingState, after: BettingState, weights: _Floats) -> float:
         if after.finished:

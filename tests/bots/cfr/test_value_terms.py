@@ -42,7 +42,8 @@ def estimates(name: str, strategies: tuple[Strategy, Strategy], known: str, valu
     position = Position("AB".index(known[0]))
     rows = []
     for hand in all_hands(game, strategies):
-        rows.append((hand.probability, hand.record.values[position], *terms.estimate(hand.record, position)))
+        estimate = terms.estimate(hand.record, position)
+        rows.append((hand.probability, hand.record.values[position], estimate.chips, estimate.other_term))
     return np.array(rows)
 
 
@@ -80,6 +81,21 @@ def test_no_luck_is_left_where_both_play_the_strategy_of_the_values(name: str) -
     expectation = float(chances @ won)
     assert estimate + other_term == pytest.approx(np.full(len(won), expectation), abs=1e-9 * game.big_blind)
     assert variance(chances, won) > game.big_blind
+
+
+@pytest.mark.parametrize("name", ["kuhn", pytest.param("leduc", marks=pytest.mark.slow)])
+def test_gains_by_round_are_0_for_the_strategy_of_the_values_and_losses_for_others(name: str) -> None:
+    game = small_game(name)
+    known = drawn(33)
+    values = ExactValues(game, Known(known))
+    terms = ValueTerms(game, {"A": Known(known)}, values)
+    for holder, is_level in ((known, True), (drawn(34), False)):
+        mean_gains = np.zeros(game.num_rounds)
+        for hand in all_hands(game, (known, holder)):
+            estimate = terms.estimate(hand.record, Position(0))
+            assert estimate.start + sum(estimate.gains) == pytest.approx(-estimate.chips)
+            mean_gains += hand.probability * np.array([*estimate.gains, 0.0][: game.num_rounds])
+        assert bool(np.all(np.abs(mean_gains) < 1e-9 * game.big_blind)) is is_level
 
 
 def test_hand_of_another_policy_is_refused() -> None:
