@@ -211,7 +211,7 @@ def _kind(value: Value, spec: Spec) -> str:
     half_width: float | None
     if isinstance(plain, Estimate):
         mean = plain.mean
-        half_width = plain.half_width
+        half_width = plain.decisive_half_width
     else:
         mean = plain
         half_width = 0.0

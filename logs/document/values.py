@@ -445,9 +445,10 @@ def tone_of(value: Value, spec: Spec) -> Tone | None:
         value = value.value
     if isinstance(value, Toned):
         return value.tone
-    if not isinstance(value, Estimate) or not is_signed(spec) or value.half_width is None:
+    if not isinstance(value, Estimate) or not is_signed(spec):
         return None
-    if abs(value.mean) <= value.half_width:
+    half_width = value.decisive_half_width
+    if half_width is None or abs(value.mean) <= half_width:
         return None
     if value.mean > 0:
         return Tone.GOOD

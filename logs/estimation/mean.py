@@ -75,6 +75,11 @@ class Estimate:
         return replace(self, half_width=self.guaranteed_half_width)
 
     @property
+    def decisive_half_width(self) -> float | None:
+        """Half the 95 % interval, or the guaranteed one where all scores are equal and have no other."""
+        return self.guaranteed_half_width if self.half_width is None else self.half_width
+
+    @property
     def low(self) -> float | None:
         """Lower end of the interval; None without an interval."""
         if self.half_width is None:
@@ -223,6 +228,12 @@ more than 5 %.
 """
 RELATIVE_ZERO: Final = 1e-8
 """Standard errors below this part of the mean are rounding of equal numbers."""
+_SKEWNESS_WEIGHT: Final = 2.0
+"""Weight of the term of the skewness in `skewed_half_width`.
+
+A sample is less skewed than the scores where the largest ones are rare. With a weight of 1 the interval of 100 AIVAT
+scores of `cfr` against `mfs` held in 0.924 of the samples of docs/results/intervals.py.
+"""
 _MIN_HALF_WIDTH: Final = 1e-6
 _SLACK: Final = 1e-9
 """Rounding beyond a bound, as a part of the range; a score can be a mean of equal values."""
@@ -233,7 +244,8 @@ def skewed_half_width(error: float, skewness: float, units: int, tail: float = T
 
     The Edgeworth expansion of the studentised mean (Hall 1992, "The Bootstrap and Edgeworth Expansion", section 2.6)
     gives the coverage of `z` standard errors to the order of 1 / n; its inverse gives the number of standard errors
-    with the wanted coverage. The term of the kurtosis is left out: it would only narrow the interval.
+    with the wanted coverage. The term of the kurtosis is left out, as it would only narrow the interval, and that of
+    the skewness counts twice.
 
     Args:
         error: standard error of the mean.
@@ -244,7 +256,7 @@ def skewed_half_width(error: float, skewness: float, units: int, tail: float = T
     z = _normal_point(tail)
     student = (z * z + 1) / (4 * units)
     skewed = skewness * skewness * (z**4 + 2 * z * z - 3) / 18
-    return error * z * (1 + student + skewed)
+    return error * z * (1 + student + _SKEWNESS_WEIGHT * skewed)
 
 
 def interval_half_width(error: float, unseen: float = 0.0, tail: float = TAIL_95) -> float:

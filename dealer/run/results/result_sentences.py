@@ -192,10 +192,7 @@ class Standing:
         if lead.half_width is None:
             if self.deals < MIN_UNITS:
                 return f"{ahead}, too few for an interval (at least {MIN_UNITS} are needed)."
-            guarantee = ""
-            if self.is_over and not is_level:
-                guarantee = _guarantee(lead, self.hands, self.largest_loss)
-            return f"{ahead}, with the same score in all deals.{guarantee}"
+            return self._sentence_of_equal_scores(ahead, is_level=is_level)
         measured = _measured(lead, len(self.chips), self.interval)
         if is_level:
             return f"{ahead}: {measured}."
@@ -212,6 +209,17 @@ class Standing:
             return f"{not_significant}."
         needed = count_of(rounded_up(self.deals * (lead.half_width / lead.mean) ** 2), "deal")
         return f"{not_significant}; about {needed} would be needed."
+
+    def _sentence_of_equal_scores(self, ahead: str, *, is_level: bool) -> str:
+        """Compose the sentence about a lead that has no interval but the guaranteed one."""
+        lead = self.lead.guaranteed
+        equal = "with the same score in all deals"
+        if is_level or not self.is_over:
+            return f"{ahead}, {equal}."
+        if _decides(lead):
+            measured = _measured(lead, len(self.chips), "guaranteed")
+            return f"{lead.player} beats {lead.opponent} by {measured} over {self.played}, {equal}."
+        return f"{ahead}, {equal}.{_guarantee(lead, self.hands, self.largest_loss)}"
 
 
 def _training_sentence(report: TrainingReport) -> str:

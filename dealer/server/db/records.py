@@ -450,8 +450,8 @@ def _estimate(mean: float | None, half_width: float | None) -> Estimate | None:
 
 
 def estimate_values(estimate: Estimate | None) -> tuple[float | None, float | None]:
-    """Mean and half width as two columns or fields."""
-    return (None, None) if estimate is None else (estimate.mean, estimate.half_width)
+    """Mean and decisive half width as two columns or fields."""
+    return (None, None) if estimate is None else (estimate.mean, estimate.decisive_half_width)
 
 
 def _runs(store: Store, rows: Sequence[sqlite3.Row]) -> tuple[Run, ...]:

@@ -259,7 +259,8 @@ def _player_cells(names: Sequence[str], lead: Estimate | None) -> tuple[Value, .
     # Without the last name, "1 more" would take as much room as the name.
     count = _NAMES_IN_ROW if len(names) > _NAMES_IN_ROW + 1 else len(names)
     cells: list[Value] = list(names[:count])
-    if lead is not None and lead.half_width is not None and lead.mean > lead.half_width:
+    half_width = None if lead is None else lead.decisive_half_width
+    if lead is not None and half_width is not None and lead.mean > half_width:
         cells[0] = Toned(names[0], Tone.GOOD)
     if count < len(names):
         cells.append(f"{len(names) - count} more")

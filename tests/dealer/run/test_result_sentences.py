@@ -386,6 +386,10 @@ def test_equal_scores_have_only_a_guaranteed_interval() -> None:
         "cfr is ahead of folding by 750 mbb/g after 200 deals of some.game in 2 seatings each, with the same score in "
         "all deals. For any distribution of winnings: ± 3,703; two unseen lost stacks could still turn it."
     )
+    assert _guaranteed(750.0, None, 74.0, deals=10_000, loss=_STACK) == (
+        "cfr beats folding by 750 ± 74 mbb/g (95 %, guaranteed) over 10,000 deals of some.game in 2 seatings each, "
+        "with the same score in all deals."
+    )
     assert _guaranteed(0.0, None, 3703.0, loss=_STACK).endswith(", with the same score in all deals.")
 
 
