@@ -11,9 +11,11 @@ from typing import Final
 import numpy as np
 
 from bots.cfr.abstraction import CardTables
+from bots.cfr.best_responses import Responses
 from bots.cfr.boards import HOLDING_COUNT
 from bots.cfr.bot import CfrBot
 from bots.cfr.clustering import assign_clusters
+from bots.cfr.endgames import RIVER
 from bots.cfr.expectation import compare_strategies
 from bots.cfr.features import FEATURES, flop_features, turn_features
 from bots.cfr.sampling import EPOCH, SampledSolver, draw_deals
@@ -66,11 +68,17 @@ def _compare_strategies() -> None:
     compare_strategies(strategy, strategy, 1)
 
 
+def _respond_to_strategy() -> None:
+    strategy = CfrBot().strategy(find_game("limit")[1])
+    Responses(strategy, None, RIVER).draw(np.random.default_rng(1))
+
+
 TRAINING_JOBS: Final[tuple[tuple[str, Callable[[], None]], ...]] = (
     ("evolution at tables of ten", _evolve_at_tables),
     ("evolution of Kuhn strategies", _evolve_kuhn),
     ("training of the learner", _train_learner),
     ("regret minimisation", _minimise_regrets),
     ("one strategy against another", _compare_strategies),
+    ("best responses to a strategy", _respond_to_strategy),
 )
 """Name of each training, and the call that compiles its kernels."""

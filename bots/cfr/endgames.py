@@ -24,7 +24,7 @@ from bots.cfr.lookup import Chances, find_ranges, narrow_range
 from bots.cfr.showdowns import CARD_LANES, Holdings, Vector, fold, holdings_on, pair_weight, show_down
 from bots.cfr.strategy_files import StrategyFile
 from bots.cfr.tree import BettingTree, Sizes, betting_tree, read_sizes
-from engine import Action, BettingState, Card, Position, betting_start
+from engine import RAISE, Action, BettingState, Card, Position, betting_start
 from engine.kernels.jit import njit
 from engine.ranges import are_free
 
@@ -34,7 +34,7 @@ _DECISION = 0
 _FOLDED = 1
 
 
-class _Betting(NamedTuple):
+class EndgameBetting(NamedTuple):
     """Betting of an endgame in preorder. Arrays have the shape (nodes,) unless stated otherwise.
 
     Attributes:
@@ -80,7 +80,7 @@ class _Work(NamedTuple):
     by_card: Vector
 
 
-class _Arrays(NamedTuple):
+class EndgameArrays(NamedTuple):
     """State of the solver.
 
     Attributes:
@@ -90,7 +90,7 @@ class _Arrays(NamedTuple):
         averages: sums of the reach of each action by the player's own probabilities, weighted by iteration, likewise.
     """
 
-    betting: _Betting
+    betting: EndgameBetting
     holdings: Holdings
     work: _Work
     weights: Vector
@@ -115,7 +115,7 @@ class _Task(NamedTuple):
 
 
 @njit
-def _learn(arrays: _Arrays, iterations: int) -> None:
+def _learn(arrays: EndgameArrays, iterations: int) -> None:
     """Run iterations of discounted CFR with the powers 1.5 for gains, 0 for losses and 2 for the average."""
     for iteration in range(1, iterations + 1):
         power = (iteration - 1) ** 1.5
@@ -124,7 +124,7 @@ def _learn(arrays: _Arrays, iterations: int) -> None:
 
 
 @njit
-def answer(arrays: _Arrays, player: int, is_best: bool) -> float:
+def answer(arrays: EndgameArrays, player: int, is_best: bool) -> float:
     """Return the chips that a player wins from its opponent's strategy, summed over pairs of holdings by weight.
 
     Args:
@@ -140,7 +140,7 @@ def answer(arrays: _Arrays, player: int, is_best: bool) -> float:
 
 
 @njit
-def _walk(arrays: _Arrays, task: _Task) -> None:
+def _walk(arrays: EndgameArrays, task: _Task) -> None:
     """Write the values of a player's holdings at each node."""
     betting = arrays.betting
     root_reach = arrays.work.reach[0]
@@ -158,7 +158,7 @@ def _walk(arrays: _Arrays, task: _Task) -> None:
 
 
 @njit
-def _deal(arrays: _Arrays, first: int, task: _Task) -> None:
+def _deal(arrays: EndgameArrays, first: int, task: _Task) -> None:
     """Write the values at the first node of a river, the means over the river cards."""
     betting = arrays.betting
     holdings = arrays.holdings
@@ -190,7 +190,7 @@ def _deal(arrays: _Arrays, first: int, task: _Task) -> None:
 
 
 @njit
-def _write_reach(arrays: _Arrays, board: int, first: int, task: _Task) -> None:
+def _write_reach(arrays: EndgameArrays, board: int, first: int, task: _Task) -> None:
     """Write the opponent's reach after each of its actions in a round; when learning, add it to the averages."""
     betting = arrays.betting
     work = arrays.work
@@ -215,7 +215,7 @@ def _write_reach(arrays: _Arrays, board: int, first: int, task: _Task) -> None:
 
 
 @njit
-def _leave(arrays: _Arrays, board: int, node: int, task: _Task) -> None:
+def _leave(arrays: EndgameArrays, board: int, node: int, task: _Task) -> None:
     """Write the values of a player's holdings at a node from those of its children."""
     betting = arrays.betting
     work = arrays.work
@@ -241,7 +241,7 @@ def _leave(arrays: _Arrays, board: int, node: int, task: _Task) -> None:
 
 
 @njit
-def _end(arrays: _Arrays, board: int, node: int, player: int) -> None:
+def _end(arrays: EndgameArrays, board: int, node: int, player: int) -> None:
     """Write the values of a player's holdings at an end of the betting."""
     betting = arrays.betting
     holdings = arrays.holdings
@@ -259,7 +259,7 @@ def _end(arrays: _Arrays, board: int, node: int, player: int) -> None:
 
 
 @njit
-def _add_up(betting: _Betting, work: _Work, node: int) -> None:
+def _add_up(betting: EndgameBetting, work: _Work, node: int) -> None:
     """Write the values at a decision of the opponent: the sum over its actions, whose reach is in their values."""
     values = work.values[node]
     values[:] = np.float32(0)
@@ -270,7 +270,9 @@ def _add_up(betting: _Betting, work: _Work, node: int) -> None:
 
 
 @njit
-def _regret(betting: _Betting, work: _Work, regrets: Vector, strategy: Vector, node: int, kept: np.float32) -> None:
+def _regret(
+    betting: EndgameBetting, work: _Work, regrets: Vector, strategy: Vector, node: int, kept: np.float32
+) -> None:
     """Write the values at a decision of the player, and update its regrets and its strategy.
 
     Args:
@@ -365,7 +367,7 @@ class Endgame:
         self.weights = weights
         self.tree = tree
         self.iterations = iterations
-        self._betting = _betting(tree)
+        self._betting = endgame_betting(tree)
 
     def after(self, node: int, action: Action) -> int | None:
         """Return the node after an action, or None if the tree does not have it."""
@@ -438,6 +440,16 @@ class Endgames:
     def at(self, betting: BettingState, board: tuple[Card, ...]) -> tuple[Endgame, int]:
         """Return the endgame in which the player in turn decides, and the node of this decision."""
         return self._after(betting.rounds[: betting.round + 1], board, betting.acting_position)
+
+    def from_start(self, start: BettingState, board: tuple[Card, ...], player: Position) -> Endgame:
+        """Return a player's endgame that begins at the first decision of a round."""
+        return self._after(start.rounds[: start.round + 1], board, player)[0]
+
+    def raises_in(self, state: BettingState) -> Sequence[Action]:
+        """Return the raises of the endgames in a state of a round that is solved, if one is legal."""
+        if not self._sizes:
+            return [RAISE]
+        return self._sizes[state.round](state)
 
     def _after(
         self, rounds: Sequence[Sequence[tuple[Position, Action]]], board: tuple[Card, ...], player: Position
@@ -529,7 +541,7 @@ def _spread(weights: NDArray[np.float64], board: tuple[Card, ...], parts: Sequen
     return ranges
 
 
-def _betting(tree: BettingTree) -> _Betting:
+def endgame_betting(tree: BettingTree) -> EndgameBetting:
     nodes = len(tree.kinds)
     counts = tree.number_of_actions().astype(np.int32)
     rows = (counts.cumsum() - counts).astype(np.int32)
@@ -544,7 +556,7 @@ def _betting(tree: BettingTree) -> _Betting:
             since[player, node] = node if tree.players[parent] != player else since[player, parent]
         if tree.rounds[node] != tree.rounds[parent]:
             since[:, node] = nodes
-    return _Betting(
+    return EndgameBetting(
         kinds=tree.kinds,
         players=tree.players,
         rounds=tree.rounds,
@@ -559,23 +571,30 @@ def _betting(tree: BettingTree) -> _Betting:
     )
 
 
-def _solved(betting: _Betting, holdings: Holdings, weights: Vector, iterations: int) -> _Arrays:
-    """Solve an endgame; the `strategy` of the result is the average strategy."""
+def evaluation_arrays(betting: EndgameBetting, holdings: Holdings, weights: Vector, strategy: Vector) -> EndgameArrays:
+    """Return the state to evaluate a strategy by `answer`, without the arrays of learning."""
     nodes = len(betting.kinds)
-    actions = len(betting.leads_to)
     boards, size = holdings.first_cards.shape
 
     def zeros(*shape: int) -> Vector:
         return np.zeros(shape, np.float32)
 
     work = _Work(zeros(nodes + 1, size), zeros(nodes + 1, size), zeros(size), zeros(CARD_LANES))
+    nothing = zeros(boards, 0, size)
+    return EndgameArrays(betting, holdings, work, weights, regrets=nothing, strategy=strategy, averages=nothing)
+
+
+def _solved(betting: EndgameBetting, holdings: Holdings, weights: Vector, iterations: int) -> EndgameArrays:
+    """Solve an endgame; the `strategy` of the result is the average strategy."""
+    boards, size = holdings.first_cards.shape
     counts = betting.counts[betting.counts > 0]
     firsts = betting.rows[betting.counts > 0]
     even = np.repeat(1 / counts, counts).astype(np.float32)
     strategy = np.tile(even[:, None], (boards, 1, size))
-    regrets = zeros(boards, actions, size)
-    averages = zeros(boards, actions, size)
-    arrays = _Arrays(betting, holdings, work, weights, regrets=regrets, strategy=strategy, averages=averages)
+    regrets = np.zeros_like(strategy)
+    averages = np.zeros_like(strategy)
+    arrays = evaluation_arrays(betting, holdings, weights, strategy)
+    arrays = arrays._replace(regrets=regrets, averages=averages)
     _learn(arrays, iterations)
     totals = np.repeat(np.add.reduceat(averages, firsts, axis=1), counts, axis=1)
     np.divide(averages, totals, out=strategy, where=totals > 0)

@@ -20,7 +20,7 @@ from bots.cfr.boards import HOLDING_NUMBERS
 from bots.cfr.lookup import ranks_on
 from bots.cfr.sampling import COLUMNS, Floats, SampledTree, by_node, sampled_tree
 from bots.cfr.strategy_files import StrategyFile
-from bots.cfr.tree import BettingTree, betting_tree, read_raises
+from bots.cfr.tree import BettingTree, Sizes, betting_tree, read_raises
 from bots.errors import SolvingError
 from engine.kernels.jit import njit
 from logs.document import Document, Fact, text_of
@@ -69,9 +69,14 @@ def load_player(strategy: StrategyFile, tree: BettingTree) -> Player:
 
 def load_tree(strategy: StrategyFile) -> BettingTree:
     """Return the betting tree that a strategy was trained for."""
+    return betting_tree(strategy.game, load_raises(strategy))
+
+
+def load_raises(strategy: StrategyFile) -> Sizes | None:
+    """Return the raises of the tree of a strategy, None for all raises of a limit game's rules."""
     settings = strategy.record["settings"]
     # Older records of limit games lack `raises`: their trees have all raises of the rules.
-    return betting_tree(strategy.game, read_raises(strategy.game, settings["sizes"], settings.get("raises", "")))
+    return read_raises(strategy.game, settings["sizes"], settings.get("raises", ""))
 
 
 @njit
