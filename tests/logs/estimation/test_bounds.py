@@ -17,7 +17,7 @@ from engine import (
     deals,
     hand_values,
 )
-from logs.estimation import largest_loss, largest_value, score_bounds
+from logs.estimation import LargestLoss, largest_loss, largest_loss_mbb, largest_value, score_bounds
 from protocol import find_game, shipped_games
 from tests.engine.strategies import SEEDS, games, random_play, toy_game
 from tests.logs.estimation.populations import calling, careless, largest_raising, play, raising
@@ -65,3 +65,8 @@ def test_a_round_has_fewer_raises_than_actions() -> None:
     while not hand.finished:
         hand.apply(RAISE if hand.legal_actions().can_raise else CALL)
     assert max(hand.betting.spent) == largest_loss(game) == 2 + 62 * 10
+
+
+def test_a_hand_can_cost_a_stack_only_without_limits() -> None:
+    assert largest_loss_mbb(find_game("nolimit")[1]) == LargestLoss(200_000.0, is_stack=True)
+    assert largest_loss_mbb(find_game("limit")[1]) == LargestLoss(24_000.0, is_stack=False)
