@@ -43,9 +43,9 @@ def score_remark(score: MatchScore) -> str:
     rate = score.rate
     if rate is None or rate.half_width is None:
         return "(too few to separate skill from luck)"
-    verdict = "more than luck explains"
+    verdict = "significant"
     if abs(rate.mean) <= rate.half_width:
-        verdict = "which may be luck"
+        verdict = "not significant"
     return f"({rate.text()} at 95 %, {verdict})"
 
 

@@ -333,7 +333,9 @@ class ContestResult(_Frozen):
         "of winnings (guaranteed, in files of older versions), or at every moment (any time); none in training"
     )
     largest_loss: LargestLoss | None = Field(
-        None, description="most that a player can lose in a hand, in mbb; null in files of older versions"
+        None,
+        description="most that a player can lose in a hand, in mbb, and whether that is a whole stack; null in files "
+        "of older versions",
     )
     seconds: float = Field(description="wall time of the last run, without earlier interrupted ones")
     hands_per_second: float = Field(description="of the last run")
