@@ -106,6 +106,7 @@ def result_fields() -> str:
 
 PRINTED: Final = {
     "result": ("play", "tournament", "resume", "show", "deal", "table"),
+    "benchmark": ("benchmark",),
     "runs": ("runs",),
     "statistics": ("stats",),
     "estimates": ("luck",),
@@ -146,6 +147,7 @@ def schemas() -> dict[str, dict[str, Any]]:
     from dealer.cli.hands import HandsData, LossesData
     from dealer.cli.warmup import WarmupData
     from dealer.doctor.findings import DoctorReport, SituationsData
+    from dealer.reports.benchmark_data import BenchmarkData
     from dealer.reports.gate_report import GateData
     from dealer.reports.leak_report import LeaksData
     from dealer.reports.run_lists import ListedRun
@@ -155,6 +157,7 @@ def schemas() -> dict[str, dict[str, Any]]:
 
     kinds: dict[str, Any] = {
         "result": ContestResult | TournamentResult,
+        "benchmark": BenchmarkData,
         "runs": list[ListedRun],
         "statistics": Statistics,
         "estimates": Estimates,

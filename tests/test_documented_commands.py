@@ -103,7 +103,7 @@ SHORTER = {
     "arena exploit bound": ["--hands", "50"],
 }
 """What makes a command short; all others play two hands."""
-PLAYING = ("play", "tournament", "deal")
+PLAYING = ("play", "tournament", "deal", "benchmark")
 """Commands that make a folder; all others take one that is there."""
 
 
@@ -157,7 +157,7 @@ LONG = [
     command
     for command in RUNNABLE
     if re.search(
-        r"\barena (play|deal|tournament|bench|doctor|solve (equities|preflop)|train|evolve learner"
+        r"\barena (play|deal|tournament|benchmark|bench|doctor|solve (equities|preflop)|train|evolve learner"
         r"|exploit (limit|nolimit))\b"
         r"|\bacpc-dealer\b",
         command.text,

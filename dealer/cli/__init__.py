@@ -16,6 +16,8 @@ _GROUPS = {
     "Play": {
         "play": "Play a match and report the winner with a confidence interval.",
         "table": "Play against bots yourself, in this terminal or in a browser.",
+        "benchmark": "Play the benchmark: fixed deals against cfr, with win rate, losses by street and position, and "
+        "times.",
         "tournament": "Play a tournament and print its crosstable and both ACPC rankings.",
         "deal": "Deal a match to clients that connect to its ports, one per seat.",
         "resume": "Resume an interrupted run. Its logs and result equal those of an uninterrupted run.",

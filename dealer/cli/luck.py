@@ -20,7 +20,6 @@ from dealer.run.choices import ShownInterval
 from dealer.run.folder import RESULT_NAME
 from dealer.run.results import ContestResult, PlayerResult, read_contest, read_result
 from engine import Game
-from engine.text import count_of
 
 if TYPE_CHECKING:
     from bots.evaluation.hypothetical_hands import HypotheticalHands
@@ -123,11 +122,7 @@ def _estimates(
     from bots.evaluation.policies import open_policy
     from logs.variance.reduction import HandCorrections, Reduction, reduce_hands
 
-    doubts = {}
-    for name, player in players.items():
-        if player.faults:
-            faults = count_of(sum(player.faults.values()), "fault")
-            doubts[name] = f"{name} had {faults}, and the actions played for it do not follow its policy"
+    doubts = {name: player.policy_doubt for name, player in players.items() if player.policy_doubt}
     with contextlib.ExitStack() as stack:
 
         def open_policy_of(name: str, text: str, game: Game) -> Policy:

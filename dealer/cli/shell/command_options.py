@@ -9,7 +9,7 @@ A command declares options in its signature, or takes all options of a dataclass
     ) -> None: ...
 
 `takes_options` converts both. A parameter of type `Annotated[TypedOptions, RunSettings]` receives only the options that
-were typed, so that a configuration file can set the others.
+were typed, so that a configuration file can set the others. With a frozenset of names, it has only these options.
 """
 
 from __future__ import annotations
@@ -158,11 +158,15 @@ def takes_options(command: Callable[..., None]) -> Callable[..., None]:
             terminals.append(name)
             parameters.append(parameter.replace(annotation=typer.Context, kind=inspect.Parameter.KEYWORD_ONLY))
             continue
-        declared, takes_typed, defaults = _declared_options(hints[name])
+        declared, takes_typed, defaults, chosen = _declared_options(hints[name])
         if declared is None:
             parameters.append(parameter.replace(annotation=hints[name], kind=inspect.Parameter.KEYWORD_ONLY))
             continue
-        options = [option for option in options_of(declared) if option.wording.is_flag]
+        options = [
+            option
+            for option in options_of(declared)
+            if option.wording.is_flag and (chosen is None or option.name in chosen)
+        ]
         groups[name] = (dict if takes_typed else declared), options
         for option in options:
             parameters.append(_parameter(option, None, defaults.get(option.name, "")))
@@ -194,25 +198,28 @@ def _required_or_default(option: Option) -> Any:
     return inspect.Parameter.empty if option.default is NO_DEFAULT else option.default
 
 
-def _declared_options(hint: Any) -> tuple[Any, bool, Mapping[str, str]]:
+def _declared_options(hint: Any) -> tuple[Any, bool, Mapping[str, str], frozenset[str] | None]:
     """Read the annotation of a parameter that takes the options of a dataclass.
 
     Returns:
         the dataclass, or None for a parameter of typer; whether the parameter takes them as `TypedOptions`; texts of
-        the help that replace defaults, by option.
+        the help that replace defaults, by option; names of the options that the command has, None for all.
     """
     kind = hint
     metadata: list[Any] = []
     if get_origin(hint) is Annotated:
         kind, *metadata = get_args(hint)
     defaults: Mapping[str, str] = {}
+    chosen: frozenset[str] | None = None
     for item in metadata:
         if isinstance(item, dict):
             defaults = item
+        elif isinstance(item, frozenset):
+            chosen = item
     for item in (kind, *metadata):
         if isinstance(item, type) and is_dataclass(item):
-            return item, item is not kind, defaults
-    return None, False, defaults
+            return item, item is not kind, defaults, chosen
+    return None, False, defaults, chosen
 
 
 def _typed(values: dict[str, Any], options: Sequence[Option]) -> TypedOptions:

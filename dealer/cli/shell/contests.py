@@ -1,6 +1,6 @@
 """Play a run with its progress line, and print its result.
 
-Used by `arena play`, `deal`, `tournament` and `resume`.
+Used by `arena play`, `deal`, `tournament`, `resume` and `benchmark`.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from contextlib import AbstractContextManager
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Final, NoReturn, TypeAlias
+from typing import Any, Final, NoReturn, TypeAlias, TypeVar
 
 import typer
 
@@ -44,6 +44,7 @@ from engine.text import count_of, duration
 _EXIT_CODES: Final = {Outcome.FAILED: EXIT_FAILED, Outcome.INTERRUPTED: EXIT_INTERRUPTED}
 _Observer: TypeAlias = Callable[[Path], AbstractContextManager[Watch]]
 """Context for the run in a folder, which yields a callback for the events of the run."""
+_Result = TypeVar("_Result", bound=AnyResult)
 
 
 def run_new(
@@ -135,9 +136,32 @@ def play_and_show(
     Raises:
         typer.Exit: with the exit code of the run's outcome.
     """
-    if options.verbose:
-        terminal.show_log()
     is_silent = options.quiet or options.as_json
+    result = play_run(terminal, run, cluster, observer, is_silent=is_silent, is_verbose=options.verbose)
+    document = result_document(result, is_verbose=options.verbose, interval=options.interval)
+    show_document(terminal, document, as_json=options.as_json, quiet=options.quiet)
+    if options.junit is not None:
+        write_file(options.junit, junit_report(result))
+    exit_after(run, result)
+
+
+def play_run(
+    terminal: Terminal,
+    run: Run[_Result],
+    cluster: Workers | None = None,
+    observer: _Observer | None = None,
+    *,
+    is_silent: bool,
+    is_verbose: bool = False,
+) -> _Result:
+    """Play a run with its progress line, and return its result.
+
+    Args:
+        is_silent: print no progress.
+        is_verbose: log connections, faults and restarts.
+    """
+    if is_verbose:
+        terminal.show_log()
     for warning in run.history_warnings():
         terminal.note(warning_text(warning))
     with (
@@ -150,16 +174,17 @@ def play_and_show(
         result = runner.run(_play(run, line, cluster, watch))
     for sentence in (*run.warnings, *run.unwritten):
         terminal.note(sentence)
-    document = result_document(result, is_verbose=options.verbose, interval=options.interval)
-    show_document(terminal, document, as_json=options.as_json, quiet=options.quiet)
-    if options.junit is not None:
-        write_file(options.junit, junit_report(result))
+    return result
+
+
+def exit_after(run: Run[AnyResult], result: AnyResult) -> NoReturn:
+    """End the command with the exit code of a run's outcome."""
     if run.unwritten:
         raise typer.Exit(EXIT_USAGE)
     raise typer.Exit(_EXIT_CODES.get(result.outcome, 0))
 
 
-async def _play(run: Run[AnyResult], line: RunLine, cluster: Workers | None, watch: Watch | None = None) -> AnyResult:
+async def _play(run: Run[_Result], line: RunLine, cluster: Workers | None, watch: Watch | None = None) -> _Result:
     on_stop(run.interrupt)
     guard: AbstractContextManager[object] = contextlib.nullcontext()
     if run.plan.in_process:

@@ -28,7 +28,7 @@ from dealer.match.causes import Failure
 from dealer.match.ending_sentences import UNKNOWN_CAUSE, failure_sentence
 from dealer.run.choices import Format, Interval, Score, Seating
 from dealer.run.ending import Outcome
-from engine.text import clean
+from engine.text import clean, count_of
 from logs.estimation import Estimate, LargestLoss, Rate, Verdict, opponent_of
 from logs.variance.estimates import GameEstimates, Text
 
@@ -174,6 +174,14 @@ class PlayerResult(_Frozen):
     exit_code: int | None = Field(
         description="exit code of the process that failed, negative for a signal; null if none did"
     )
+
+    @property
+    def policy_doubt(self) -> str:
+        """Reason for which a known policy may not be that of all actions; empty if there is none."""
+        if not self.faults:
+            return ""
+        faults = count_of(sum(self.faults.values()), "fault")
+        return f"{self.name} had {faults}, and the actions played for it do not follow its policy"
 
 
 class MatchSummary(_Frozen):

@@ -1,0 +1,91 @@
+"""``arena benchmark``, as people use it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from bots.cfr import value_terms
+from bots.sdk.registry import make_bot
+from dealer.cli.shell import benchmark_estimates
+from dealer.reports import benchmark_data
+from dealer.reports.benchmark_data import BenchmarkData
+from tests.dealer.cli.conftest import Arena
+from tests.scripts import script
+
+REFERENCE = script("reference.py")
+
+
+@pytest.fixture
+def quick_opponent(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Play against `calling`, which is fast and reports its policy, without values of a strategy."""
+    monkeypatch.setattr(benchmark_data, "OPPONENT", "calling")
+    monkeypatch.setattr(benchmark_estimates, "_opponent_of", lambda game: (make_bot("calling"), "none"))
+    monkeypatch.setattr(value_terms, "value_terms", lambda game, policies: None)
+
+
+@pytest.mark.usefixtures("quick_opponent")
+def test_benchmark_is_printed_kept_and_shown_again(arena_here: Arena, tmp_path: Path) -> None:
+    ran = arena_here("benchmark", "Mine=folding", "-n", "20", "--in-process", "--out", "run", "--json")
+    assert (ran.code, ran.err) == (0, "")
+    Draft202012Validator(REFERENCE.schemas()["benchmark"]).validate(json.loads(ran.out))
+    data = BenchmarkData.model_validate_json(ran.out)
+    assert json.loads((tmp_path / "run" / "benchmark.json").read_text("utf-8")) == json.loads(ran.out)
+    assert [player.name for player in data.result.players] == ["Mine", "calling"]
+    assert (data.is_standard, data.settings["seed"], data.result.seed) == (False, 20261, 20261)
+    assert data.command == "arena benchmark Mine=folding --game nolimit --deals 20 --seed 20261"
+    assert data.rate is not None
+    assert (data.rate.known, data.rate.hands) == (["calling"], 40)
+    # Folding loses the small blind, or half the time nothing more than the big blind.
+    assert [part.hands for part in data.positions] == [20, 20]
+    assert data.positions[1].raw.mean == -500
+    assert sum(part.raw.mean for part in data.streets) == pytest.approx(data.result.rate().mean)
+    again = arena_here("benchmark", "run")
+    assert (again.code, again.err) == (0, "")
+    for words in ("By AIVAT, ", "Where the money goes", "duplicate", "preflop", "with other deals, seed 20261"):
+        assert words in again.out
+    refused = arena_here("benchmark", "run", "-n", "30")
+    assert refused.sentence == "run holds a benchmark with its settings; leave out all options of a new one"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        ([], "MYBOT is missing; see 'arena benchmark -h'"),
+        (["calling", "--game", "kuhn"], "--game: 'kuhn' is not one of 'nolimit', 'limit'"),
+        (["calling", "-n", "0"], "--deals: must be at least 1, not 0"),
+    ],
+)
+def test_refusal_is_one_sentence(arena_here: Arena, arguments: list[str], sentence: str) -> None:
+    ran = arena_here("benchmark", *arguments)
+    assert (ran.code, ran.sentence) == (2, sentence)
+
+
+def test_player_is_refused_before_a_folder_is_made(arena_here: Arena, tmp_path: Path) -> None:
+    ran = arena_here("benchmark", "kuhn", "--out", "run")
+    assert ran.code == 2
+    assert ran.sentence
+    assert not (tmp_path / "run").exists()
+
+
+def test_folder_of_another_run_is_refused(arena_here: Arena) -> None:
+    arena_here("play", "kuhn", "calling", "folding", "-n", "2", "--in-process", "-q", "--out", "run")
+    assert arena_here("benchmark", "run").sentence == (
+        "the run in run is no benchmark; 'arena resume run' continues it"
+    )
+
+
+@pytest.mark.slow
+def test_streets_sum_to_the_rate_against_cfr(arena_here: Arena) -> None:
+    ran = arena_here("benchmark", "folding", "-n", "20", "--in-process", "--json", "--out", "run")
+    data = BenchmarkData.model_validate_json(ran.out)
+    assert data.rate is not None
+    assert data.rate.known == ["cfr"]
+    corrected = [part.corrected.mean for part in data.streets if part.corrected]
+    assert len(corrected) == 4
+    assert sum(corrected) == pytest.approx(data.rate.mbb_per_game)
+    # Folding does nothing after the flop.
+    assert corrected[1:] == [0, 0, 0]
