@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -12,11 +10,13 @@ import pytest
 from dealer.reports.guaranteed import NOTE
 from tests.dealer.cli.conftest import Arena
 
+_PLAY = ("play", "kuhn", "random", "calling", "-n", "120", "--seed", "3", "--in-process", "--quiet", "--out", "run")
+
 
 @pytest.fixture
-def run(finished_runs: Callable[..., Path], tmp_path: Path) -> Path:
-    played = finished_runs("play", "kuhn", "random", "calling", "-n", "120", "--seed", "3", "--in-process", "--quiet")
-    return shutil.copytree(played, tmp_path / "run")
+def run(arena_here: Arena, tmp_path: Path) -> Path:
+    arena_here(*_PLAY)
+    return tmp_path / "run"
 
 
 @pytest.mark.parametrize("command", ["show", "stats", "luck"])
@@ -37,10 +37,9 @@ def test_a_report_has_guaranteed_intervals(arena_here: Arena, run: Path) -> None
 
 
 def test_a_play_is_shown_with_guaranteed_intervals_and_stored_with_both(arena_here: Arena, tmp_path: Path) -> None:
-    options = ("-n", "120", "--seed", "3", "--in-process", "--quiet", "--interval", "guaranteed", "--out", "played")
-    ran = arena_here("play", "kuhn", "random", "calling", *options)
+    ran = arena_here(*_PLAY, "--interval", "guaranteed")
     assert "(95 %, guaranteed)" in ran.out
-    result = json.loads((tmp_path / "played" / "result.json").read_text("utf-8"))
+    result = json.loads((tmp_path / "run" / "result.json").read_text("utf-8"))
     assert result["interval"] == "fixed"
     won = result["players"][0]["won"]["raw"]
     assert won["half_width_95"] < won["guaranteed_half_width"]
