@@ -132,8 +132,8 @@ PRINTED: Final = {
 
 def schemas() -> dict[str, dict[str, Any]]:
     """The JSON schemas of what commands print with ``--json``, by the names of `PRINTED`."""
-    from bots.cfr.answer import AnswerData
     from bots.cfr.expectation import ComparisonData
+    from bots.cfr.response_estimates import ResponseData
     from bots.equilibrium.deviations import Deviations
     from bots.evaluation.exploiting import BoundsData
     from bots.lp_mc.preflop import PreflopSolution
@@ -170,7 +170,7 @@ def schemas() -> dict[str, dict[str, Any]]:
         "equity": EquityData,
         "export": ExportData,
         "warmup": WarmupData,
-        "exploitability": ExploitabilityData | ExpectationData | BoundsData | ComparisonData | AnswerData,
+        "exploitability": ExploitabilityData | ExpectationData | BoundsData | ComparisonData | ResponseData,
         "doctor": DoctorReport,
         "situations": SituationsData,
         "speed": list[Row],

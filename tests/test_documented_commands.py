@@ -60,7 +60,6 @@ NOT_OURS = (
 NOT_RUN = {
     "PATH": "the reference dealer, which is not shipped",
     "FOLDER": "an evolution of the size of a published one, which takes long",
-    "--finer": "buckets of all hands, which take long",
     "values": "boards of hold'em, which take long",
     "event": "a whole event, which `tests/dealer/joining/test_pages.py` plays as it is printed",
 }
@@ -101,6 +100,8 @@ SHORTER = {
     "--plan": ["-n", "100"],
     "arena exploit against limit": ["--boards", "2"],
     "arena exploit bound": ["--hands", "50"],
+    "arena exploit exact limit": ["--boards", "2"],
+    "arena exploit exact nolimit": ["--boards", "2"],
 }
 """What makes a command short; all others play two hands."""
 PLAYING = ("play", "tournament", "deal", "benchmark")

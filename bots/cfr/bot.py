@@ -315,20 +315,26 @@ class CfrBot(LearningBot):
 
     def endgame_at(self, view: View) -> tuple[Endgame, int] | None:
         """Return the solved endgame of a state and the node there, or None if the strategy plays the state."""
-        if self._iterations == 0 or view.round < _TURN or not _is_holdem_of_two(view.game):
+        if view.round < _TURN:
             return None
-        strategy = self.strategy(view.game)
+        endgames = self.endgames(view.game)
+        if endgames is not None and endgames.solves(view.round):
+            return endgames.at(view.betting, view.board)
+        return None
+
+    def endgames(self, game: Game) -> Endgames | None:
+        """Return the solver of rivers and turns, None if the strategy plays all rounds."""
+        if self._iterations == 0 or not _is_holdem_of_two(game):
+            return None
+        strategy = self.strategy(game)
         if strategy.path not in self._endgames:
             from bots.cfr.endgames import Endgames
 
             rivers = self._iterations
             if rivers is None:
-                rivers = _LIMIT_RIVER_ITERATIONS if view.game.is_limit else _NO_LIMIT_RIVER_ITERATIONS
+                rivers = _LIMIT_RIVER_ITERATIONS if game.is_limit else _NO_LIMIT_RIVER_ITERATIONS
             self._endgames[strategy.path] = Endgames(strategy, rivers, self._turns)
-        endgames = self._endgames[strategy.path]
-        if endgames.solves(view.round):
-            return endgames.at(view.betting, view.board)
-        return None
+        return self._endgames[strategy.path]
 
     def _bucket(self, strategy: StrategyFile, view: View, board: tuple[Card, ...]) -> int:
         if is_dealt_as_holdem(view.game):

@@ -21,7 +21,6 @@ pytestmark = pytest.mark.slow
 REMAKE = script("cfr/remake.py")
 RIVERS = script("cfr/rivers.py")
 ADAPTING = script("cfr/adapting.py")
-FINER = script("cfr/finer.py")
 _FIGURES = re.compile(r"^\| `([\w-]+)` \|.*\| ([^|]*?) ?\| ([^|]*?) ?\|$", re.MULTILINE)
 RECORDED = -18.8
 """What the strategy of a small training wins from the shipped one, in mbb/g."""
@@ -39,11 +38,6 @@ def test_the_table_of_no_limit_is_that_of_the_results() -> None:
     rows = RIVERS.read_rows(REMAKE.NO_LIMIT_CSV, REMAKE.Row)
     assert {row.opponent: row.deals for row in rows} == REMAKE.NO_LIMIT_DEALS
     assert REMAKE.with_no_limit_table(page, rows) == page
-
-
-def test_the_table_of_finer_answers_is_that_of_the_results() -> None:
-    page = FINER.PAGE.read_text("utf-8")
-    assert FINER.with_table(page, FINER.read_rows(FINER.CSV, FINER.Answer)) == page
 
 
 def test_the_page_of_all_bots_has_their_results() -> None:

@@ -31,7 +31,7 @@ def new_spelling(words: Sequence[str]) -> str | None:
 
 
 def _exploit(words: Sequence[str]) -> list[str] | None:
-    """Convert ``exploit GAME BOT [--against OTHER] [--finer]``, which was one command."""
+    """Convert ``exploit GAME BOT [--against OTHER]``, which was one command."""
     if not words or words[0] in _EXPLOIT_COMMANDS:
         return None
     rest = list(words)

@@ -17,7 +17,6 @@ from tests.dealer.cli.conftest import Arena
         ("exploit kuhn3 random --json", "exploit exact kuhn3 random --json"),
         ("exploit limit 'ask:./new --fast' --run kept", "exploit bound limit 'ask:./new --fast' --run kept"),
         ("exploit --hands 50 nolimit mfs", "exploit bound --hands 50 nolimit mfs"),
-        ("exploit limit cfr --finer --minutes 5", "exploit bound limit cfr --finer --minutes 5"),
         ("exploit leduc cfr --against random --json", "exploit against leduc cfr random --json"),
         ("exploit --against=cfr limit cfr --boards 2", "exploit against limit cfr cfr --boards 2"),
         ("stats last --variance", "luck last"),
