@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, Final
 
@@ -22,10 +23,9 @@ from dealer.reports.benchmark_data import (
     check_benchmark,
 )
 from dealer.reports.benchmark_report import benchmark_document
-from dealer.run.choices import ShownInterval
-from dealer.run.ending import Outcome
+from dealer.run.choices import Score, ShownInterval
 from dealer.run.folder import CONFIG_NAME
-from dealer.run.plan import repeatable
+from dealer.run.plan import repeatable, settle
 from dealer.run.results import ContestResult
 from dealer.run.run import Run, new_run, reopen
 from dealer.run.run_settings import RunSettings, read_config, validated
@@ -88,16 +88,29 @@ def benchmark(
         run, run_settings = _reopen(Path(player))
     else:
         run_settings = benchmark_settings(player, game, options)
+        _check_player(run_settings)
         run = new_run(run_settings, out)
         run_settings = repeatable(run_settings, run.plan)
     result = play_run(terminal, run, is_silent=is_silent, is_verbose=verbose)
-    if result.outcome is Outcome.INTERRUPTED:
+    if result.resume is not None:
         command = run.resume_command.replace("arena resume", "arena benchmark", 1)
         result = result.model_copy(update={"resume": command})
-    data = _measure(terminal, result, run_settings, is_silent=is_silent)
+    try:
+        data = _measure(terminal, result, run_settings, is_silent=is_silent)
+    except KeyboardInterrupt:
+        terminal.note(f"The hands are in {run.folder}; 'arena benchmark {run.folder}' computes the win rate.")
+        raise
     write_file(run.folder / DATA_NAME, data.model_dump_json(indent=2) + "\n")
     show_document(terminal, benchmark_document(data, interval), as_json=as_json, quiet=quiet)
     exit_after(run, result)
+
+
+def _check_player(settings: RunSettings) -> None:
+    """Abort the command if the player learns."""
+    # With corrected scores, a learning player is refused by an option that this command does not have.
+    player = settle(replace(settings, score=Score.RAW)).players[0]
+    if player.learns:
+        abort(f"{player.name} learns while it plays, so that it has no win rate; leave out its learning")
 
 
 def _reopen(folder: Path) -> tuple[Run[Any], RunSettings]:

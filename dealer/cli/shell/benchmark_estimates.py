@@ -7,16 +7,16 @@ to streets. Without values, the estimate is that of `arena luck`, and the street
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from importlib.metadata import version
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from bots.cfr import value_terms
 from bots.cfr.bot import CfrBot
 from bots.cfr.strategy_values import strategy_checksum
 from bots.errors import PolicyError
 from bots.evaluation.hypothetical_hands import ActionTerms
-from bots.evaluation.policies import Policy
+from bots.sdk.bot import Bot
 from dealer.reports.benchmark_data import DEALS, SEEDS, VERSION, BenchmarkData, BenchmarkGame
 from dealer.reports.winnings_parts import WinningsBreakdown
 from dealer.run.ending import Outcome
@@ -57,6 +57,7 @@ def measure_benchmark(
         problem = "no deal was finished" if not result.duplicates else "the benchmark was interrupted"
     else:
         try:
+            opponent.prepare(game)
             estimates = _count(result, game, opponent, breakdown, on_progress)
             rate = _rate_by_aivat(estimates, result.players[0].name)
         except PolicyError as error:
@@ -64,13 +65,14 @@ def measure_benchmark(
             breakdown = WinningsBreakdown(game, result.players[0].name)
             estimates = _count(result, game, None, breakdown, on_progress)
     kind = BenchmarkGame(short_name(result.game))
+    written = adapter(RunSettings).dump_python(settings, exclude_none=True, mode="json")
     return BenchmarkData(
         benchmark=VERSION,
         is_standard=(settings.deals, settings.seed) == (DEALS, SEEDS[kind]),
         arena=version("acpc-arena"),
-        command=_command(settings, kind),
+        command=_command(written, kind),
         strategy=checksum,
-        settings=adapter(RunSettings).dump_python(settings, exclude_none=True, mode="json"),
+        settings=written,
         result=result.model_copy(update={"estimates": estimates or result.estimates}),
         rate=rate,
         problem=problem,
@@ -79,21 +81,23 @@ def measure_benchmark(
     )
 
 
-def _opponent_of(game: Game) -> tuple[Policy, str]:
-    """Return the policy of the opponent, and the checksum of its strategy."""
+def _opponent_of(game: Game) -> tuple[Bot, str]:
+    """Return the opponent, not yet prepared, and the checksum of its strategy."""
     opponent = CfrBot()
-    opponent.prepare(game)
     return opponent, strategy_checksum(opponent.strategy(game))
 
 
-def _command(settings: RunSettings, game: BenchmarkGame) -> str:
-    player = settings.bots[0].bot
-    options = ["--game", game.value, "--deals", str(settings.deals), "--seed", str(settings.seed)]
+def _command(settings: Mapping[str, Any], game: BenchmarkGame) -> str:
+    """Return the command that repeats a benchmark with these settings, as written in a file."""
+    player = settings["bots"][0]
+    if not isinstance(player, str):
+        player = player["bot"]
+    options = ["--game", game.value, "--deals", str(settings["deals"]), "--seed", str(settings["seed"])]
     return shlex.join(["arena", "benchmark", player, *options])
 
 
 def _count(
-    result: ContestResult, game: Game, opponent: Policy | None, breakdown: WinningsBreakdown, on_progress: OnPart
+    result: ContestResult, game: Game, opponent: Bot | None, breakdown: WinningsBreakdown, on_progress: OnPart
 ) -> GameEstimates:
     """Count the deals that were played in all seatings, for all estimators and the breakdown.
 
