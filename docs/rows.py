@@ -12,7 +12,7 @@ from blocks import with_blocks
 
 from bots.sdk.bot import Bot
 from bots.sdk.selfplay import self_play
-from logs.estimation import RunningMean
+from logs.estimation import Z_95, RunningMean
 from logs.variance.correction import ChanceCorrection
 from protocol import find_game
 
@@ -26,7 +26,7 @@ class Row(NamedTuple):
         opponent: by its name.
         deals: how many, each played in every seating.
         mean: over the deals.
-        half_width: of the 95 % interval.
+        half_width: of the normal 95 % interval.
     """
 
     opponent: str
@@ -36,7 +36,7 @@ class Row(NamedTuple):
 
     @classmethod
     def of(cls, opponent: str, won: RunningMean) -> Row:
-        return cls(opponent, won.count, round(won.mean, 1), round(won.half_width() or 0.0, 1))
+        return cls(opponent, won.count, round(won.mean, 1), round(Z_95 * (won.standard_error or 0.0), 1))
 
 
 def won_without_luck(game: str, bots: Sequence[Bot], deals: int, seed: int) -> Iterator[float]:

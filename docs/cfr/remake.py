@@ -29,7 +29,7 @@ from bots.cfr.strategy_files import read_strategy
 from bots.cfr.training import plan_training, train
 from bots.cfr.training_settings import CfrSettings
 from bots.sdk.registry import make_bot
-from logs.estimation import RunningMean
+from logs.estimation import Z_95, RunningMean
 
 HERE: Final = Path(__file__).resolve().parent
 PAGE: Final = HERE.parent / "cfr-tables.md"
@@ -80,7 +80,7 @@ class Mark(NamedTuple):
         deals: so far.
         boards: compared on.
         mean: won.
-        half_width: of the 95 % interval over boards.
+        half_width: of the normal 95 % interval over boards.
     """
 
     iterations: int
@@ -106,7 +106,7 @@ def marks(folder: Path, count: int = 1) -> list[Mark]:
                 iterations * plan.settings.deals,
                 BOARDS,
                 round(won.mean, 1),
-                round(won.half_width() or 0.0, 1),
+                round(Z_95 * (won.standard_error or 0.0), 1),
             )
         )
     return found

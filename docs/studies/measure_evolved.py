@@ -47,7 +47,7 @@ from bots.evolved.training import GENOME, OPPONENTS, EvolvedSettings, make_deals
 from bots.sdk.registry import make_bot
 from bots.sdk.selfplay import self_play
 from engine import Category
-from logs.estimation import RunningMean
+from logs.estimation import Z_95, RunningMean
 from protocol import find_game
 
 SEED: Final = 20_121
@@ -281,4 +281,4 @@ def match(chromosome: str, game: str, bot: str) -> dict[str, Measured]:
         if number % count == 0:
             won.add(1000 * of_deal / count / definition.big_blind)
             of_deal = 0.0
-    return {f"{game} {bot}": Measured(won.mean, won.half_width() or 0.0, won.count)}
+    return {f"{game} {bot}": Measured(won.mean, Z_95 * (won.standard_error or 0.0), won.count)}

@@ -37,7 +37,7 @@ from bots.sdk.view import View
 from bots.solving.sequence_form import exploitability, sequence_values, strategy_of
 from engine import CALL, FOLD, RAISE, STARTING_HANDS, Action
 from engine.game import POSITIONS
-from logs.estimation import RunningMean
+from logs.estimation import Z_95, RunningMean
 from protocol import find_game
 
 SEED: Final = 2013
@@ -133,5 +133,5 @@ def matches(options: str, opponent: str, marks: Sequence[int]) -> list[Measured]
             won.add(of_deal / 2 / game.raise_sizes[0])
             of_deal = 0.0
         if number in marks:
-            found.append(Measured(won.mean, won.half_width() or 0.0, number))
+            found.append(Measured(won.mean, Z_95 * (won.standard_error or 0.0), number))
     return found

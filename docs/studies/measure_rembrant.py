@@ -15,7 +15,7 @@ from measured import Measured
 from bots.rembrant.rules import POSTFLOP_RULES, STREETS, HandKind, Opponent, TableMove
 from bots.sdk.registry import make_bot
 from bots.sdk.selfplay import self_play
-from logs.estimation import RunningMean
+from logs.estimation import Z_95, RunningMean
 from protocol import find_game
 
 DEALS: Final = 3_000
@@ -48,4 +48,4 @@ def play(figure: str, deals: int = DEALS) -> dict[str, Measured]:
         if number % 2 == 0:
             won.add(500 * of_deal / game.big_blind)
             of_deal = 0.0
-    return {figure: Measured(won.mean, won.half_width() or 0.0, won.count)}
+    return {figure: Measured(won.mean, Z_95 * (won.standard_error or 0.0), won.count)}
