@@ -100,8 +100,8 @@ def benchmark(
     except KeyboardInterrupt:
         terminal.note(f"The hands are in {run.folder}; 'arena benchmark {run.folder}' computes the win rate.")
         raise
-    write_file(run.folder / DATA_NAME, data.model_dump_json(indent=2) + "\n")
     show_document(terminal, benchmark_document(data, interval), as_json=as_json, quiet=quiet)
+    write_file(run.folder / DATA_NAME, data.model_dump_json(indent=2) + "\n")
     exit_after(run, result)
 
 

@@ -21,10 +21,10 @@ def values(
     *,
     output: DocumentOptions,
 ) -> None:
-    """Compute the winnings of a strategy of hold'em for two against itself, by decision and bucket.
+    """Compute the winnings of a strategy against itself.
 
-    They make AIVAT's estimates narrow. The folder holds a checkpoint, from which the same command resumes, and at the
-    end the values.
+    The strategy is one of hold'em for two. Its values, by decision and bucket, make AIVAT's estimates narrow. The
+    folder holds a checkpoint, from which the same command resumes, and at the end the values.
     """
     from bots.cfr.bot import CfrBot
     from bots.cfr.value_training import compute_values, value_settings, values_document
