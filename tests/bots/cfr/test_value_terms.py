@@ -9,12 +9,18 @@ from typing import TypeAlias
 import numpy as np
 import pytest
 
-from bots.cfr.bot import SHIPPED
+from bots import self_play
+from bots.cfr.bot import SHIPPED, CfrBot
+from bots.cfr.expectation import load_tree
 from bots.cfr.strategy_files import read_strategy
+from bots.cfr.strategy_values import StrategyValues
 from bots.cfr.value_terms import ExactValues, PairValues, ValueTerms, board_chances
+from bots.cfr.value_training import recorded_nodes
 from bots.errors import PolicyError
+from bots.sdk.registry import make_bot
 from engine import CALL, Action, ActionKind, BettingState, Card, Game, Position
 from engine.ranges import HOLDINGS, are_free
+from protocol import find_game
 from tests.bots.evaluation.known import Known
 from tests.logs.variance.small_games import Strategy, all_hands, drawn, small_game, uniform
 
@@ -146,3 +152,25 @@ def test_buckets_on_next_boards_are_those_of_the_boards() -> None:
             for index in chance.choice(len(boards.cards), 8).tolist():
                 full = board + tuple(boards.cards[index].tolist())
                 assert boards.buckets[index] == strategy.buckets_on(full)[holding_number(*hole)]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("known", "other"), [("calling", "random"), ("random", "raising")])
+def test_mean_in_holdem_is_that_of_the_chips(known: str, other: str) -> None:
+    game = find_game("limit")[1]
+    strategy = read_strategy(SHIPPED["limit"])
+    nodes = recorded_nodes(load_tree(strategy))
+    entries = int(np.array(strategy.buckets)[strategy.rounds[nodes]].sum())
+    # Values that foresee nothing, so that a term with another mean than 0 shows.
+    returns = np.random.default_rng(3).random((2, entries), np.float32)
+    bot = make_bot(f"{known}?seed=5" if known == "random" else known)
+    terms = ValueTerms(game, {"A": bot}, StrategyValues(strategy, nodes, returns), CfrBot(rivers=1))
+    differences = []
+    for record in self_play(game, [bot, make_bot(other)], deals=150, seed=9, names=["A", "B"]):
+        position = Position(record.names.index("A"))
+        estimate = terms.estimate(record, position)
+        assert estimate.other_term == 0
+        differences.append(estimate.chips - record.values[position])
+    error = float(np.std(differences)) / len(differences) ** 0.5
+    assert abs(float(np.mean(differences))) < 4 * error
+    assert error > 0
