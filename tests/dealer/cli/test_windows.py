@@ -52,6 +52,7 @@ QUICK: Final = (
 SLOW: Final = (
     "play kuhn calling random -n 20 --seed 3 --in-process",
     "tournament kuhn calling raising random -n 20 --seed 3 --in-process",
+    "benchmark folding -n 20 --in-process",
     "resume kuhn -n MORE",
     "stats limit",
     "exploit exact kuhn3 calling",
