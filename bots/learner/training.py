@@ -563,7 +563,7 @@ def training_document(settings: LearnerSettings, memory: Memory, blocks: Sequenc
         "Winnings by block, mbb/g",
         (Column("hands", ","), Column("cells", ",", rank=2), *(Column(name, "+,.0f") for name in curves)),
         tuple(blocks[at] for at in shown),
-        "Each ± is half the normal 95 % interval over the deals of the block or test, where a deal with all its "
+        "Each ± is half the 95 % interval over the deals of the block or test, where a deal with all its "
         "rotations counts once. It covers the luck of the cards, but not of the training.",
     )
     chart = Chart(
