@@ -23,7 +23,8 @@ from numpy.typing import NDArray
 from bots.cfr.abstraction import CardTables
 from bots.cfr.boards import HOLDING_CARDS, HOLDING_NUMBERS
 from bots.cfr.features import canonical_key, rename_holding
-from bots.cfr.tree import DECISION, BettingTree
+from bots.cfr.merged_tree import FlopEntry, MergedTree
+from bots.cfr.tree import DECISION, FOLDED, SHOWDOWN, BettingTree
 from bots.errors import SolvingError
 from bots.solving.equilibria import Discounts
 from engine.cards import starting_hand
@@ -70,14 +71,25 @@ class SampledTree(NamedTuple):
     The numbers of an information set are adjacent, and so are those of a bucket in a round, because a walk reads the
     same bucket again and again.
 
+    A role is the place of a player in the order of acting after the flop of a `MergedTree`. Actors are the positions
+    and, in subtrees, the number of players plus the role. `widths` and `bases` have a row for each position, then rows
+    for each role of each subtree.
+
     Attributes:
         nodes: a row per node, shape (nodes and side pots, 4 + max(actions, players)). Columns of a decision are the
-            player, the round, the number of actions, the offset of its numbers among those of a bucket, and the
-            children. Columns of an end are the number of players, a mask of those who play for the pot, the chips of
+            actor, the round, the number of actions, the offset of its numbers among those of a bucket, and the
+            children. Columns of an end are the number of actors, a mask of those who play for the pot, the chips of
             the pot, the row of the next side pot or 0, and the chips that each player has put in. Rows of side pots
             follow those of the nodes. The chips put in are only in the row of the node.
-        widths: numbers per bucket of a player in a round, shape (players, rounds).
-        bases: index of the first number of a player in a round, shape (players, rounds).
+            Columns of an entry into a subtree are the number of actors + 1, the first row of the subtree, its first row
+            of `widths` and `bases`, the index of the entry, and the chips that each player has put in. Columns of an
+            end of a subtree are the number of actors + 2, a mask of the roles that play for the pot, 0, 0, and the
+            chips that each role has put in after the flop, in the chips of the subtree.
+        widths: numbers per bucket of an actor in a round, shape (actors of all parts, rounds).
+        bases: index of the first number of an actor in a round, likewise.
+        positions: position of each role after an entry, the number of players if it has none, shape (entries, roles).
+        stakes: chips of the pot and those that each player in it has put in, ratio of the pot to that of the subtree,
+            stack of the subtree and of the entry, shape (entries, 5).
         depth: upper bound of the number of decisions of one player on a path.
         size: total of the numbers.
     """
@@ -85,53 +97,134 @@ class SampledTree(NamedTuple):
     nodes: NDArray[np.uint32]
     widths: NDArray[np.uint64]
     bases: NDArray[np.uint64]
+    positions: NDArray[np.uint32]
+    stakes: Floats
     depth: int
     size: int
 
 
-def sampled_tree(tree: BettingTree, buckets: tuple[int, ...]) -> SampledTree:
+def sampled_tree(tree: BettingTree | MergedTree, buckets: tuple[int, ...]) -> SampledTree:
     """Lay out the numbers of a tree with `buckets` buckets by round.
 
     Raises:
         SolvingError: a pot has too many chips.
     """
     players = tree.game.num_players
+    merged = tree if isinstance(tree, MergedTree) else None
+    roles = 0
+    if merged is not None:
+        roles = max(len(entry.positions) for entry in merged.entries)
+    max_actions = max(part.children.shape[1] for part in tree.parts)
+    rows = np.zeros((sum(len(part.kinds) for part in tree.parts), COLUMNS + max(max_actions, players)), np.int64)
+    subtree_rows = first_rows(tree)[1:]
+    main = tree.parts[0]
+    main_rows = rows[: len(main.kinds)]
+    widths = [_lay_out_decisions(main, range(players), main_rows)]
+    side_rows = _lay_out_ends(main, players, players + roles, main_rows)
+    positions = np.zeros((0, 0), np.uint32)
+    stakes = np.zeros((0, 5), np.float32)
+    depth = int(main.depths.max())
+    if merged is not None:
+        for subtree, model, first in zip(merged.subtrees, merged.models, subtree_rows, strict=True):
+            part_rows = rows[first : first + len(subtree.kinds)]
+            decision_widths = _lay_out_decisions(
+                subtree, model.positions, part_rows, first=first, first_actor=players, actors=roles
+            )
+            widths.append(decision_widths)
+            _lay_out_subtree_ends(subtree, model, players + roles + 2, part_rows)
+        depth += max(int(subtree.depths.max()) for subtree in merged.subtrees)
+        positions = np.full((len(merged.entries), roles), players, np.uint32)
+        stakes = np.zeros((len(merged.entries), 5), np.float32)
+        for number, entry in enumerate(merged.entries):
+            model = merged.models[entry.subtree]
+            first_width = players + roles * entry.subtree
+            rows[entry.node, :COLUMNS] = players + roles + 1, subtree_rows[entry.subtree], first_width, number
+            rows[entry.node, COLUMNS : COLUMNS + players] = main.spent[entry.node]
+            positions[number, : len(entry.positions)] = entry.positions
+            stakes[number] = entry.pot, entry.matched, entry.pot / model.pot, model.stack, entry.stack
+    all_widths = np.vstack(widths)
+    sizes = (all_widths * np.array(buckets)).ravel()
+    bases = (sizes.cumsum() - sizes).reshape(all_widths.shape)
+    return SampledTree(
+        nodes=np.vstack([rows, *side_rows]).astype(np.uint32),
+        widths=all_widths.astype(np.uint64),
+        bases=bases.astype(np.uint64),
+        positions=positions,
+        stakes=stakes,
+        depth=depth + 1,
+        size=int(sizes.sum()),
+    )
+
+
+def first_rows(tree: BettingTree | MergedTree) -> list[int]:
+    """Return the first row of `SampledTree.nodes` of each part of a tree."""
+    sizes = [len(part.kinds) for part in tree.parts]
+    return [sum(sizes[:number]) for number in range(len(sizes))]
+
+
+def _lay_out_decisions(
+    tree: BettingTree,
+    positions: Sequence[int],
+    rows: NDArray[np.int64],
+    *,
+    first: int = 0,
+    first_actor: int = 0,
+    actors: int | None = None,
+) -> NDArray[np.int64]:
+    """Fill the rows of decisions; return the widths of the actors, shape (actors, rounds).
+
+    Args:
+        positions: positions of the actors.
+        rows: output.
+        first: index of the first row.
+        first_actor: number of the actor at the first position.
+        actors: number of actors, if there are more than positions.
+    """
     counts = tree.number_of_actions()
-    widths = np.zeros((players, len(buckets)), np.int64)
-    rows = np.zeros((len(counts), COLUMNS + max(tree.children.shape[1], players)), np.int64)
-    rows[:, COLUMNS : COLUMNS + tree.children.shape[1]] = np.maximum(tree.children, 0)
-    side_rows: list[NDArray[np.int64]] = []
-    for node, kind in enumerate(tree.kinds.tolist()):
+    widths = np.zeros((actors or len(positions), tree.game.num_rounds), np.int64)
+    for node in tree.decisions.tolist():
         row = rows[node]
-        if kind == DECISION:
-            player = tree.players[node]
-            round_ = tree.rounds[node]
-            row[:COLUMNS] = player, round_, counts[node], widths[player, round_]
-            widths[player, round_] += counts[node]
-            continue
+        actor = positions.index(int(tree.players[node]))
+        round_ = int(tree.rounds[node])
+        row[:COLUMNS] = first_actor + actor, round_, counts[node], widths[actor, round_]
+        row[COLUMNS : COLUMNS + counts[node]] = first + tree.children[node, : counts[node]]
+        widths[actor, round_] += counts[node]
+    return widths
+
+
+def _lay_out_ends(tree: BettingTree, players: int, actors: int, rows: NDArray[np.int64]) -> list[NDArray[np.int64]]:
+    """Fill the rows of ends; return those of side pots."""
+    # Side pots follow the last row of a tree, which is the only part of it wherever there are side pots.
+    side_rows: list[NDArray[np.int64]] = []
+    for node in np.flatnonzero((tree.kinds == FOLDED) | (tree.kinds == SHOWDOWN)).tolist():
+        row = rows[node]
         spent = tree.spent[node].tolist()
-        folded = int(tree.folded[node])
         position, returned = uncalled(spent)
         spent[position] -= returned
-        for number, pot in enumerate(side_pots(spent, folded)):
+        for number, pot in enumerate(side_pots(spent, int(tree.folded[node]))):
             if number:
                 row[3] = len(rows) + len(side_rows)
                 row = np.zeros_like(row)
                 side_rows.append(row)
             mask = sum(1 << contender for contender in pot.players)
-            row[:3] = players, mask, pot.amount
+            row[:3] = actors, mask, pot.amount
             if pot.amount >= _MAX_CHIPS:
                 raise SolvingError(f"the stacks are too large: a pot has {pot.amount:,} chips")
         rows[node, COLUMNS : COLUMNS + players] = spent
-    sizes = (widths * np.array(buckets)).ravel()
-    bases = (sizes.cumsum() - sizes).reshape(widths.shape)
-    return SampledTree(
-        np.vstack([rows, *side_rows]).astype(np.uint32),
-        widths.astype(np.uint64),
-        bases.astype(np.uint64),
-        int(tree.depths.max()) + 1,
-        int(sizes.sum()),
-    )
+    return side_rows
+
+
+def _lay_out_subtree_ends(tree: BettingTree, model: FlopEntry, kind: int, rows: NDArray[np.int64]) -> None:
+    """Fill the rows of the ends of a subtree after the flop."""
+    roles = len(model.positions)
+    for node in np.flatnonzero(tree.kinds != DECISION).tolist():
+        spent = [int(tree.spent[node, position]) - model.matched for position in model.positions]
+        role, returned = uncalled(spent)
+        spent[role] -= returned
+        folded = int(tree.folded[node])
+        mask = sum(1 << role for role, position in enumerate(model.positions) if not folded >> position & 1)
+        rows[node, :2] = kind, mask
+        rows[node, COLUMNS : COLUMNS + roles] = spent
 
 
 @njit
@@ -243,6 +336,7 @@ def explore(
     nodes = tree.nodes
     max_actions = tree.nodes.shape[1] - COLUMNS
     players = buckets.shape[1]
+    roles = tree.positions.shape[1]
     # A stack of the player's decisions on the way: node, first number, action in progress, value so far, probabilities
     # and values of the actions. An explicit stack, because numba compiles recursion to slower code.
     stack_nodes = np.empty(tree.depth, np.uint32)
@@ -251,14 +345,23 @@ def explore(
     sums = np.empty(tree.depth, np.float32)
     chances = np.empty((tree.depth, max_actions), np.float32)
     values = np.empty((tree.depth, max_actions), np.float32)
-    starts = np.empty((players, buckets.shape[2]), np.uint64)
+    starts = np.empty((players + roles, buckets.shape[2]), np.uint64)
     shares = np.empty(1 << players, np.float32)
     me = np.uint32(player)
-    end = np.uint32(players)
+    me_wide = np.uint64(player)
+    nobody = np.uint64(players)
+    end = np.uint32(players + roles)
+    entrance = end + np.uint32(1)
     paid = _COLUMNS + np.uint64(player)
+    # The player's actor after the last entry into a subtree, the index of that entry, and the ranks by role.
+    me_after = end
+    entry = _ZERO
+    role_ranks = np.zeros(roles, np.uint16)
+    role_shares = np.empty(1 << roles, np.float32)
     written = _ZERO
     drawn = _ZERO
-    # A walk visits a node at most once, so it writes at most that many entries. Checking once per deal is enough.
+    # A walk visits a node at most once between two entries into subtrees, so it writes at most that many results.
+    # Checking once per deal and per entry is enough.
     max_written = np.uint64(max(len(places) - len(nodes), 0))
     max_drawn = np.uint64(max(len(taken) - len(nodes), 0))
     state = _mixed(seed)
@@ -280,7 +383,7 @@ def explore(
                 actions = np.uint64(row[2])
                 place = starts[np.uint64(actor), np.uint64(row[1])] + np.uint64(row[3])
                 total = _NOTHING
-                if actor == me:
+                if actor in (me, me_after):
                     # Regret matching: probabilities in proportion to the regrets above 0, equal if there are none.
                     played = chances[depth]
                     for action in range(actions):
@@ -316,11 +419,48 @@ def explore(
                 drawn += _1
                 node = np.uint64(row[_COLUMNS + chosen])
                 continue
-            # The player's shares of all pots, less the chips that it has put in.
-            value = np.float32(row[2]) * shares[row[1]] - np.float32(row[paid])
-            while row[3]:
-                row = nodes[row[3]]
-                value += np.float32(row[2]) * shares[row[1]]
+            if actor == entrance:
+                if written >= max_written or drawn >= max_drawn:
+                    return -1, -1
+                entry = np.uint64(row[3])
+                me_after = end
+                for role in range(roles):
+                    position = np.uint64(tree.positions[entry, role])
+                    if position == nobody:
+                        break
+                    if position == me_wide:
+                        me_after = np.uint32(players + role)
+                    role_ranks[role] = ranks[deal, position]
+                    layout_row = np.uint64(row[2]) + np.uint64(role)
+                    for round_ in range(1, buckets.shape[2]):
+                        bucket = np.uint64(buckets[deal, position, round_])
+                        width = tree.widths[layout_row, round_]
+                        starts[players + role, round_] = tree.bases[layout_row, round_] + bucket * width
+                if me_after < end:
+                    _write_shares(role_ranks, me_after - players, role_shares)
+                    node = np.uint64(row[1])
+                    continue
+                # The player has folded. Nothing after the flop matters to it.
+                value = -np.float32(row[paid])
+            elif actor == end:
+                # The player's shares of all pots, less the chips that it has put in.
+                value = np.float32(row[2]) * shares[row[1]] - np.float32(row[paid])
+                while row[3]:
+                    row = nodes[row[3]]
+                    value += np.float32(row[2]) * shares[row[1]]
+            else:
+                # The same in the chips of the entry: bets are scaled with the pot, all-in is the stack of the entry.
+                pot = tree.stakes[entry, 0]
+                own_chips = tree.stakes[entry, 1]
+                for role in range(roles):
+                    subtree_chips = np.float32(row[_COLUMNS + np.uint64(role)])
+                    chips = tree.stakes[entry, 4]
+                    if subtree_chips < tree.stakes[entry, 3]:
+                        chips = min(subtree_chips * tree.stakes[entry, 2], chips)
+                    pot += chips
+                    if np.uint32(players + role) == me_after:
+                        own_chips += chips
+                value = pot * role_shares[row[1]] - own_chips
             # Return to the last decision of the player with an action left, and complete those after it.
             while depth > _ZERO:
                 top = depth - _1
@@ -414,13 +554,14 @@ class Walks:
         outputs: results of the last `explore`, by part.
     """
 
-    def __init__(self, tree: BettingTree, deals: int, seed: int) -> None:
+    def __init__(self, tree: BettingTree | MergedTree, deals: int, seed: int) -> None:
         self._game = tree.game
         self._deals = deals
         self._seed = mixed(seed)
         edges = [deals * part // _PARTS for part in range(_PARTS + 1)]
         self._parts = [slice(start, end) for start, end in pairwise(edges)]
-        self.outputs = [_WalkOutput(len(tree.kinds) + _INITIAL_SIZE) for _ in self._parts]
+        nodes = sum(len(part.kinds) for part in tree.parts)
+        self.outputs = [_WalkOutput(nodes + _INITIAL_SIZE) for _ in self._parts]
 
     def draw(self, first: int, draw: Draw, pool: Executor | None) -> Dealt:
         """Draw the deals of an iteration, the first of which has the number `first`."""
@@ -461,7 +602,7 @@ class SampledSolver:
 
     def __init__(
         self,
-        tree: BettingTree,
+        tree: BettingTree | MergedTree,
         buckets: tuple[int, ...],
         draw: Draw,
         discounts: Discounts,
@@ -526,21 +667,25 @@ class SampledSolver:
 
 
 def by_node(
-    tree: BettingTree, arrays: SampledTree, buckets: Sequence[int], numbers: _Numbers
+    tree: BettingTree | MergedTree, arrays: SampledTree, buckets: Sequence[int], numbers: _Numbers
 ) -> Iterator[tuple[int, _Numbers]]:
-    """Yield each decision with a view of its numbers, shape (buckets, actions)."""
-    for node in tree.decisions.tolist():
-        player = int(tree.players[node])
-        round_ = int(tree.rounds[node])
-        start = int(arrays.bases[player, round_])
-        width = int(arrays.widths[player, round_])
-        round_numbers = numbers[start : start + width * buckets[round_]].reshape(-1, width)
-        first = int(arrays.nodes[node, 3])
-        count = int(arrays.nodes[node, 2])
-        yield node, round_numbers[:, first : first + count]
+    """Yield the row of each decision, in a `BettingTree` its node, with a view of its numbers.
+
+    Rows ascend. Views have the shape (buckets, actions).
+    """
+    roles = arrays.positions.shape[1]
+    for part_number, (part, first_row) in enumerate(zip(tree.parts, first_rows(tree), strict=True)):
+        # Actors of the second and later subtrees are numbered as those of the first one.
+        skipped_actors = roles * max(part_number - 1, 0)
+        for row in (first_row + part.decisions).tolist():
+            actor, round_, count, first = arrays.nodes[row, :COLUMNS].tolist()
+            start = int(arrays.bases[skipped_actors + actor, round_])
+            width = int(arrays.widths[skipped_actors + actor, round_])
+            round_numbers = numbers[start : start + width * buckets[round_]].reshape(-1, width)
+            yield row, round_numbers[:, first : first + count]
 
 
-def as_strategy(tree: BettingTree, buckets: tuple[int, ...], averages: _Numbers) -> NDArray[np.float64]:
+def as_strategy(tree: BettingTree | MergedTree, buckets: tuple[int, ...], averages: _Numbers) -> NDArray[np.float64]:
     """Normalise weights in the layout of `SampledTree` to probabilities in that of a strategy file.
 
     A strategy file has them by node, action and bucket. An information set without weight gets equal probabilities.

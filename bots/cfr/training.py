@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from bots.artifact import Artifact, FileKind, as_arrays, read_artifact, write_artifact
 from bots.cfr.abstraction import CardTables, cluster_hands, load_hands, max_table_bytes
+from bots.cfr.merged_tree import MergedTree, merged_tree
 from bots.cfr.sampling import SampledSolver, as_strategy, draw_deals
 from bots.cfr.small_games import RankBuckets, SmallGame, Solver
 from bots.cfr.strategy_files import write_strategy
@@ -72,20 +73,29 @@ class TrainingPlan(NamedTuple):
     """
 
     settings: CfrSettings
-    tree: BettingTree
+    tree: BettingTree | MergedTree
     buckets: tuple[int, ...]
     is_drawn: bool
 
     @property
+    def decisions(self) -> int:
+        """Number of decisions of the betting."""
+        return sum(len(part.decisions) for part in self.tree.parts)
+
+    @property
     def information_sets(self) -> int:
-        return sum(self.buckets[self.tree.rounds[node]] for node in self.tree.decisions)
+        sets = 0
+        for part in self.tree.parts:
+            sets += sum(self.buckets[part.rounds[node]] for node in part.decisions)
+        return sets
 
     @property
     def numbers(self) -> int:
         """Number of actions, over all information sets."""
         numbers = 0
-        for node in self.tree.decisions:
-            numbers += len(self.tree.actions[node]) * self.buckets[self.tree.rounds[node]]
+        for part in self.tree.parts:
+            for node in part.decisions:
+                numbers += len(part.actions[node]) * self.buckets[part.rounds[node]]
         return numbers
 
     @property
@@ -109,7 +119,10 @@ class TrainingPlan(NamedTuple):
         return 2 * number_bytes * self.numbers * self.settings.copies
 
     @property
-    def strategy_bytes(self) -> int:
+    def strategy_bytes(self) -> int | None:
+        """Size of the strategy file, None if none is written."""
+        if isinstance(self.tree, MergedTree):
+            return None
         # Actions and round of a node, one byte each, and a hand total of four bytes in no-limit games.
         node_bytes = 6
         if self.tree.game.is_limit:
@@ -125,12 +138,12 @@ class TrainedStrategy(NamedTuple):
     """Result of a training.
 
     Attributes:
-        path: strategy file.
+        path: strategy file, None if the bot cannot play the strategy yet.
         seconds: time of iterating, over all runs of the training.
         history: measurements of the exploitability of a small game, in chips per hand.
     """
 
-    path: Path
+    path: Path | None
     iteration: int
     seconds: float
     history: Sequence[Mapping[str, Any]]
@@ -149,13 +162,19 @@ def plan_training(settings: CfrSettings) -> TrainingPlan:
         raise SolvingError(f"{settings.game} is a limit game: its raises have one size, so leave out sizes")
     if not game.is_limit and settings.raises:
         raise SolvingError(f"{settings.game} is a no-limit game: its sizes say how many raises there are")
-    if game.num_players > 2 and not (is_drawn and game.is_limit):
-        raise SolvingError(f"{settings.game}: games of more than two players are trained for in limit hold'em only")
-    if game.is_limit and not settings.raises:
-        settings = replace(settings, raises=default_caps(game))
-    elif not game.is_limit and not settings.sizes:
-        settings = replace(settings, sizes=HOLDEM_SIZES if is_drawn else ROUND_SIZES)
-    tree = betting_tree(game, read_raises(game, settings.sizes, settings.raises))
+    if game.num_players > 2 and not is_drawn:
+        raise SolvingError(f"{settings.game}: games of more than two players are trained for in hold'em only")
+    tree: BettingTree | MergedTree
+    if game.num_players > 2 and not game.is_limit:
+        if settings.sizes:
+            raise SolvingError(f"{settings.game}: sizes are fixed with more than two players, so leave out sizes")
+        tree = merged_tree(game)
+    else:
+        if game.is_limit and not settings.raises:
+            settings = replace(settings, raises=default_caps(game))
+        elif not game.is_limit and not settings.sizes:
+            settings = replace(settings, sizes=HOLDEM_SIZES if is_drawn else ROUND_SIZES)
+        tree = betting_tree(game, read_raises(game, settings.sizes, settings.raises))
     if is_drawn:
         buckets = (169, *settings.bucket_counts)
     else:
@@ -176,7 +195,7 @@ def train(
     workers: Workers | None = None,
     show: ShowProgress = show_nothing,
 ) -> TrainedStrategy:
-    """Start or resume a training, and write its strategy file.
+    """Start or resume a training, and write its strategy file if the bot can play it.
 
     Args:
         iterations: maximum number of iterations.
@@ -206,8 +225,11 @@ def train(
             plan = plan._replace(buckets=abstraction.buckets)
         session = _Session(plan, tables, path, checkpoint, workers)
         run_steps(session.steps(iterations, seconds, pool), session.save, show, save_every_s=save_every_s)
-        strategy = folder / STRATEGY
-        write_strategy(strategy, plan.tree, plan.buckets, abstraction, session.mean_strategy(), session.record)
+        strategy = None
+        if isinstance(plan.tree, BettingTree):
+            strategy = folder / STRATEGY
+            mean = session.mean_strategy(plan.tree)
+            write_strategy(strategy, plan.tree, plan.buckets, abstraction, mean, session.record)
     return TrainedStrategy(strategy, session.iteration, session.seconds, session.history)
 
 
@@ -215,13 +237,13 @@ def training_document(plan: TrainingPlan, trained: TrainedStrategy) -> Document:
     """Describe the result of a training, with the course of the exploitability if the game is small."""
     facts = (
         Fact("game", plan.settings.game),
-        Fact("decisions of the betting", len(plan.tree.decisions)),
+        Fact("decisions of the betting", plan.decisions),
         Fact("information sets", plan.information_sets),
     )
-    sentences = (
-        f"{count_of(trained.iteration, 'iteration')} in {duration(trained.seconds)}.",
-        f"It plays as cfr?strategy={trained.path}",
-    )
+    result = f"It plays as cfr?strategy={trained.path}"
+    if trained.path is None:
+        result = f"Only the checkpoint is written: cfr does not play {plan.settings.game} yet."
+    sentences = (f"{count_of(trained.iteration, 'iteration')} in {duration(trained.seconds)}.", result)
     if not trained.history:
         return Document("The training of cfr", sentences, facts, ())
     rows = [(row["iteration"], row["seconds"], row["exploitability"]) for row in trained.history]
@@ -340,13 +362,13 @@ class _Session:
             drawn = f", {count_of(self._deals, 'deal')} ({self._deals / self.seconds:,.0f}/s)"
         return f"iteration {self.iteration:,}{drawn}{exploited}"
 
-    def mean_strategy(self) -> NDArray[np.float64]:
+    def mean_strategy(self, tree: BettingTree) -> NDArray[np.float64]:
         """Return the average strategy of all iterations of all copies, in the layout of a strategy file."""
         first = self.solvers[0]
         if isinstance(first, Solver):
             return first.average_strategy()
         averages = np.add.reduce([solver.averages for solver in self.solvers], dtype=np.float64)
-        return as_strategy(self._plan.tree, self._plan.buckets, averages)
+        return as_strategy(tree, self._plan.buckets, averages)
 
     def _advance_in_workers(self, iterations: int | None) -> tuple[int, list[_CopyState]]:
         """Advance all copies in the workers; return the iteration that they reach and their states."""
@@ -403,6 +425,7 @@ def _solver(plan: TrainingPlan, cards: CardTables | None, copy: int) -> Solver |
     settings = plan.settings
     discounts = Discounts(settings.gains, settings.losses, settings.average)
     if cards is None:
+        assert isinstance(plan.tree, BettingTree)
         raises = read_raises(plan.tree.game, settings.sizes, settings.raises)
         return Solver(SmallGame(plan.tree, raises), discounts)
     return SampledSolver(

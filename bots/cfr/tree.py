@@ -28,6 +28,7 @@ from engine.game import MAX_ACTIONS_PER_ROUND
 DECISION: Final = 0
 FOLDED: Final = 1
 SHOWDOWN: Final = 2
+CONTINUED: Final = 3
 """Kinds of nodes."""
 MAX_NODES: Final = 500_000
 Sizes: TypeAlias = Callable[[BettingState], Sequence[Action]]
@@ -39,8 +40,8 @@ class BettingTree:
     """All betting sequences of a game. Arrays have the shape (nodes,) unless stated otherwise.
 
     Attributes:
-        kinds: `DECISION`, `FOLDED` or `SHOWDOWN`.
-        players: position in turn at a decision, position of the last fold at `FOLDED`, -1 at a showdown.
+        kinds: `DECISION`, `FOLDED`, `SHOWDOWN`, or `CONTINUED` where the tree stops before a later round.
+        players: position in turn at a decision, position of the last fold at `FOLDED`, otherwise -1.
         rounds: round of each node, from 0.
         parents: preceding node, -1 for the first.
         taken: index of the action, among those of the parent, that leads to the node.
@@ -67,6 +68,11 @@ class BettingTree:
     def decisions(self) -> NDArray[np.intp]:
         return np.flatnonzero(self.kinds == DECISION)
 
+    @property
+    def parts(self) -> tuple[BettingTree, ...]:
+        """Trees that make up the tree, only itself; a `MergedTree` has several."""
+        return (self,)
+
     @cached_property
     def chips(self) -> NDArray[np.float64]:
         """Chips that the loser of each end has put in, in a game of two players; 0 at a decision."""
@@ -87,12 +93,21 @@ class BettingTree:
         return counts
 
 
-def betting_tree(game: Game, sizes: Sizes | None = None, start: BettingState | None = None) -> BettingTree:
+def betting_tree(
+    game: Game,
+    sizes: Sizes | None = None,
+    start: BettingState | None = None,
+    *,
+    can_call: Callable[[BettingState], bool] | None = None,
+    rounds: int | None = None,
+) -> BettingTree:
     """Enumerate the betting of a game.
 
     Args:
         sizes: the raises; None for those of a limit game's rules.
         start: state of the first node; the beginning of a hand by default.
+        can_call: returns whether the tree has a call in a state; it has all calls by default.
+        rounds: rounds of the tree, all by default. Where a later one begins there is a node `CONTINUED`.
 
     Raises:
         SolvingError: a no-limit game has no sizes, or the tree has more than `MAX_NODES` nodes.
@@ -119,10 +134,16 @@ def betting_tree(game: Game, sizes: Sizes | None = None, start: BettingState | N
             rows.append((kind, player, state.round, parent, taken, depth, state.folded))
             actions.append(())
             return
+        if rounds is not None and state.round >= rounds:
+            rows.append((CONTINUED, -1, state.round, parent, taken, depth, state.folded))
+            actions.append(())
+            return
         legal = state.legal_actions()
-        node_actions: tuple[Action, ...] = (CALL,)
+        node_actions: tuple[Action, ...] = ()
         if legal.can_fold:
-            node_actions = (FOLD, CALL)
+            node_actions = (FOLD,)
+        if can_call is None or can_call(state):
+            node_actions += (CALL,)
         if legal.can_raise and sizes is None:
             node_actions += (RAISE,)
         elif legal.can_raise and sizes is not None:
@@ -133,14 +154,14 @@ def betting_tree(game: Game, sizes: Sizes | None = None, start: BettingState | N
             add(state.after(action), number, index, depth + 1)
 
     add(start or betting_start(game), -1, -1, 0)
-    kinds, players, rounds, parents, taken, depths, folded = zip(*rows, strict=True)
+    kinds, players, round_numbers, parents, taken, depths, folded = zip(*rows, strict=True)
     children = np.full((len(rows), max(map(len, actions))), -1, np.int32)
     children[parents[1:], taken[1:]] = np.arange(1, len(rows))
     return BettingTree(
         game=game,
         kinds=np.array(kinds, np.int8),
         players=np.array(players, np.int8),
-        rounds=np.array(rounds, np.int8),
+        rounds=np.array(round_numbers, np.int8),
         parents=np.array(parents, np.int32),
         taken=np.array(taken, np.int8),
         depths=np.array(depths, np.int32),
@@ -160,7 +181,7 @@ _MAX_SIZES: Final = 12
 """Maximum number of sizes of one raise."""
 _MAX_FRACTION: Final = 1000.0
 # A raise to more than 2/3 of the stack becomes all-in, because the rest would go in anyway.
-_NEARLY_ALL: Final = (2, 3)
+NEARLY_ALL: Final = (2, 3)
 _CAP_AFTER_FIRST_ROUND: Final = 2
 """Default number of raises per later round, in limit games of more than two players."""
 
@@ -232,7 +253,7 @@ class BetSizes:
             return []
         legal = state.legal_actions()
         pot = state.pot + state.to_call
-        part, whole = _NEARLY_ALL
+        part, whole = NEARLY_ALL
         # A set, because different fractions can reach the same total, for example all-in.
         totals = set()
         for fraction in levels[raises]:

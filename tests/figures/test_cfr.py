@@ -21,6 +21,7 @@ pytestmark = pytest.mark.slow
 REMAKE = script("cfr/remake.py")
 RIVERS = script("cfr/rivers.py")
 ADAPTING = script("cfr/adapting.py")
+MERGED = script("cfr/merged.py")
 _FIGURES = re.compile(r"^\| `([\w-]+)` \|.*\| ([^|]*?) ?\| ([^|]*?) ?\|$", re.MULTILINE)
 RECORDED = -18.8
 """What the strategy of a small training wins from the shipped one, in mbb/g."""
@@ -38,6 +39,13 @@ def test_the_table_of_no_limit_is_that_of_the_results() -> None:
     rows = RIVERS.read_rows(REMAKE.NO_LIMIT_CSV, REMAKE.Row)
     assert {row.opponent: row.deals for row in rows} == REMAKE.NO_LIMIT_DEALS
     assert REMAKE.with_no_limit_table(page, rows) == page
+
+
+def test_the_table_of_merged_trees_is_counted_again() -> None:
+    page = MERGED.PAGE.read_text("utf-8")
+    parts = RIVERS.read_rows(MERGED.CSV, MERGED.Part)
+    assert parts == [part for game in MERGED.GAMES for part in MERGED.count_parts(game)]
+    assert MERGED.with_table(page, parts) == page
 
 
 def test_the_page_of_all_bots_has_their_results() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache, partial
 from itertools import permutations
@@ -11,13 +12,14 @@ import pytest
 from numpy.typing import NDArray
 
 from bots.cfr.boards import HOLDING_NUMBERS, suit_order
-from bots.cfr.sampling import SampledSolver, as_strategy, draw_deals, explore, sampled_tree
+from bots.cfr.merged_tree import SIZES, FlopEntry, MergedTree, can_call, merged_tree, preflop_raises
+from bots.cfr.sampling import SampledSolver, as_strategy, by_node, draw_deals, explore, first_rows, sampled_tree
 from bots.cfr.small_games import SmallGame
-from bots.cfr.tree import DECISION, BettingTree, betting_tree, read_caps, read_sizes
+from bots.cfr.tree import CONTINUED, DECISION, BettingTree, betting_tree, read_caps, read_sizes
 from bots.errors import SolvingError
 from bots.solving.equilibria import Discounts
 from bots.solving.sequence_form import exploitability
-from engine import rank_hand
+from engine import CALL, Action, BettingState, rank_hand
 from engine.cards import starting_hand
 from engine.hand import showdown_values
 from engine.splitmix import MASK_64, STEP, mixed
@@ -32,14 +34,25 @@ KUHN3 = betting_tree(find_game("kuhn.limit.3p")[1])
 
 
 @cache
-def tree_of(name: str) -> BettingTree:
-    """Of two or three players; with side pots, of three with different stacks."""
+def tree_of(name: str) -> BettingTree | MergedTree:
+    """Of two or three players; with side pots, of three with different stacks; merged, of very different flops."""
+    if name == "merged":
+        game = find_game("nolimit3")[1]._replace(stacks=(3000,) * 3)
+        return merged_tree(game, lambda entry, _: len(entry.positions))
     if name == "limit":
         return betting_tree(find_game("limit")[1])
     if name == "limit3":
         return betting_tree(find_game("limit3")[1], read_caps("1/2/1/1", 4))
     game = find_game("nolimit3")[1]._replace(stacks=(500, 900, 2000))
     return betting_tree(game, read_sizes("1,all:all/all/all/all", 4))
+
+
+def sizes_in_whole_tree(state: BettingState) -> Sequence[Action]:
+    """Return the raises of a merged tree in a tree without merged flops."""
+    if not state.round:
+        return preflop_raises(state)
+    players = len(state.round_starts[1].in_pot)
+    return read_sizes(SIZES[players], 4)(state)
 
 
 def draw_leduc(seed: np.uint64, first: int, buckets: NDArray[np.uint16], ranks: NDArray[np.uint16]) -> None:
@@ -115,37 +128,83 @@ def values_at(tree: BettingTree, node: int, ranks: list[int]) -> list[float]:
     return showdown_values(tree.spent[node].tolist(), shown)
 
 
-def slow_walk(
-    tree: BettingTree, buckets: NDArray[np.uint16], ranks: list[int], player: int, numbers: NDArray[np.float32]
-) -> tuple[dict[int, float], list[int]]:
-    """The regrets that a walk finds where each other player has one action with a regret above 0."""
+def values_after_entry(tree: MergedTree, entry: FlopEntry, node: int, ranks: list[int]) -> list[float]:
+    """Return the winnings at an end of the subtree of an entry, by the engine, of the entry's chips."""
+    model = tree.models[entry.subtree]
+    subtree = tree.subtrees[entry.subtree]
+    spent = tree.preflop.spent[entry.node].astype(float).tolist()
+    shown: list[int | None] = [None] * len(ranks)
+    for position, model_position in zip(entry.positions, model.positions, strict=True):
+        total = int(subtree.spent[node, model_position])
+        spent[position] += min((total - model.matched) * entry.pot / model.pot, entry.stack)
+        if total == tree.game.stacks[model_position]:
+            spent[position] = entry.matched + entry.stack
+        if not subtree.folded[node] >> model_position & 1:
+            shown[position] = ranks[position]
+    values = showdown_values(spent, shown)
+    assert sum(values) == pytest.approx(0, abs=1e-6)
+    return values
+
+
+@cache
+def places_by_node(tree: BettingTree | MergedTree) -> dict[tuple[int, int], NDArray[np.int64]]:
+    """Return the indices of the numbers of each part and node, shape (buckets, actions)."""
     arrays = sampled_tree(tree, BUCKETS)
-    regrets: dict[int, float] = {}
+    views = dict(by_node(tree, arrays, BUCKETS, np.arange(arrays.size)))
+    rows = first_rows(tree)
+    return {
+        (number, node): views[rows[number] + node]
+        for number, part in enumerate(tree.parts)
+        for node in part.decisions.tolist()
+    }
+
+
+def slow_walk(
+    tree: BettingTree | MergedTree,
+    buckets: NDArray[np.uint16],
+    ranks: list[int],
+    player: int,
+    own: NDArray[np.float32],
+    others: NDArray[np.float32],
+) -> tuple[list[tuple[int, float]], list[int]]:
+    """The regrets that a walk finds where each other player has one action with a regret above 0."""
+    places = places_by_node(tree)
+    entries = {entry.node: entry for entry in tree.entries} if isinstance(tree, MergedTree) else {}
+    regrets: list[tuple[int, float]] = []
     taken: list[int] = []
 
-    def visit(node: int) -> float:
-        if tree.kinds[node] != DECISION:
-            return values_at(tree, node, ranks)[player]
-        acts, round_ = int(tree.players[node]), int(tree.rounds[node])
-        start = int(arrays.bases[acts, round_] + buckets[acts, round_] * arrays.widths[acts, round_])
-        place, count = start + int(arrays.nodes[node, 3]), len(tree.actions[node])
-        children = tree.children[node].tolist()
-        positive = np.maximum(numbers[place : place + count], 0).astype(float)
-        chances = positive / positive.sum() if positive.any() else np.full(count, 1 / count)
-        if acts != player:
+    def visit(number: int, node: int, entry: FlopEntry | None) -> float:
+        part = tree.parts[number]
+        if part.kinds[node] == CONTINUED:
+            entry = entries[node]
+            if player in entry.positions:
+                return visit(1 + entry.subtree, 0, entry)
+            return -float(part.spent[node, player])
+        if part.kinds[node] != DECISION:
+            if entry is None:
+                return values_at(part, node, ranks)[player]
+            return values_after_entry(tree, entry, node, ranks)[player]
+        position = int(part.players[node])
+        if entry is not None:
+            position = entry.positions[tree.models[entry.subtree].positions.index(position)]
+        numbers = places[number, node][buckets[position, part.rounds[node]]].tolist()
+        children = part.children[node].tolist()
+        positive = np.maximum((own if position == player else others)[numbers], 0).astype(float)
+        chances = positive / positive.sum() if positive.any() else np.full(len(numbers), 1 / len(numbers))
+        if position != player:
             chosen = int(chances.argmax())
-            taken.append(place + chosen)
-            return visit(children[chosen])
-        values = [visit(child) for child in children[:count]]
+            taken.append(numbers[chosen])
+            return visit(number, children[chosen], entry)
+        values = [visit(number, child, entry) for child in children[: len(numbers)]]
         mean = float(chances @ values)
-        regrets.update({place + action: value - mean for action, value in enumerate(values)})
+        regrets.extend((place, value - mean) for place, value in zip(numbers, values, strict=True))
         return mean
 
-    visit(0)
+    visit(0, 0, None)
     return regrets, taken
 
 
-@pytest.mark.parametrize("name", ["limit", "limit3", "side pots"])
+@pytest.mark.parametrize("name", ["limit", "limit3", "side pots", "merged"])
 def test_a_walk_finds_the_regrets_of_its_slow_twin(name: str) -> None:
     tree = tree_of(name)
     arrays, players = sampled_tree(tree, BUCKETS), tree.game.num_players
@@ -153,12 +212,8 @@ def test_a_walk_finds_the_regrets_of_its_slow_twin(name: str) -> None:
     numbers = chance.normal(size=arrays.size).astype(np.float32)
     # Each other player always takes the action with the greatest regret: those of its others are below 0.
     pure = np.full(arrays.size, -1, np.float32)
-    for node in tree.decisions.tolist():
-        player, round_, count = int(tree.players[node]), int(tree.rounds[node]), len(tree.actions[node])
-        for bucket in range(BUCKETS[round_]):
-            place = int(arrays.bases[player, round_] + bucket * arrays.widths[player, round_])
-            pure[place + int(arrays.nodes[node, 3]) + int(chance.integers(count))] = 1
-    ends = [*arrays.bases[1:, 0].astype(int).tolist(), arrays.size]
+    for places in places_by_node(tree).values():
+        pure[places[np.arange(len(places)), chance.integers(places.shape[1], size=len(places))]] = 1
     buckets, ranks = np.empty((30, players, 4), np.uint16), np.empty((30, players), np.uint16)
     draw_deals(random_tables(), np.uint64(1), 0, buckets, ranks)
     ranks[::5] = ranks[::5, :1]  # All tie.
@@ -166,17 +221,58 @@ def test_a_walk_finds_the_regrets_of_its_slow_twin(name: str) -> None:
     room = np.empty(200_000, np.uint32), np.empty(200_000, np.float32), np.empty(200_000, np.uint32)
     for deal in range(30):
         for player in range(players):
-            own = slice(int(arrays.bases[player, 0]), ends[player])
-            mixed_numbers = pure.copy()
-            mixed_numbers[own] = numbers[own]
             one = slice(deal, deal + 1)
-            outcome = explore(arrays, buckets[one], ranks[one], np.uint64(5), player, mixed_numbers, pure, *room)
-            expected, taken = slow_walk(tree, buckets[deal], ranks[deal].tolist(), player, mixed_numbers)
+            outcome = explore(arrays, buckets[one], ranks[one], np.uint64(5), player, numbers, pure, *room)
+            expected, taken = slow_walk(tree, buckets[deal], ranks[deal].tolist(), player, numbers, pure)
             assert outcome == (len(expected), len(taken))
-            assert {*room[0][: outcome[0]].tolist()} == {*expected}
-            by_place = [expected[int(at)] for at in room[0][: outcome[0]]]
-            assert room[1][: outcome[0]] == pytest.approx(by_place, abs=2e-3, rel=1e-5)
+            assert room[0][: outcome[0]].tolist() == [place for place, _ in expected]
+            regrets = [regret for _, regret in expected]
+            assert room[1][: outcome[0]] == pytest.approx(regrets, abs=2e-3, rel=1e-5)
             assert room[2][: outcome[1]].tolist() == taken
+
+
+def test_subtrees_with_one_entry_give_the_regrets_of_the_whole_tree() -> None:
+    game = find_game("nolimit3")[1]._replace(stacks=(3000,) * 3)
+    merged = merged_tree(game, lambda entry, _: entry.node)
+    whole = betting_tree(game, sizes_in_whole_tree, can_call=can_call)
+    subtrees = {entry.node: entry.subtree for entry in merged.entries}
+    merged_places = places_by_node(merged)
+    whole_places = places_by_node(whole)
+    merged_numbers = np.zeros(sampled_tree(merged, BUCKETS).size, np.float32)
+    chance = np.random.default_rng(7)
+    whole_numbers = chance.normal(size=sampled_tree(whole, BUCKETS).size).astype(np.float32)
+    merged_pure = np.full_like(merged_numbers, -1)
+    whole_pure = np.full_like(whole_numbers, -1)
+
+    def copy_numbers(node: int, number: int, merged_node: int) -> None:
+        part = merged.parts[number]
+        if part.kinds[merged_node] == CONTINUED:
+            copy_numbers(node, 1 + subtrees[merged_node], 0)
+        elif part.kinds[merged_node] == DECISION:
+            assert part.actions[merged_node] == whole.actions[node]
+            places = whole_places[0, node]
+            merged_numbers[merged_places[number, merged_node]] = whole_numbers[places]
+            # Mostly calls, because more of the tree is walked then.
+            actions = part.actions[merged_node]
+            call = actions.index(CALL) if CALL in actions else 1
+            chosen = np.where(chance.random(len(places)) < 0.8, call, chance.integers(len(actions), size=len(places)))
+            buckets = np.arange(len(places))
+            whole_pure[places[buckets, chosen]] = 1
+            merged_pure[merged_places[number, merged_node][buckets, chosen]] = 1
+            for action in range(places.shape[1]):
+                copy_numbers(int(whole.children[node, action]), number, int(part.children[merged_node, action]))
+
+    copy_numbers(0, 0, 0)
+    inputs = np.empty((400, 3, 4), np.uint16), np.empty((400, 3), np.uint16), np.uint64(5)
+    draw_deals(random_tables(), np.uint64(1), 0, *inputs[:2])
+    for player in range(3):
+        regrets = []
+        for tree, own, others in ((merged, merged_numbers, merged_pure), (whole, whole_numbers, whole_pure)):
+            room = np.empty(1 << 22, np.uint32), np.empty(1 << 22, np.float32), np.empty(1 << 22, np.uint32)
+            count, _ = explore(sampled_tree(tree, BUCKETS), *inputs, player, own, others, *room)
+            regrets.append(room[1][:count])
+        assert len(regrets[0]) > 5_000
+        assert regrets[0] == pytest.approx(regrets[1], abs=2e-3, rel=1e-5)
 
 
 def test_the_game_with_different_stacks_has_side_pots() -> None:
@@ -280,7 +376,7 @@ def test_the_mean_of_copies_is_nearer_to_an_equilibrium_than_they_are() -> None:
     assert together < 0.9 * np.mean(apart)
 
 
-@pytest.mark.parametrize("name", ["limit", "limit3"])
+@pytest.mark.parametrize("name", ["limit", "limit3", "merged"])
 def test_threads_and_interruptions_make_no_difference(name: str) -> None:
     def solver() -> SampledSolver:
         draw = partial(draw_deals, random_tables())

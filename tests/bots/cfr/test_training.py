@@ -10,18 +10,20 @@ import time
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from bots.artifact import read_artifact
 from bots.cfr.bot import CfrBot
 from bots.cfr.strategy_files import read_strategy
-from bots.cfr.training import CHECKPOINT, CHECKPOINT_KIND, STRATEGY, plan_training, train
+from bots.cfr.training import CHECKPOINT, CHECKPOINT_KIND, STRATEGY, plan_training, train, training_document
 from bots.cfr.training_settings import CfrSettings
 from bots.errors import BotFileError, SolvingError
 from bots.solving.engine_games import small_game
 from bots.solving.sequence_form import expected_values, sequence_form
 from bots.solving.sequence_form import exploitability as exact_exploitability
 from protocol import find_game
+from tests.bots.cfr.drawn import random_hands, random_tables
 from tests.bots.playing import plan_of_bot
 from tests.dealer.helpers import PATIENCE_S, ROOT
 
@@ -66,7 +68,8 @@ def test_other_settings_and_damaged_checkpoints_are_refused(tmp_path: Path) -> N
 @pytest.mark.parametrize(
     ("settings", "sentence"),
     [
-        ({"game": "nolimit3"}, "games of more than two players are trained for in limit hold'em only"),
+        ({"game": "kuhn3"}, "games of more than two players are trained for in hold'em only"),
+        ({"game": "nolimit3", "sizes": "1"}, "sizes are fixed with more than two players, so leave out sizes"),
         ({"game": "limit3", "raises": "3"}, "the game is too large to be solved"),
         ({"game": "limit3", "raises": "2/2"}, r"a number for all rounds, or 4 such as 4/3/2/1, not '2/2'"),
         ({"game": "nolimit", "raises": "2"}, "nolimit is a no-limit game: its sizes say how many raises there are"),
@@ -117,6 +120,25 @@ def test_no_limit_training_records_its_sizes(tmp_path: Path) -> None:
     for iterations in (20, 60):
         again = train(plan_training(small), halved, iterations=iterations, threads=2)
     assert without_times(trained.path)[0] == without_times(again.path)[0]
+
+
+@pytest.mark.slow  # numba compiles
+def test_training_of_three_players_in_no_limit_writes_a_checkpoint_only(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("bots.cfr.training.load_hands", lambda *_: (random_hands(), random_tables()))
+    plan = plan_training(CfrSettings(game="nolimit3", buckets="7/5/6", deals=100))
+    assert plan.strategy_bytes is None
+    trained = train(plan, tmp_path / "whole", iterations=4)
+    assert trained.path is None
+    assert [path.name for path in (tmp_path / "whole").glob("cfr.*")] == [CHECKPOINT]
+    assert "cfr does not play nolimit3 yet" in training_document(plan, trained).sentences[-1]
+    for iterations in (1, 4):
+        train(plan, tmp_path / "halves", iterations=iterations, threads=2)
+    whole, halves = (read_artifact(tmp_path / name / CHECKPOINT, CHECKPOINT_KIND) for name in ("whole", "halves"))
+    for name, array in whole.arrays().items():
+        assert array.any()
+        assert np.array_equal(array, halves.arrays()[name])
 
 
 @pytest.mark.slow

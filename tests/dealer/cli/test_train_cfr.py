@@ -28,7 +28,7 @@ def test_training_of_a_small_game(arena_here: Arena, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (["--game", "kuhn3"], "games of more than two players are trained for in limit hold'em only"),
+        (["--game", "kuhn3"], "games of more than two players are trained for in hold'em only"),
         ([], "--game is missing; name the game to train for, such as --game limit"),
         (["--game", "limit", "--buckets", "0"], "1 to 10,000 buckets on the flop, not 0"),
         (["--game", "limit", "--workers", "2"], "set their number with --copies"),
