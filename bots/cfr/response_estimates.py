@@ -60,6 +60,11 @@ class ResponseSettings(NamedTuple):
             "seed": self.seed,
         }
 
+    @property
+    def solves_all_rivers(self) -> bool:
+        """Return whether all rivers after a turn are solved, the slowest of these computations."""
+        return self.street == "turn" and _cfr_bot(self.bot).solves_rivers
+
 
 def response_settings(game: str, bot: str, street: Street, seed: int) -> ResponseSettings:
     """Check the settings of an estimate.

@@ -38,6 +38,12 @@ def test_workers_compute_the_same_boards() -> None:
     assert shared.mean == estimate_responses(settings, 4).mean
 
 
+def test_rivers_are_all_solved_after_a_turn_only() -> None:
+    assert response_settings("limit", "cfr", "turn", 0).solves_all_rivers
+    assert not response_settings("limit", "cfr", "river", 0).solves_all_rivers
+    assert not response_settings("limit", BOT, "turn", 0).solves_all_rivers
+
+
 def test_document_names_the_round_and_the_boards() -> None:
     settings = response_settings("limit", BOT, "river", 3)
     document = response_document(settings, estimate_responses(settings, 2))
