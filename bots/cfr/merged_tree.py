@@ -4,10 +4,10 @@ With several players the betting before the flop decides little about the bettin
 and who raised last. Before the flop nothing is merged (`preflop_raises`, `can_call`). Each node at which a flop is
 dealt is an entry into the subtree of its `FlopType`, which has the rounds after the flop.
 
-The entry with the smallest pot, the one without dead money if there is one, decides the sizes of the subtree. From
-another entry, chips put in after the flop are scaled by the ratio of the pots. All-in is the stack of the entry, and no
-bet exceeds it. Payoffs are therefore those of the entry's own pot and stacks, with bets of the same fractions of its
-pot. Players have equal stacks, so there are no side pots.
+The entry with the largest stacks in relation to the pot, one without dead money if there is one, is the model of the
+subtree. From another entry, chips put in after the flop are scaled by the ratio of the pots, up to the stack of the
+entry. Payoffs are therefore those of the entry's own pot and stacks, with bets of the same fractions of its pot.
+Players have equal stacks, so there are no side pots.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ class MergedTree:
     Attributes:
         preflop: the first round, with nodes `CONTINUED` where a flop is dealt.
         subtrees: betting after the flop by type, in the positions and chips of the entry in `models`.
-        models: entry that decides the sizes of each subtree.
+        models: entry of each subtree with the largest stacks in relation to the pot.
         entries: all nodes at which a flop is dealt.
     """
 
@@ -150,7 +150,7 @@ def merged_tree(game: Game, merge: Callable[[FlopEntry, FlopType], Hashable] | N
         entries.append(entry)
         if subtree == len(models):
             models.append(entry)
-        elif entry.pot < models[subtree].pot:
+        elif entry.stack * models[subtree].pot > models[subtree].stack * entry.pot:
             models[subtree] = entry
     trees = []
     for model in models:

@@ -88,8 +88,8 @@ class SampledTree(NamedTuple):
         widths: numbers per bucket of an actor in a round, shape (actors of all parts, rounds).
         bases: index of the first number of an actor in a round, likewise.
         positions: position of each role after an entry, the number of players if it has none, shape (entries, roles).
-        stakes: chips of the pot and those that each player in it has put in, ratio of the pot to that of the subtree,
-            stack of the subtree and of the entry, shape (entries, 5).
+        stakes: of each entry the chips of the pot, those that each player in it has put in, the ratio of the pot to
+            that of the subtree, and the stack of each player in it, shape (entries, 4).
         depth: upper bound of the number of decisions of one player on a path.
         size: total of the numbers.
     """
@@ -122,7 +122,7 @@ def sampled_tree(tree: BettingTree | MergedTree, buckets: tuple[int, ...]) -> Sa
     widths = [_lay_out_decisions(main, range(players), main_rows)]
     side_rows = _lay_out_ends(main, players, players + roles, main_rows)
     positions = np.zeros((0, 0), np.uint32)
-    stakes = np.zeros((0, 5), np.float32)
+    stakes = np.zeros((0, 4), np.float32)
     depth = int(main.depths.max())
     if merged is not None:
         for subtree, model, first in zip(merged.subtrees, merged.models, subtree_rows, strict=True):
@@ -134,14 +134,14 @@ def sampled_tree(tree: BettingTree | MergedTree, buckets: tuple[int, ...]) -> Sa
             _lay_out_subtree_ends(subtree, model, players + roles + 2, part_rows)
         depth += max(int(subtree.depths.max()) for subtree in merged.subtrees)
         positions = np.full((len(merged.entries), roles), players, np.uint32)
-        stakes = np.zeros((len(merged.entries), 5), np.float32)
+        stakes = np.zeros((len(merged.entries), 4), np.float32)
         for number, entry in enumerate(merged.entries):
             model = merged.models[entry.subtree]
             first_width = players + roles * entry.subtree
             rows[entry.node, :COLUMNS] = players + roles + 1, subtree_rows[entry.subtree], first_width, number
             rows[entry.node, COLUMNS : COLUMNS + players] = main.spent[entry.node]
             positions[number, : len(entry.positions)] = entry.positions
-            stakes[number] = entry.pot, entry.matched, entry.pot / model.pot, model.stack, entry.stack
+            stakes[number] = entry.pot, entry.matched, entry.pot / model.pot, entry.stack
     all_widths = np.vstack(widths)
     sizes = (all_widths * np.array(buckets)).ravel()
     bases = (sizes.cumsum() - sizes).reshape(all_widths.shape)
@@ -449,14 +449,12 @@ def explore(
                     row = nodes[row[3]]
                     value += np.float32(row[2]) * shares[row[1]]
             else:
-                # The same in the chips of the entry: bets are scaled with the pot, all-in is the stack of the entry.
+                # The same in the chips of the entry: bets are scaled with the pot, up to the stack of the entry.
                 pot = tree.stakes[entry, 0]
                 own_chips = tree.stakes[entry, 1]
                 for role in range(roles):
                     subtree_chips = np.float32(row[_COLUMNS + np.uint64(role)])
-                    chips = tree.stakes[entry, 4]
-                    if subtree_chips < tree.stakes[entry, 3]:
-                        chips = min(subtree_chips * tree.stakes[entry, 2], chips)
+                    chips = min(subtree_chips * tree.stakes[entry, 2], tree.stakes[entry, 3])
                     pot += chips
                     if np.uint32(players + role) == me_after:
                         own_chips += chips
