@@ -20,6 +20,7 @@ pytestmark = pytest.mark.slow
 
 REMAKE = script("cfr/remake.py")
 RIVERS = script("cfr/rivers.py")
+RESPONSES = script("cfr/responses.py")
 ADAPTING = script("cfr/adapting.py")
 MERGED = script("cfr/merged.py")
 _FIGURES = re.compile(r"^\| `([\w-]+)` \|.*\| ([^|]*?) ?\| ([^|]*?) ?\|$", re.MULTILINE)
@@ -46,6 +47,13 @@ def test_the_table_of_merged_trees_is_counted_again() -> None:
     parts = RIVERS.read_rows(MERGED.CSV, MERGED.Part)
     assert parts == [part for game in MERGED.GAMES for part in MERGED.count_parts(game)]
     assert MERGED.with_table(page, parts) == page
+
+
+def test_best_responses_are_shown_as_they_were_measured() -> None:
+    page = RESPONSES.PAGE.read_text("utf-8")
+    rows = RESPONSES.read_rows(RESPONSES.CSV, RESPONSES.Response)
+    assert {(row.game, row.bot, row.street): row.boards for row in rows} == RESPONSES.BOARDS
+    assert RESPONSES.with_table(page, rows) == page
 
 
 def test_the_page_of_all_bots_has_their_results() -> None:
