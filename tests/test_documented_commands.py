@@ -159,7 +159,7 @@ LONG = [
     for command in RUNNABLE
     if re.search(
         r"\barena (play|deal|tournament|benchmark|bench|doctor|solve (equities|preflop)|train|evolve learner"
-        r"|exploit (limit|nolimit))\b"
+        r"|exploit (exact|bound|against) (limit|nolimit))\b"
         r"|\bacpc-dealer\b",
         command.text,
     )
@@ -206,6 +206,9 @@ def _lay_out(folder: Path, words: list[str], run: Path) -> None:
         if before == "--out" and not reads:
             continue
         name, _, class_name = word.partition("=")[2 if "=" in word and not word.startswith("-") else 0].partition(":")
+        if "?" in word:
+            # Options of a bot after its file.
+            name = name.partition(",")[0]
         for part in shlex.split(name) if " " in name else [name]:
             _lay_out_one(folder, part, class_name.partition("?")[0], run, reads)
 
