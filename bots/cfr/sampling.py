@@ -133,15 +133,7 @@ def sampled_tree(tree: BettingTree | MergedTree, buckets: tuple[int, ...]) -> Sa
             widths.append(decision_widths)
             _lay_out_subtree_ends(subtree, model, players + roles + 2, part_rows)
         depth += max(int(subtree.depths.max()) for subtree in merged.subtrees)
-        positions = np.full((len(merged.entries), roles), players, np.uint32)
-        stakes = np.zeros((len(merged.entries), 4), np.float32)
-        for number, entry in enumerate(merged.entries):
-            model = merged.models[entry.subtree]
-            first_width = players + roles * entry.subtree
-            rows[entry.node, :COLUMNS] = players + roles + 1, subtree_rows[entry.subtree], first_width, number
-            rows[entry.node, COLUMNS : COLUMNS + players] = main.spent[entry.node]
-            positions[number, : len(entry.positions)] = entry.positions
-            stakes[number] = entry.pot, entry.matched, entry.pot / model.pot, entry.stack
+        positions, stakes = _lay_out_entries(merged, roles, subtree_rows, main_rows)
     all_widths = np.vstack(widths)
     sizes = (all_widths * np.array(buckets)).ravel()
     bases = (sizes.cumsum() - sizes).reshape(all_widths.shape)
@@ -225,6 +217,23 @@ def _lay_out_subtree_ends(tree: BettingTree, model: FlopEntry, kind: int, rows: 
         mask = sum(1 << role for role, position in enumerate(model.positions) if not folded >> position & 1)
         rows[node, :2] = kind, mask
         rows[node, COLUMNS : COLUMNS + roles] = spent
+
+
+def _lay_out_entries(
+    tree: MergedTree, roles: int, subtree_rows: Sequence[int], rows: NDArray[np.int64]
+) -> tuple[NDArray[np.uint32], Floats]:
+    """Fill the rows of entries; return `positions` and `stakes` of a `SampledTree`."""
+    players = tree.game.num_players
+    positions = np.full((len(tree.entries), roles), players, np.uint32)
+    stakes = np.zeros((len(tree.entries), 4), np.float32)
+    for number, entry in enumerate(tree.entries):
+        model = tree.models[entry.subtree]
+        first_width = players + roles * entry.subtree
+        rows[entry.node, :COLUMNS] = players + roles + 1, subtree_rows[entry.subtree], first_width, number
+        rows[entry.node, COLUMNS : COLUMNS + players] = tree.preflop.spent[entry.node]
+        positions[number, : len(entry.positions)] = entry.positions
+        stakes[number] = entry.pot, entry.matched, entry.pot / model.pot, entry.stack
+    return positions, stakes
 
 
 @njit
