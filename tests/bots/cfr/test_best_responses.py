@@ -147,42 +147,46 @@ def value_from_second_round(form: SequenceForm, plans: tuple[Plan, Plan], player
 # ---- hold'em
 
 
-def matrix_values(on_board: BoardResponses, strategy: StrategyFile, start: int, player: int, is_best: bool) -> float:
-    """Return winnings on a river by recursion over its nodes, with a matrix of all pairs of holdings."""
-    tree = on_board.responses.tree
+def matrices(on_board: BoardResponses) -> tuple[NDArray[np.bool_], NDArray[np.float64]]:
+    """Return which pairs of holdings are possible, and the results of their showdowns."""
     holes = [HOLDINGS[number] for number in on_board.numbers]
     ranks = np.array([rank_hand((*hole, *on_board.board)) for hole in holes])
     cards = np.array(holes)
-    is_possible = (cards[:, None, :, None] != cards[None, :, None, :]).all(axis=(2, 3))
-    signs = np.sign(ranks[:, None] - ranks) * is_possible
-    buckets = strategy.buckets_on(on_board.board)[on_board.numbers]
-
-    def visit(node: int, reach: NDArray[np.float64]) -> NDArray[np.float64]:
-        chips = tree.chips[node]
-        if tree.kinds[node] == FOLDED:
-            return (-chips if tree.players[node] == player else chips) * (is_possible @ reach)
-        if tree.kinds[node] != DECISION:
-            return chips * (signs @ reach)
-        chances = strategy.chances(node)[:, buckets]
-        children = [int(child) for child in tree.children[node] if child >= 0]
-        if tree.players[node] != player:
-            return sum(visit(child, reach * chance) for child, chance in zip(children, chances, strict=True))
-        values = np.array([visit(child, reach) for child in children])
-        return values.max(axis=0) if is_best else (values * chances).sum(axis=0)
-
-    own = on_board.reach[start][player]
-    other = on_board.reach[start][1 - player].astype(np.float64)
-    return float(own @ visit(start, other)) / is_possible.sum()
+    is_possible = np.ones((len(holes), len(holes)), np.bool_)
+    for own in cards.T:
+        for other in cards.T:
+            is_possible &= own[:, None] != other
+    return is_possible, np.sign(ranks[:, None] - ranks) * is_possible.astype(np.float64)
 
 
 def test_river_response_is_that_of_a_matrix(limit: StrategyFile) -> None:
     responses = Responses(limit, None, RIVER)
     on_board = BoardResponses(responses, BOARD)
     start = responses.starts[200]
+    tree = responses.tree
+    is_possible, signs = matrices(on_board)
+    buckets = limit.buckets_on(BOARD)[on_board.numbers]
+
+    def values(node: int, reach: NDArray[np.float64], player: int, is_best: bool) -> NDArray[np.float64]:
+        """Return the winnings of each holding of a player by recursion."""
+        chips = tree.chips[node]
+        if tree.kinds[node] == FOLDED:
+            return (-chips if tree.players[node] == player else chips) * (is_possible @ reach)
+        if tree.kinds[node] != DECISION:
+            return chips * (signs @ reach)
+        chances = limit.chances(node)[:, buckets]
+        children = [int(child) for child in tree.children[node] if child >= 0]
+        if tree.players[node] != player:
+            pairs = zip(children, chances, strict=True)
+            return np.sum([values(child, reach * chance, player, is_best) for child, chance in pairs], axis=0)
+        below = np.array([values(child, reach, player, is_best) for child in children])
+        return below.max(axis=0) if is_best else (below * chances).sum(axis=0)
+
     for is_best in (False, True):
         won = on_board.winnings(start, is_best=is_best)
         for player in range(2):
-            expected = matrix_values(on_board, limit, start, player, is_best)
+            own, other = on_board.reach[start][player], on_board.reach[start][1 - player].astype(np.float64)
+            expected = own @ values(start, other, player, is_best) / is_possible.sum()
             assert won[player] == pytest.approx(expected, rel=1e-4)
 
 
@@ -231,8 +235,7 @@ def test_mean_over_drawn_starts_is_that_over_all(limit: StrategyFile) -> None:
 
 def test_solved_rivers_are_those_of_the_bot() -> None:
     bot = CfrBot(rivers=3, seed=1)
-    game = find_game("nolimit")[1]
-    strategy = bot.strategy(game)
+    strategy = bot.strategy(find_game("limit")[1])
     responses = Responses(strategy, Endgames(strategy, 3), RIVER)
     on_board = BoardResponses(responses, BOARD)
     subgame = responses.subgame(responses.starts[100])
