@@ -1,12 +1,12 @@
 """Measure AIVAT with the values of `cfr`, and write the table of `docs/variance.md`.
 
-    python docs/variance/aivat.py               # all matches that aivat.csv lacks
-    python docs/variance/aivat.py nolimit mfs   # this match again
-    python docs/variance/aivat.py --table       # only the table of the page
+    python docs/variance/aivat.py                   # all matches that aivat.csv lacks
+    python docs/variance/aivat.py nolimit calling   # this match again
+    python docs/variance/aivat.py --table           # only the table of the page
 
-`cfr` plays 2,000 hands against each opponent in this process, with new cards in each hand. Its policy is known, and in
-the match against itself that of both players. A match takes some minutes; its row is kept in `aivat.csv` next to this
-script.
+`cfr` plays 1,000 deals in two seatings against each opponent in this process. Its policy is known, and in the match
+against itself that of both players. The standard error of the chips is that of as many hands with new cards; that of
+an estimate is over deals. A match takes some minutes; its row is kept in `aivat.csv` next to this script.
 """
 
 from __future__ import annotations
@@ -29,18 +29,18 @@ HERE: Final = Path(__file__).resolve().parent
 PAGE: Final = HERE.parent / "variance.md"
 FIGURES: Final = HERE / "aivat.csv"
 MARKS: Final = ("<!-- aivat -->", "<!-- end of aivat -->")
-HANDS: Final = 2_000
+DEALS: Final = 1_000
 SEED: Final = 2018
 MATCHES: Final = (
-    ("nolimit", "cfr"),
-    ("nolimit", "mfs"),
-    ("nolimit", "rembrant"),
+    ("nolimit", "cfr?seed=2"),
+    ("nolimit", "mfs?seed=2"),
+    ("nolimit", "rembrant?seed=2"),
     ("nolimit", "calling"),
-    ("nolimit", "random?decisions=5/30/25/25/15"),
-    ("limit", "cfr"),
-    ("limit", "mfs"),
-    ("limit", "rembrant"),
-    ("limit", "lp-mc"),
+    ("nolimit", "random?decisions=5/30/25/25/15&seed=2"),
+    ("limit", "cfr?seed=2"),
+    ("limit", "mfs?seed=2"),
+    ("limit", "rembrant?seed=2"),
+    ("limit", "lp-mc?seed=2"),
 )
 """Games and opponents; the fifth one raises in two of three decisions."""
 COLUMNS: Final = (
@@ -61,9 +61,9 @@ def measure(game_name: str, opponent: str) -> dict[str, object]:
     """Play a match and estimate what cfr wins, in mbb/g with standard errors."""
     game = find_game(game_name)[1]
     cfr = make_bot("cfr?seed=1")
-    other = make_bot(f"{opponent}{'&' if '?' in opponent else '?'}seed=2")
+    other = make_bot(opponent)
     known = {"cfr": cfr}
-    if opponent == "cfr":
+    if opponent.startswith("cfr"):
         known["other"] = other
     for bot in (cfr, other):
         bot.prepare(game)
@@ -73,7 +73,7 @@ def measure(game_name: str, opponent: str) -> dict[str, object]:
     # By hand: the chips won, and the estimate of each group of known players less these chips.
     rows = []
     seconds = 0.0
-    for record in self_play(game, [cfr, other], deals=HANDS, seed=SEED, names=["cfr", "other"]):
+    for record in self_play(game, [cfr, other], deals=DEALS, seed=SEED, names=["cfr", "other"]):
         position = record.names.index("cfr")
         before = time.process_time()
         # Estimated at once, while the solved rivers of the hand are in the bot's cache.
@@ -82,12 +82,15 @@ def measure(game_name: str, opponent: str) -> dict[str, object]:
         rows.append((record.values[position], *columns[position]))
     values = np.array(rows) * 1000 / game.big_blind
     figures: dict[str, object] = {"game": game_name, "opponent": opponent, "hands": len(rows)}
-    estimates = {"raw": values[:, 0], "one": values[:, 0] + values[:, 1 + valued.names.index(("cfr",))]}
-    if len(known) == 2:
-        estimates["both"] = values[:, 0] + values[:, 1 + valued.names.index(("cfr", "other"))]
-    for name, scores in estimates.items():
-        figures[name] = round(float(scores.mean()), 1)
-        figures[f"{name}_error"] = round(float(scores.std(ddof=1)) / len(scores) ** 0.5, 1)
+    scores = {"raw": values[:, 0]}
+    for name, group in (("one", ("cfr",)), ("both", ("cfr", "other"))):
+        if group in valued.names:
+            estimates = values[:, 0] + values[:, 1 + valued.names.index(group)]
+            # The hands of a deal follow each other, one for each seating.
+            scores[name] = estimates.reshape(DEALS, -1).mean(axis=1)
+    for name, units in scores.items():
+        figures[name] = round(float(units.mean()), 1)
+        figures[f"{name}_error"] = round(float(units.std(ddof=1)) / len(units) ** 0.5, 1)
     figures["ms_per_hand"] = round(1000 * seconds / len(rows), 1)
     return figures
 
