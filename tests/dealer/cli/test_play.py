@@ -313,7 +313,8 @@ def test_bot_that_exits_at_once_ends_the_match(arena_here: Arena, tmp_path: Path
     assert ran.code == 1
     assert "No hand was finished: Bob ended before it connected. Its process ended with exit code 9." in ran.out
     assert "red" in ran.out
-    assert "1 crash" in ran.out
+    # The match of the other seating may have begun, and Bob has crashed there too.
+    assert "crash, the match ended" in ran.out
     assert not CONTROL_CODES.search(ran.out.encode())
     silent = write_program(tmp_path, "bob.py", "")
     ran = arena_here("play", "kuhn", f"Bob={silent}", "calling", "--json", "--workers", "1")
