@@ -27,7 +27,7 @@ from bots.cfr.expectation import load_raises, load_tree
 from bots.cfr.showdowns import FULL_BOARD, Vector, holdings_on, pair_weight
 from bots.cfr.strategy_files import StrategyFile
 from bots.cfr.tree import DECISION, BettingTree, betting_tree
-from bots.cfr.tree_walk import PlayedTree, played_tree
+from bots.cfr.tree_walk import WalkedTree, walked_tree
 from engine import RAISE, Action, BettingState, Card, Position, betting_start
 from engine.kernels.jit import njit
 
@@ -52,7 +52,7 @@ class Responses:
         self.endgames = endgames
         self.round = round_
         self.tree = load_tree(strategy)
-        self.played = played_tree(strategy, self.tree)
+        self.played = walked_tree(strategy, self.tree)
         self._raises = load_raises(strategy)
         self.states = {0: betting_start(strategy.game)}
         self.starts = list[int]()
@@ -251,7 +251,7 @@ class BoardResponses:
 
 @njit
 def _write_strategy(
-    played: PlayedTree,
+    played: WalkedTree,
     betting: EndgameBetting,
     nodes: NDArray[np.int64],
     buckets: NDArray[np.uint16],

@@ -239,15 +239,6 @@ class CfrBot(LearningBot):
     # ---- learning about an opponent
 
     @property
-    def is_shipped(self) -> bool:
-        """Return whether the bot plays a strategy that ships with it."""
-        return not self._path
-
-    @property
-    def solves_rivers(self) -> bool:
-        return self._iterations != 0
-
-    @property
     def is_learning(self) -> bool:
         return self._exploit > 0
 
@@ -351,6 +342,16 @@ class CfrBot(LearningBot):
             self.require_game(game)
             self._playing = game, self._file(self._path or _shipped_for(game) or "")
         return self._playing[1]
+
+    @property
+    def solves_rivers(self) -> bool:
+        return self._iterations != 0
+
+    def river_solver(self) -> CfrBot:
+        """Return a bot of the same strategy that solves rivers; this one, if it does."""
+        if self.solves_rivers:
+            return self
+        return CfrBot(strategy=self._path)
 
     def values(self, game: Game) -> StrategyValues | None:
         """Return the values of the strategy for a game of hold'em, None if it has none.

@@ -21,7 +21,7 @@ _DECISION = 0
 _FOLDED = 1
 
 
-class PlayedTree(NamedTuple):
+class WalkedTree(NamedTuple):
     """A betting tree with the probabilities of a strategy. Arrays have the shape (nodes,) unless stated otherwise.
 
     Attributes:
@@ -44,7 +44,7 @@ class PlayedTree(NamedTuple):
     chances: Vector
 
 
-def played_tree(strategy: StrategyFile, tree: BettingTree) -> PlayedTree:
+def walked_tree(strategy: StrategyFile, tree: BettingTree) -> WalkedTree:
     """Combine a strategy of hold'em with its own tree."""
     buckets = np.array(strategy.buckets)
     counts = tree.number_of_actions()
@@ -53,7 +53,7 @@ def played_tree(strategy: StrategyFile, tree: BettingTree) -> PlayedTree:
     chances = np.empty(int(sizes.sum()), np.float32)
     for node in tree.decisions.tolist():
         chances[rows[node] : rows[node] + sizes[node]] = strategy.chances(node).ravel()
-    return PlayedTree(
+    return WalkedTree(
         kinds=tree.kinds,
         players=tree.players,
         rounds=tree.rounds,
@@ -102,7 +102,7 @@ class _Path(NamedTuple):
 
 @njit
 def walk_values(
-    tree: PlayedTree,
+    tree: WalkedTree,
     holdings: Holdings,
     buckets: NDArray[np.uint16],
     player: int,
@@ -152,7 +152,7 @@ def walk_values(
 
 
 @njit
-def _arrive(tree: PlayedTree, buckets: NDArray[np.uint16], node: int, path: _Path) -> None:
+def _arrive(tree: WalkedTree, buckets: NDArray[np.uint16], node: int, path: _Path) -> None:
     """Write the opponent's probability to get to a node, by holding."""
     depth = tree.depths[node]
     parent = tree.parents[node]
@@ -174,7 +174,7 @@ def _arrive(tree: PlayedTree, buckets: NDArray[np.uint16], node: int, path: _Pat
 
 
 @njit
-def _end(tree: PlayedTree, holdings: Holdings, node: int, path: _Path, by_card: Vector) -> None:
+def _end(tree: WalkedTree, holdings: Holdings, node: int, path: _Path, by_card: Vector) -> None:
     """Write the values at an end of the betting."""
     depth = tree.depths[node]
     reach = path.reach[path.held[depth]]
@@ -189,7 +189,7 @@ def _end(tree: PlayedTree, holdings: Holdings, node: int, path: _Path, by_card: 
 
 
 @njit
-def _leave(tree: PlayedTree, buckets: NDArray[np.uint16], node: int, path: _Path) -> None:
+def _leave(tree: WalkedTree, buckets: NDArray[np.uint16], node: int, path: _Path) -> None:
     """Add the values at a node to those of the decision before it."""
     depth = tree.depths[node]
     parent = tree.parents[node]

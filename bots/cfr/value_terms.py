@@ -28,13 +28,13 @@ from bots.cfr.next_boards import HoldingBuckets, NextBoards
 from bots.cfr.strategy_values import StrategyValues
 from bots.cfr.tree import FOLDED, SHOWDOWN
 from bots.errors import PolicyError
+from bots.evaluation.hypothetical_hands import is_played, no_chance
 from bots.evaluation.policies import Policy, certain_policy_at, policy_at, policy_by_holding_at, view_at
 from bots.sdk.view import View
 from engine import Action, BettingState, Card, Deal, Game, Position, betting_start, hand_values
 from engine.holdem import is_holdem
 from engine.ranges import HOLDINGS, are_free, classes, holding_number, shares_against
 from logs.record import HandRecord
-from protocol import format_action
 
 if TYPE_CHECKING:
     from bots.cfr.endgames import Endgame
@@ -47,11 +47,6 @@ PairValues: TypeAlias = Callable[[BettingState, tuple[_Hole, _Hole], tuple[Card,
 _RIVER: Final = 3
 _MAX_BOARDS: Final = 512
 """Boards that are cached, each with the buckets of a holding: 20,000 numbers for a flop."""
-
-
-def is_played(option: Action, action: Action, game: Game) -> bool:
-    """Return whether an option of a policy is the action of a hand; raises of limit games have no sizes."""
-    return option == action or (option.kind == action.kind and game.is_limit)
 
 
 class ExactValues:
@@ -289,7 +284,7 @@ class _Walk(ABC):
                 came = value
                 played = played + weights
         if not played.any():
-            raise self._no_chance(self.known, action)
+            raise no_chance(self.record, self.known, action)
         self.weights = played / played.max()
         return expected - came
 
@@ -308,16 +303,8 @@ class _Walk(ABC):
             if is_played(option, action, betting.game):
                 came = value
         if came is None:
-            raise self._no_chance(self.holder, action)
+            raise no_chance(self.record, self.holder, action)
         return expected - came
-
-    def _no_chance(self, position: Position, action: Action) -> PolicyError:
-        record = self.record
-        return PolicyError(
-            f"{record.name_at(position)} plays {format_action(action)} in hand {record.hand_number} of "
-            f"{record.match_name}, to which its policy gives no chance: these hands were played by another policy, or "
-            "a fault was played for it"
-        )
 
     def view(self, betting: BettingState) -> View:
         """Return what the player in turn sees, without its cards."""
@@ -494,17 +481,21 @@ def board_chances(weights: _Floats, cards: NDArray[np.uint8]) -> _Floats:
 
 
 def value_terms(game: Game, policies: Mapping[str, Policy]) -> ValueTerms | None:
-    """Return the terms by the values of the shipped strategy of a game; None if the game has none."""
+    """Return the terms by the values of a strategy of a game, of a known cfr if it has some; None without values.
+
+    Raises:
+        BotFileError: a file of values is damaged or that of another strategy.
+    """
     if game.num_players != 2:
         return None
-    solver = CfrBot()
-    for policy in policies.values():
-        # A known cfr with the shipped strategy has solved the rivers that it played: it need not solve them twice.
-        if isinstance(policy, CfrBot) and policy.is_shipped and policy.solves_rivers:
-            solver = policy
-    values: StrategyValues | PairValues | None = solver.values(game)
-    if values is None and not is_holdem(game) and solver.refusal(game) is None:
-        values = ExactValues(game, solver)
-    if values is None:
-        return None
-    return ValueTerms(game, policies, values, solver)
+    # A known cfr comes first, as it has solved the rivers that it played.
+    solvers = [policy.river_solver() for policy in policies.values() if isinstance(policy, CfrBot)]
+    for solver in [*solvers, CfrBot()]:
+        if solver.refusal(game) is not None:
+            continue
+        if not is_holdem(game):
+            return ValueTerms(game, policies, ExactValues(game, solver))
+        values = solver.values(game)
+        if values is not None:
+            return ValueTerms(game, policies, values, solver)
+    return None

@@ -20,7 +20,7 @@ from bots.cfr.showdowns import holdings_on
 from bots.cfr.strategy_files import StrategyFile
 from bots.cfr.strategy_values import StrategyValues, first_places, strategy_checksum, write_values
 from bots.cfr.tree import DECISION, BettingTree
-from bots.cfr.tree_walk import Records, played_tree, walk_values
+from bots.cfr.tree_walk import Records, walk_values, walked_tree
 from bots.errors import SolvingError
 from bots.long_run import ShowProgress, Words, locked_run, require_same_settings, run_steps, show_nothing, uninterrupted
 from engine.text import count_of
@@ -78,7 +78,7 @@ class ValueSums:
         self.settings = settings
         self.boards = 0
         self._tree = load_tree(settings.strategy)
-        self._played = played_tree(settings.strategy, self._tree)
+        self._played = walked_tree(settings.strategy, self._tree)
         self._nodes = recorded_nodes(self._tree)
         places = np.full(len(self._tree.kinds), -1, np.int64)
         places[self._nodes] = first_places(settings.strategy, self._nodes)

@@ -41,8 +41,14 @@ def chips_of(betting: BettingState, action: Action) -> int:
     return hand_total - betting.spent[betting.acting_position]
 
 
-def _no_chance(record: HandRecord, position: Position, action: Action) -> str:
-    return (
+def is_played(option: Action, action: Action, game: Game) -> bool:
+    """Return whether an option of a policy is the action of a hand; raises of limit games have no sizes."""
+    return option == action or (option.kind == action.kind and game.is_limit)
+
+
+def no_chance(record: HandRecord, position: Position, action: Action) -> PolicyError:
+    """Return the error for an action to which the policy of its player gives no probability."""
+    return PolicyError(
         f"{record.name_at(position)} plays {format_action(action)} in hand {record.hand_number} of "
         f"{record.match_name}, to which its policy gives no chance: these hands were played by another policy, or a "
         "fault was played for it"
@@ -174,7 +180,7 @@ class _Walk:
                     chips = chips_of(betting, option)
                     pots[indices] += chance * (pot + chips)
                     puts[indices] += chance * chips
-                if option == action or (option.kind == action.kind and betting.game.is_limit):
+                if is_played(option, action, betting.game):
                     plays[indices] += chance
         stays = self._pot_shares(PotRow(members, known))
         leaves = self._pot_shares(PotRow(members & ~(1 << position), known))
@@ -183,7 +189,7 @@ class _Walk:
         expected = self._mean(leaves * (pot * folds)[:, np.newaxis] + stays * pots[:, np.newaxis] - np.outer(puts, own))
         self._weights = self._weights * plays
         if not self._weights.any():
-            raise PolicyError(_no_chance(self._record, position, action))
+            raise no_chance(self._record, position, action)
         if action.kind == ActionKind.FOLD:
             return expected - pot * self._mean(leaves)
         chips = chips_of(betting, action)
@@ -345,7 +351,7 @@ class ActionTerms:
         except PolicyError as error:
             raise PolicyError(f"{name}: {error}") from error
         if chances is not None and not chances.get(action) and not _is_certain(chances, action):
-            raise PolicyError(_no_chance(record, position, action))
+            raise no_chance(record, position, action)
         return chances
 
 

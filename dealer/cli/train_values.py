@@ -31,7 +31,10 @@ def values(
     from bots.errors import SolvingError
 
     full_name, definition = find_game(game)
-    bot = CfrBot(strategy=strategy)
+    try:
+        bot = CfrBot(strategy=strategy)
+    except ValueError as error:
+        abort(f"--strategy: {error}")
     refusal = bot.refusal(definition)
     if refusal is not None:
         abort(refusal)

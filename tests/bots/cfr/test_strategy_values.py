@@ -13,7 +13,7 @@ from bots.cfr.showdowns import Holdings
 from bots.cfr.strategy_files import StrategyFile, read_strategy
 from bots.cfr.strategy_values import StrategyValues, read_values, write_values
 from bots.cfr.tree import DECISION, FOLDED, BettingTree
-from bots.cfr.tree_walk import Records, played_tree, walk_values
+from bots.cfr.tree_walk import Records, walk_values, walked_tree
 from bots.cfr.value_training import VALUES, compute_values, recorded_nodes, value_settings
 from bots.errors import BotFileError, SolvingError
 from engine import CALL, Position, betting_start, rank_hand
@@ -96,7 +96,7 @@ def test_kernel_computes_the_values_of_a_recursion(limit: tuple[StrategyFile, Be
     first_cards, second_cards = np.array(holes, np.uint8).T
     ties = np.searchsorted(ranks, ranks, "right").astype(np.uint16)
     holdings = Holdings(first_cards[None].copy(), second_cards[None].copy(), ties[None], np.arange(SIZE)[None])
-    walk_values(played_tree(strategy, tree), holdings, buckets, player, np.float32(0.01), records)
+    walk_values(walked_tree(strategy, tree), holdings, buckets, player, np.float32(0.01), records)
     for node in nodes.tolist():
         of_round = buckets[tree.rounds[node]]
         for sums, expected in ((records.values, values[node]), (records.weights, weights[node])):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from itertools import combinations
+from pathlib import Path
 from typing import TypeAlias
 
 import numpy as np
@@ -13,10 +14,10 @@ from bots import self_play
 from bots.cfr.bot import SHIPPED, CfrBot
 from bots.cfr.expectation import load_tree
 from bots.cfr.strategy_files import read_strategy
-from bots.cfr.strategy_values import StrategyValues
-from bots.cfr.value_terms import ExactValues, PairValues, ValueTerms, board_chances
+from bots.cfr.strategy_values import StrategyValues, write_values
+from bots.cfr.value_terms import ExactValues, PairValues, ValueTerms, board_chances, value_terms
 from bots.cfr.value_training import recorded_nodes
-from bots.errors import PolicyError
+from bots.errors import BotFileError, PolicyError
 from bots.sdk.registry import make_bot
 from engine import CALL, Action, ActionKind, BettingState, Card, Game, Position
 from engine.ranges import HOLDINGS, are_free
@@ -174,3 +175,25 @@ def test_mean_in_holdem_is_that_of_the_chips(known: str, other: str) -> None:
     error = float(np.std(differences)) / len(differences) ** 0.5
     assert abs(float(np.mean(differences))) < 4 * error
     assert error > 0
+
+
+def test_values_are_those_of_a_known_strategy_that_has_some(tmp_path: Path) -> None:
+    game = find_game("limit")[1]
+    own = tmp_path / "own.strategy"
+    own.write_bytes(Path(SHIPPED["limit"]).read_bytes())
+    bot = CfrBot(strategy=str(own), rivers=0)
+    shipped = value_terms(game, {"A": bot})
+    assert shipped is not None
+    assert shipped.solver is not None
+    assert shipped.solver.strategy(game).path == SHIPPED["limit"], "no file of values beside the strategy"
+    values = StrategyValues(read_strategy(str(own)), np.array([0], np.int32), np.ones((2, 169), np.float32))
+    write_values(own.with_suffix(".values"), values, {})
+    terms = value_terms(game, {"A": bot})
+    assert terms is not None
+    assert terms.solver is not None
+    assert terms.solver.strategy(game).path == str(own)
+    assert terms.solver.solves_rivers
+    own.with_suffix(".values").write_text("junk")
+    with pytest.raises(BotFileError):
+        value_terms(game, {"A": bot})
+    assert value_terms(find_game("limit3")[1], {"A": bot}) is None

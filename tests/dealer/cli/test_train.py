@@ -44,3 +44,9 @@ def test_refusal_is_one_sentence(
     assert ran.code == 2
     assert sentence in ran.sentence
     assert not list(tmp_path.iterdir())
+
+
+def test_values_of_a_strategy_that_cannot_be_read_are_refused(arena_here: Arena) -> None:
+    ran = arena_here("train", "values", "values", "--game", "limit", "--strategy", "missing.strategy")
+    assert ran.code == 2
+    assert ran.err.startswith("arena: --strategy: missing.strategy: it cannot be read")

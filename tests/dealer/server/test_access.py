@@ -193,7 +193,7 @@ SERVES: Final[dict[str, set[str]]] = {
         for call in ("new_hand", "act")
     },
 }
-"""What an address may show to somebody; the walk finds each of these somewhere."""
+"""Kinds of content that an address may show to somebody; the walk meets each of them."""
 
 SAYS: Final[dict[str, tuple[str, set[str]]]] = {
     "HELP": ("HELP", NOTHING),

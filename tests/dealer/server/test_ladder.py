@@ -54,7 +54,7 @@ def pairs(service: Service) -> Sequence[counted_scores.Pair]:
 
 
 def are_narrow(service: Service, count: int, width: float) -> bool:
-    """Whether so many pairs have intervals that are at most so wide."""
+    """Return whether so many pairs have intervals that are at most so wide."""
     half_widths = [score.half_width_95 or math.inf for pair in pairs(service) for score in pair.scores]
     return len(half_widths) == 2 * count and max(half_widths) <= width
 
