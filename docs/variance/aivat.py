@@ -36,7 +36,7 @@ MATCHES: Final = (
     ("nolimit", "mfs?seed=2"),
     ("nolimit", "rembrant?seed=2"),
     ("nolimit", "calling"),
-    ("nolimit", "random?decisions=5/30/25/25/15&seed=2"),
+    ("nolimit", "random?decisions=5/30/25/25/15,seed=2"),
     ("limit", "cfr?seed=2"),
     ("limit", "mfs?seed=2"),
     ("limit", "rembrant?seed=2"),
