@@ -195,9 +195,9 @@ def tables(found: Stored) -> dict[str, str]:
     for key in dict.fromkeys(row[:3] for row in found.factors):
         cells = {row.estimator: row for row in found.factors if row[:3] == key}
         numbers = [(cells[column].factor or "no luck left") if column in cells else "" for column in COLUMNS]
-        best = "all" if "all" in cells else COLUMNS[2]
+        best = min(cells.values(), key=lambda row: float(row.error))
         names = " ".join(f"`{name}`" for name in key[1].split())
-        shown = [key[0], names, f"{int(key[2]):,}", _mean(cells["raw"]), _mean(cells[best]), *map(_plain, numbers)]
+        shown = [key[0], names, f"{int(key[2]):,}", _mean(cells["raw"]), _mean(best), *map(_plain, numbers)]
         lines.append(f"| {' | '.join(shown)} |")
     ranges = ["| estimator | mbb/g | factor |", "| --- | --- | --- |"]
     ranges += [f"| {row.estimator} | {_mean(row)} | {_plain(row.factor)} |" for row in found.ranges]

@@ -46,7 +46,10 @@ class WinRateEstimate(_Frozen):
 
     estimator: Estimator
     known: list[Text] = Field(description="players whose policies were used, for AIVAT")
-    is_fitted: bool = Field(description="whether the weights of the corrections were fitted, each on other deals")
+    is_fitted: bool = Field(
+        description="whether the weights of the corrections were fitted, each on other deals; such an estimate is "
+        "listed if its standard error is the smaller one"
+    )
     mbb_per_game: float
     half_width_95: float | None = Field(description="half the 95 % interval over deals; null with too few deals")
     guaranteed_half_width: float | None = Field(

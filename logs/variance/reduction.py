@@ -352,7 +352,8 @@ class _GameSums:
             mean = sums.mean(_RAW, correction.values)
             estimates.append(self._estimate(correction.estimator, mean, raw, sums.hands, correction.names))
             fitted = sums.fitted_mean(_RAW, correction.columns, correction.values)
-            if fitted is not None:
+            # Each deal's residual has weights from the other fold, so a smaller variance is one out of sample.
+            if fitted is not None and (fitted.variance or 0.0) < (mean.variance or 0.0):
                 estimates.append(
                     self._estimate(correction.estimator, fitted, raw, sums.hands, correction.names, is_fitted=True)
                 )

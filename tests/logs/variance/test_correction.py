@@ -71,10 +71,25 @@ def test_corrected_values_are_those_of_the_estimator(name: str) -> None:
     assert corrected.max() <= high
 
 
-def _hands(name: str, hands: int) -> list[HandRecord]:
+def test_fitted_weights_are_listed_only_where_they_are_better() -> None:
+    listings = []
+    for seed in range(8):
+        reduction = Reduction()
+        for record in _hands("leduc", 100, seed):
+            reduction.add(record)
+        [player, _] = reduction.estimates().games[0].players
+        errors = [
+            estimate.standard_error or 0.0 for estimate in player.estimates if estimate.estimator == "chance-corrected"
+        ]
+        assert errors == sorted(errors, reverse=True), "the fitted one is the last one"
+        listings.append(len(errors))
+    assert set(listings) == {1, 2}, "better for some cards only"
+
+
+def _hands(name: str, hands: int, seed: int = 8) -> list[HandRecord]:
     game = find_game(name)[1]
     bots = [make_bot("random", seed=seat) for seat in range(game.num_players)]
-    return list(self_play(game, bots, deals=hands, seed=8, seating="single", names="ABC"[: game.num_players]))
+    return list(self_play(game, bots, deals=hands, seed=seed, seating="single", names="ABC"[: game.num_players]))
 
 
 # ---- a weight fitted on other deals
