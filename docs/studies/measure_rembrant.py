@@ -1,39 +1,44 @@
-"""Measurements for the paper on Rembrant: a count in its tables, and matches of the options that fill its gaps.
+"""Measurements for the paper on Rembrant: hands on the flop, and matches of the options that fill gaps of its text.
 
-``OPTIONS against BOT`` is the mean of both seatings in mbb/g, over `DEALS` deals of no-limit hold'em, the same for all.
+- ``flop HAND``: per cent of the flops on which a player has a hand
+- ``OPTIONS against BOT``: mean of both seatings in mbb/g, over `DEALS` deals of no-limit hold'em, the same for all
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from itertools import product
+from itertools import combinations
 from pathlib import Path
 from typing import Final
 
+import numpy as np
 from measured import Measured
 
-from bots.rembrant.rules import POSTFLOP_RULES, STREETS, HandKind, Opponent, TableMove
 from bots.sdk.registry import make_bot
 from bots.sdk.selfplay import self_play
+from engine import Category
+from engine.batch import rank_hands
 from logs.estimation import Z_95, RunningMean
 from protocol import find_game
 
 DEALS: Final = 3_000
 """Both seatings of each give the 6,000 hands of a match of 2011."""
 SEED: Final = 2011
-_BETS: Final = (Opponent.RAISE, Opponent.RE_RAISE, Opponent.ALL_IN)
-_STRAIGHTS: Final = tuple(kind for kind in HandKind if kind.name.startswith("STRAIGHT"))
 
 
-def paying_cells() -> int:
-    """The cells of the tables for a straight that pay a bet."""
-    rules = [POSTFLOP_RULES[situation] for situation in product(_STRAIGHTS, STREETS, _BETS)]
-    return sum(TableMove.FOLD not in (rule.passive, rule.aggressive) for rule in rules)
+def flop_chances() -> dict[str, Measured]:
+    """Count all hands of five cards, the straight flushes with the royal ones."""
+    ranks = rank_hands(np.array(list(combinations(range(52), 5)), np.uint8))
+    names = [category.name.replace("_", " ").lower() for category in Category]
+    counts = dict(zip(names, np.bincount(ranks >> 12, minlength=len(names)).tolist(), strict=True))
+    counts["royal flush"] = int((ranks == ranks.max()).sum())
+    return {f"flop {name}": Measured(100 * count / len(ranks)) for name, count in counts.items()}
 
 
-def tasks(figures: Iterable[str], _: Path) -> Iterator[tuple[str, Callable[..., dict[str, Measured]], tuple[str]]]:
+def tasks(figures: Iterable[str], _: Path) -> Iterator[tuple[str, Callable[..., dict[str, Measured]], tuple[str, ...]]]:
+    yield "flop", flop_chances, ()
     for figure in figures:
-        if figure != "default against rembrant":
+        if " against " in figure and figure != "default against rembrant":
             yield figure, play, (figure,)
 
 
