@@ -29,7 +29,7 @@ from dealer.server.checkup import Check, checkup_document, examine
 from dealer.server.db.audit import note_backup
 from dealer.server.db.store import DATABASE_NAME, back_up
 from dealer.server.reference_settings import read_reference_settings
-from dealer.server.server import FIRST_USER, Started, WebFace, reset_results
+from dealer.server.server import FIRST_USER, Started, WebFace, copy_folder, reset_results
 from dealer.server.server import serve as serve_until_cancelled
 from dealer.server.server_settings import DEFAULT_PORT, ServerSettings, default_settings, example, read_toml_settings
 from dealer.table.collector import relax_collector
@@ -155,13 +155,21 @@ def doctor(
 @app.command()
 def backup(
     terminal: Terminal,
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="New file.")],
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="New file; with --runs a new folder.")],
     data: ServerData = SERVER_DATA,
+    runs: Annotated[bool, "Copy the whole folder, with the files of runs and of uploaded bots."] = False,
 ) -> None:
     """Copy the database to a new file, also while the server runs."""
-    back_up(data / DATABASE_NAME, file)
+    if runs:
+        copy_folder(data, file)
+        text = (
+            f"The database, runs and uploads are copied to {file}; arena serve --data {file} starts a server with them."
+        )
+    else:
+        back_up(data / DATABASE_NAME, file)
+        text = f"The database is copied to {file}. Runs and uploads are only in {data}; --runs copies them."
     note_backup(data / DATABASE_NAME, file)
-    terminal.sentence(f"The database is copied to {file}; the files of the runs are in {data / 'runs'}")
+    terminal.sentence(text)
 
 
 @app.command()
@@ -180,8 +188,9 @@ def reset(
         if yes:
             return True
         terminal.note(
-            f"{count_of(runs, 'run')} in {data} will be removed, with all requests, ratings and logs; "
-            "'arena serve backup' copies the database first. Type yes to continue:"
+            f"{count_of(runs, 'run')} in {data} will be removed, with all requests, ratings and logs. "
+            "'arena serve backup' copies the database, but no logs; with --runs it copies everything. "
+            "Type yes to continue:"
         )
         return sys.stdin.readline().strip().lower() == "yes"
 

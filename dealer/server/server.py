@@ -30,7 +30,7 @@ from dealer.server.accounts import Accounts, GuessLimit, add_token
 from dealer.server.computing import Computing
 from dealer.server.db.audit import operator, record_change, with_audit
 from dealer.server.db.run_changes import GUEST_NAME, remove_results
-from dealer.server.db.store import DATABASE_NAME, Store
+from dealer.server.db.store import DATABASE_NAME, Store, back_up
 from dealer.server.db.users import add_user
 from dealer.server.error_log import ErrorLog
 from dealer.server.queue.ladder import LADDER_USER
@@ -52,6 +52,7 @@ _log = logging.getLogger(__name__)
 FIRST_USER = "player"
 """User that the first start of a server without users creates."""
 _RESERVED = frozenset(name.casefold() for name in (LADDER_USER, OWN_SEAT, GUEST_NAME, *builtin_names()))
+_COPIED_FOLDERS = ("runs", "uploads")
 _MAX_THREADS = 200
 _LOCK_TIMEOUT_S = 5.0
 
@@ -188,6 +189,42 @@ def reset_results(folder: Path, is_wanted: Callable[[int], bool]) -> bool:
         except OSError as error:
             raise ServerError(f"{error.filename} cannot be removed: {error.strerror}; repeat the reset") from None
     return True
+
+
+def copy_folder(folder: Path, copy: Path) -> None:
+    """Copy everything a server keeps, also while it runs: a server can be started with the copy.
+
+    Args:
+        copy: a new folder.
+
+    Raises:
+        ServerError: it exists or cannot be written.
+        StoreError: `folder` has no database.
+    """
+    if copy.exists():
+        raise ServerError(f"{copy} exists already; name a new folder")
+    new = copy.with_name(f"{copy.name}.new")
+    try:
+        shutil.rmtree(new, ignore_errors=True)
+        new.mkdir(parents=True)
+        make_private(new)
+        # The database comes first: a restart continues a run from its log, which may have more hands than the
+        # database knows of, but not fewer.
+        back_up(folder / DATABASE_NAME, new / DATABASE_NAME)
+        for name in _COPIED_FOLDERS:
+            if (folder / name).is_dir():
+                shutil.copytree(folder / name, new / name, copy_function=_copy_file)
+        new.replace(copy)
+    except OSError as error:
+        raise ServerError(f"{error.filename or copy} cannot be copied: {error.strerror or error}") from None
+    finally:
+        shutil.rmtree(new, ignore_errors=True)
+
+
+def _copy_file(source: str, copy: str) -> None:
+    # The server may remove a file in the meantime, such as a log after `keep_days`.
+    with contextlib.suppress(FileNotFoundError):
+        shutil.copy2(source, copy)
 
 
 def _make_private(settings: ServerSettings, folder: Path) -> None:

@@ -86,6 +86,13 @@ def test_commands_beside_a_running_server(arena_here: Arena) -> None:
             assert db.execute("SELECT name FROM users ORDER BY id").fetchall() == [("eve",), ("ann",)]
         repeated = arena_here("serve", "backup", "copy.sqlite3")
         assert (repeated.code, repeated.sentence) == (2, "copy.sqlite3: the file exists already; name another one")
+        Path("arena-server/runs/00000001").mkdir()
+        Path("arena-server/runs/00000001/log").write_text("STATE\n")
+        assert arena_here("serve", "backup", "--runs", "copy").code == 0
+        assert {path.name for path in Path("copy").iterdir()} == {"server.sqlite3", "runs"}
+        assert Path("copy/runs/00000001/log").read_text() == "STATE\n"
+        repeated = arena_here("serve", "backup", "--runs", "copy")
+        assert (repeated.code, repeated.sentence) == (2, "copy exists already; name a new folder")
     finally:
         output = stop_server(program, signal.SIGTERM)
     assert "Log in with" not in output, "there is a user already"
