@@ -53,6 +53,7 @@ WORDY = (
     "engine.kernels.matchups",
     "bots.kuhn.kernel",
     "bots.learner.kernel",
+    "bots.studies.limit_hand",
 )
 """Where calls have more positional arguments, still; the kernels' are inlined by position."""
 

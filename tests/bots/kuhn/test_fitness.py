@@ -22,10 +22,9 @@ from bots.kuhn.fitness import (
 )
 from bots.kuhn.games import KuhnGame, Variant, model
 from bots.kuhn.runs import expected_value
+from bots.studies.measure_kuhn import payoffs
 from engine.splitmix import MASK_64, STEP, mixed
-from tests.scripts import script
 
-payoffs = script("studies/measure_kuhn.py").payoffs
 GAMES = [*(KuhnGame(variant) for variant in Variant), KuhnGame(Variant.BREADTH, tens_as_twos=True)]
 SEEDS = np.arange(1, 9, dtype=np.uint64) * np.uint64(0xABCDEF)
 

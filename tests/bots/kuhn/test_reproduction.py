@@ -10,18 +10,15 @@ import pytest
 
 from bots.kuhn.games import KuhnGame
 from bots.kuhn.runs import KuhnResult, exploitability_of
-from tests.scripts import script
+from bots.studies.measure_kuhn import run, settings_of
 
 pytestmark = pytest.mark.slow  # numba compiles, and runs take seconds
 
 
-MEASURE = script("studies/measure_kuhn.py")
-
-
 @cache
 def result(name: str, seed: int) -> KuhnResult:
-    settings, generations = MEASURE.settings_of(name)
-    outcome: KuhnResult = MEASURE.run(replace(settings, seed=seed), generations)
+    settings, generations = settings_of(name)
+    outcome = run(replace(settings, seed=seed), generations)
     return outcome
 
 

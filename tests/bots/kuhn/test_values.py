@@ -29,12 +29,10 @@ from bots.kuhn.games import (
 from bots.kuhn.runs import best_answer, expected_value
 from bots.solving.equilibria import LinearProgram
 from bots.solving.sequence_form import DecisionNode, Leaf, PublicGame, sequence_form
+from bots.studies.measure_kuhn import payoffs, standard_deviation
 from tests.bots.kuhn import naive
-from tests.scripts import script
 
 EXACT: Final[dict[str, Any]] = json.loads(Path(__file__).with_name("exact.json").read_text("utf-8"))
-_MEASURE: Final = script("studies/measure_kuhn.py")
-payoffs, standard_deviation = _MEASURE.payoffs, _MEASURE.standard_deviation
 GAMES: Final = [*map(KuhnGame, Variant), KuhnGame(Variant.BREADTH, tens_as_twos=True)]
 
 

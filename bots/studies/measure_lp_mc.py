@@ -17,8 +17,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
-from measured import Measured
-
 from bots.baseline import CallingBot, RaisingBot
 from bots.lp_mc.preflop import (
     PreflopRules,
@@ -35,6 +33,7 @@ from bots.sdk.registry import make_bot
 from bots.sdk.selfplay import self_play
 from bots.sdk.view import View
 from bots.solving.sequence_form import exploitability, sequence_values, strategy_of
+from bots.studies.measured import Measured
 from engine import CALL, FOLD, RAISE, STARTING_HANDS, Action
 from engine.game import POSITIONS
 from logs.estimation import Z_95, RunningMean
@@ -58,7 +57,11 @@ class _ThirdsBot(Bot):
 
 
 def tasks(figures: Iterable[str], _: Path) -> Iterator[tuple[str, Callable[..., dict[str, Measured]], tuple[str, ...]]]:
-    known = {"preflop": play_preflop, "full": play_full, "ablation": play_ablation}
+    known: dict[str, Callable[..., dict[str, Measured]]] = {
+        "preflop": play_preflop,
+        "full": play_full,
+        "ablation": play_ablation,
+    }
     names = dict.fromkeys(" ".join(figure.split()[:3]) for figure in figures)
     for name in names:
         kind, *about = name.split()
@@ -102,7 +105,7 @@ def solutions() -> dict[str, Measured]:
 
 
 def play_preflop(strategy: str, opponent: str) -> dict[str, Measured]:
-    from lp_mc_balance import balance as played
+    from bots.studies.lp_mc_balance import balance as played
 
     table = preflop_strategy(as_published=strategy == "published")
     won = played(find_game("limit")[1], table, _SIMPLE[opponent], hands=PREFLOP_HANDS, seed=SEED)

@@ -7,7 +7,7 @@ The champion is the player that wins most over many tables, on deals that decide
   of the hands in which it saw the flop, the only ones that the thesis prints
 - ``VPIP``, ``PFR`` and so on: its style on unseen deals
 - ``won HAND``, ``times HAND``, ``dollars HAND``: how often it won with a hand at the end, in per cent, how often it had
-  it in 1,000 hands, and what that brought
+  it in 1,000 hands, and the winnings of these hands
 - ``genes used``: per cent of the genes that it was asked for in as many hands as use all of them by the thesis;
   ``unused HAND`` per cent of those for a hand that it was never asked for
 - ``RUN at TABLE``: what the player of a run wins at a table that is the same for all runs
@@ -27,8 +27,6 @@ from statistics import fmean
 from typing import Final, NamedTuple
 
 import numpy as np
-from evolved_hands import HandResults, play_hands, preflop_play, ratio, total, winnings_of
-from measured import Measured
 
 from bots.evolution.breeding import Chromosomes
 from bots.evolved.bot import EvolvedBot
@@ -46,6 +44,8 @@ from bots.evolved.chromosome import (
 from bots.evolved.training import GENOME, OPPONENTS, EvolvedSettings, make_deals
 from bots.sdk.registry import make_bot
 from bots.sdk.selfplay import self_play
+from bots.studies.evolved_hands import HandResults, play_hands, preflop_play, ratio, total, winnings_of
+from bots.studies.measured import Measured
 from engine import Category
 from logs.estimation import Z_95, RunningMean
 from protocol import find_game
@@ -94,7 +94,7 @@ class Player(NamedTuple):
 
 
 class Table(NamedTuple):
-    """Nine opponents after the flop; before it everybody plays the charts."""
+    """Nine opponents after the flop; before it all play the charts."""
 
     name: str
     chromosomes: Chromosomes

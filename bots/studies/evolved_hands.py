@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
-from measured import Measured
 from numpy.typing import NDArray
 
 from bots.evolution.breeding import Bools, Chromosomes
 from bots.evolved.chromosome import GENES, Odds
 from bots.evolved.training import DealSet
+from bots.studies.measured import Measured
 from engine.cards import starting_hand_table
 from logs.estimation import Z_95
 

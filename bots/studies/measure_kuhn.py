@@ -27,7 +27,6 @@ from tempfile import TemporaryDirectory
 from typing import Any, Final
 
 import numpy as np
-from measured import Measured
 
 from bots.kuhn.fitness import KuhnSettings
 from bots.kuhn.games import CARDS, CONJECTURED_BLUFFER, Genes, KuhnGame, Variant, model
@@ -39,6 +38,7 @@ from bots.kuhn.runs import (
     exploitability_of,
     game_value,
 )
+from bots.studies.measured import Measured
 
 SEEDS: Final = 25
 LONG_SEEDS: Final = 10
@@ -97,7 +97,7 @@ def settings_of(name: str) -> tuple[KuhnSettings, int]:
     if first in ("coevolution", "mixed"):
         game, opposition = Variant(second), first
         genes = model("rational", game) if first == "mixed" else ()
-        options = {"opposition": opposition, "game": game, "model": genes}
+        options: dict[str, Any] = {"opposition": opposition, "game": game, "model": genes}
         return KuhnSettings(**options | _OPTIONS.get("-".join(more), {})), _RIVAL_GENERATIONS
     game, about = Variant(first), "-".join(more[1:])
     options = {"game": game, "model": model(second, game), "seat": int(more[0])}

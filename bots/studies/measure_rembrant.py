@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Final
 
 import numpy as np
-from measured import Measured
 
 from bots.sdk.registry import make_bot
 from bots.sdk.selfplay import self_play
+from bots.studies.measured import Measured
 from engine import Category
 from engine.batch import rank_hands
 from logs.estimation import Z_95, RunningMean

@@ -10,10 +10,9 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Final
 
-from measured import Measured
-
 from bots.learner.memory import Constants, level
 from bots.learner.tuning import TuningSettings, measured_mbb
+from bots.studies.measured import Measured
 
 SEEDS: Final = 20
 _HANDS: Final = 20_000

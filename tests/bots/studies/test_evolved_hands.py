@@ -8,16 +8,12 @@ import numpy as np
 import pytest
 
 from bots.evolved.training import GENOME, DealSet, make_deals
+from bots.studies.evolved_hands import HandResults, play_hands, preflop_play, ratio, total, winnings_of
 from engine import Category, rank_hand
 from engine.cards import starting_hand
 from logs.tracker.hand_counts import HandCounts
 from logs.tracker.statistics import BotStatistics, statistics_of
 from tests.bots.evolved.slow_play import CHIPS_PER_DOLLAR, SlowPlay, played_slowly
-from tests.scripts import script
-
-HANDS = script("studies/evolved_hands.py")
-HandResults, play_hands, preflop_play = HANDS.HandResults, HANDS.play_hands, HANDS.preflop_play
-ratio, total, winnings_of = HANDS.ratio, HANDS.total, HANDS.winnings_of
 
 pytestmark = pytest.mark.slow  # numba compiles for some seconds
 

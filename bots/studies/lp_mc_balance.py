@@ -11,10 +11,10 @@ from math import sqrt
 from typing import Any, Final, NamedTuple
 
 import numpy as np
-from limit_hand import LimitRules, limit_hand, limit_rules
 from numpy.typing import NDArray
 
 from bots.lp_mc.strategy import BETTINGS, PreflopStrategy
+from bots.studies.limit_hand import LimitRules, limit_hand, limit_rules
 from engine import Game
 from engine.cards import starting_hand_table
 from engine.kernels.betting import holdem_ranks

@@ -2,26 +2,17 @@
 
 from __future__ import annotations
 
-from functools import cache
-from types import ModuleType
-
 import pytest
 
 from bots.lp_mc.strategy import preflop_strategy
+from bots.studies.lp_mc_balance import balance
 from engine import CALL, FOLD, RAISE, Action, BettingState, Card, betting_start, nearest_legal, rank_hand
 from engine.cards import starting_hand
 from engine.splitmix import MASK_64, STEP, mixed
 from protocol import find_game
-from tests.scripts import script
 
 LIMIT = find_game("limit")[1]
 SIMPLE = {"raises": (0.0, 0.0, 1.0), "calls": (0.0, 1.0, 0.0), "draws": (1 / 3, 1 / 3, 1 / 3)}
-
-
-@cache
-def measurement() -> ModuleType:
-    """Read once: its kernels are compiled once."""
-    return script("studies/lp_mc_balance.py")
 
 
 class Deck:
@@ -84,7 +75,6 @@ def chips(betting: BettingState, folded: int | None, ranks: list[int], us: int) 
 @pytest.mark.parametrize("as_published", [False, True])
 @pytest.mark.parametrize("name", SIMPLE)
 def test_the_kernel_plays_as_the_rule_book(as_published: bool, name: str) -> None:
-    balance = measurement().balance
     strategy, simple = preflop_strategy(as_published=as_published), SIMPLE[name]
     sizes = [2, 3, 10, 400]
     slow = won_slowly(as_published, simple, sizes[-1], 7)
@@ -100,7 +90,6 @@ def test_the_kernel_plays_as_the_rule_book(as_published: bool, name: str) -> Non
 
 @pytest.mark.slow
 def test_an_equilibrium_loses_to_nobody() -> None:
-    balance = measurement().balance
     for number, simple in enumerate([*SIMPLE.values(), (0.5, 0.0, 0.5), (0.0, 0.5, 0.5), (0.2, 0.7, 0.1)]):
         result = balance(LIMIT, preflop_strategy(), simple, hands=1_000_000, seed=number)
         assert result.mean + result.half_width > 0

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from bots.studies.limit_hand import limit_hand, limit_rules
 from engine import CALL, FOLD, RAISE, BettingType, Game, betting_start, nearest_legal, rank_hand
 from engine.dealing import deals
 from engine.game import DEFAULT_STACK
@@ -18,10 +19,7 @@ from engine.splitmix import MASK_64
 from engine.splitmix import mixed as mixed_here
 from protocol import find_game
 from tests.engine.strategies import SEEDS
-from tests.scripts import script
 
-_SCRIPT = script("studies/limit_hand.py")
-limit_hand, limit_rules = _SCRIPT.limit_hand, _SCRIPT.limit_rules
 ACTIONS = (FOLD, CALL, RAISE)
 
 
