@@ -13,6 +13,7 @@
     ├── BotFailure      a bot in this process raised an exception or replied illegally
     ├── EvolutionError  the settings of an evolution are invalid (also a ValueError)
     ├── BotFileError    a file of a bot or of its training cannot be written or read
+    ├── ModelError      a language model refuses requests or does not answer in time
     ├── PolicyError     a policy is unavailable, invalid, or does not match the hands
     ├── WorkersError    worker processes or machines are unavailable
     └── RemoteBotError  a bot in a separate program is lost
@@ -132,6 +133,10 @@ class BotFileError(BotsError):
     def __init__(self, path: str, problem: str) -> None:
         self.path = path
         super().__init__(f"{path}: {problem}")
+
+
+class ModelError(BotsError):
+    """A language model refuses requests or does not answer in time. The message never contains the key."""
 
 
 class PolicyError(BotsError):

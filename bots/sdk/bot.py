@@ -39,6 +39,9 @@ class Bot(ABC):
         def __init__(self, depth: Annotated[int, "number of actions it looks ahead"] = 3) -> None: ...
     """
 
+    answer_s: float | None = None
+    """Longest time for an answer, in seconds. The dealer raises limits below it; None leaves them."""
+
     _accepted_game: Game | None = None
 
     def refusal(self, game: Game) -> str | None:
@@ -85,6 +88,12 @@ class Bot(ABC):
 
     def match_finished(self) -> None:  # noqa: B027
         """Clean up after the match; called once, when the dealer has closed the connection."""
+
+    def keep_exchanges(self, path: str) -> None:  # noqa: B027
+        """Append exchanges with a language model to a file of `logs.acpc_log.exchanges`; called before `prepare`.
+
+        The dealer names a file per seat and match, and shows its exchanges beside the hands.
+        """
 
     def prepare_for_many_hands(self) -> None:  # noqa: B027
         """Do set-up that pays off over thousands of hands in one process, such as compiling kernels.

@@ -17,7 +17,7 @@ from typing import Final
 from bots.errors import BotFileError, BotUsageError, SpecError
 from bots.sdk.bot import Bot
 from bots.sdk.client import play_to_exit_code, print_line, print_own_failure, read_arguments, read_port
-from bots.sdk.registry import SEED_VARIABLE, make_bot
+from bots.sdk.registry import EXCHANGES_VARIABLE, SEED_VARIABLE, make_bot
 from engine.errors import quoted
 
 _USAGE: Final = "usage: arena bot BOT HOST PORT [--game GAME] [--seed N]"
@@ -38,6 +38,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 2
     try:
         bot = make_bot(arguments["BOT"], seed)
+        if exchanges := os.environ.get(EXCHANGES_VARIABLE):
+            bot.keep_exchanges(exchanges)
         if "start" in arguments or "journal" in arguments:
             _train(bot, arguments)
     except (BotUsageError, BotFileError) as error:

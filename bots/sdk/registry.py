@@ -40,6 +40,10 @@ SEED_VARIABLE: Final = "ARENA_SEED"
 
 Not an argument, since all users of a machine can read command lines and the seed would reveal a bot's draws.
 """
+EXCHANGES_VARIABLE: Final = "ARENA_EXCHANGES"
+"""Environment variable with the path of `Bot.keep_exchanges`."""
+RESPONSE_VARIABLE: Final = "ARENA_RESPONSE_S"
+"""Environment variable with the dealer's limit for an answer, in seconds."""
 OptionValue: TypeAlias = str | int | float | bool | None
 
 
@@ -71,6 +75,7 @@ _ENTRIES: Final[Mapping[str, tuple[str, str]]] = {
     "kuhn-shy": ("bots.kuhn.bot:ShyBot", "never bets, calls with its best card"),
     "learner": ("bots.learner.bot:LearnerBot", "learns which actions earn most"),
     "lbr": ("bots.evaluation.bot:LbrBot", "one-step answer to a given policy"),
+    "llm": ("bots.llm.bot:LlmBot", "asks a language model"),
     "lp": ("bots.lp_mc.bot:LpBot", "plays the preflop equilibrium"),
     "lp-mc": ("bots.lp_mc.bot:LpMcBot", "preflop equilibrium, then simulation"),
     "mc": ("bots.lp_mc.bot:McBot", "simulates each hand to its end"),

@@ -23,6 +23,7 @@ from dealer.cli.shell.progress import LiveLine, showing_progress
 from dealer.cli.shell.streams import EXIT_FAILED
 from dealer.errors import FolderBusyError, LaunchError
 from dealer.run.folder import lock_run
+from engine import Game
 from engine.text import count_of
 from logs.document import Column, Document, Section, Table
 
@@ -170,7 +171,7 @@ def _jobs() -> list[tuple[str, Callable[[], None]]]:
     bot_jobs = []
     for name in builtin_names():
         bot = make_bot(name, 0)
-        if _has_preparation(bot):
+        if _has_preparation(bot) and _first_game(bot) is not None:
             bot_jobs.append((f"the bot {name}", partial(_prepare, bot)))
     return [*ENGINE_JOBS, *bot_jobs, *TRAINING_JOBS]
 
@@ -179,14 +180,21 @@ def _has_preparation(bot: Bot) -> bool:
     return overrides(bot, "prepare") or overrides(bot, "prepare_for_many_hands")
 
 
-def _prepare(bot: Bot) -> None:
+def _first_game(bot: Bot) -> Game | None:
+    """Return the first game that a bot plays; None for one that needs options."""
     from protocol import find_game, shipped_games
 
     for name in ("limit", *shipped_games()):
         game = find_game(name)[1]
         if bot.refusal(game) is None:
-            bot.prepare(game)
-            break
+            return game
+    return None
+
+
+def _prepare(bot: Bot) -> None:
+    game = _first_game(bot)
+    if game is not None:
+        bot.prepare(game)
     bot.prepare_for_many_hands()
 
 
