@@ -136,6 +136,17 @@ def fresh_seed() -> int:
     return int.from_bytes(os.urandom(8))
 
 
+def bot_seed(match_seed: int, seating: int, player: int) -> int:
+    """Return the seed that a match gives to a bot.
+
+    Args:
+        match_seed: seed of the cards.
+        seating: 0-based number of the seating; 0 has the players in the order in which they were named.
+        player: 0-based place of the bot in that order.
+    """
+    return (match_seed * 1000003 + seating * 1009 + player) % 2**32
+
+
 def draw(seed: int, view: View, index: int | None = None) -> int:
     """Draw 64 random bits for a decision.
 

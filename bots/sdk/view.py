@@ -112,13 +112,18 @@ class View:
     @classmethod
     def from_hand(cls, hand: Hand, position: Position, hand_number: int = 0) -> View:
         """Make a position's view of a hand, with the cards that a dealer would show it."""
-        betting = hand.betting
+        return cls.from_deal(hand.betting, position, hand_number, hand.deal)
+
+    @classmethod
+    def from_deal(cls, betting: BettingState, position: Position, hand_number: int, deal: Deal) -> View:
+        """Make a position's view of a betting and all cards, with those that a dealer would show it."""
         seen: list[tuple[Card, ...]] = []
-        for owner, cards in enumerate(hand.deal.hole_cards):
+        for owner, cards in enumerate(deal.hole_cards):
             is_folded = bool(betting.folded >> owner & 1)
-            is_shown = owner == position or (hand.is_showdown and not is_folded)
+            is_shown = owner == position or (betting.is_showdown and not is_folded)
             seen.append(cards if is_shown else ())
-        return cls(betting, position, hand_number, tuple(seen), hand.board)
+        board = deal.board[: betting.game.board_cards_by_round[betting.round]]
+        return cls(betting, position, hand_number, tuple(seen), board)
 
     # The game and its players
 

@@ -15,6 +15,7 @@ from pathlib import Path
 from string import ascii_lowercase
 from typing import Final, NamedTuple
 
+from bots.sdk.bot import bot_seed
 from bots.sdk.registry import is_builtin
 from dealer.match import MatchSetup
 from dealer.match.faults import FaultPolicy
@@ -233,7 +234,7 @@ class ContestPlan:
         # Without the slice, so that a bot plays a hand the same way however the hands are cut.
         if isinstance(self.run.seed, DealKey):
             return self.run.seed.number(match_plan.seating, player)
-        return (self.run.seed * 1000003 + match_plan.seating * 1009 + player) % 2**32
+        return bot_seed(self.run.seed, match_plan.seating, player)
 
     @property
     def learners(self) -> tuple[int, ...]:
