@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 from array import array
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -48,8 +48,6 @@ from bots.long_run import (
 from bots.sdk.options import Interval, Wording, check_options
 from bots.workers import Workers
 from engine.splitmix import MASK_64, mixed
-from engine.text import count_of
-from logs.document import TEXT, Column, Document, Section, Table, Value
 
 _PLAYER: Final = "player"
 _RANDOM: Final = 0x7261_6E64
@@ -129,20 +127,39 @@ def _checks(folder: Path, name: str, settings: CheckSettings) -> Iterator[Result
         yield journal
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class EvolvedRun:
     """Finished run.
 
     Attributes:
         path: file of the chromosome.
         reason: reason for the end.
-        last: last generation.
+        settings: settings of the run.
+        state: state after the last generation.
+        checks: results of its checks, as in its file.
     """
 
     name: str
     path: Path
     reason: str
-    last: Generation
+    settings: EvolvedSettings
+    state: State
+    checks: Sequence[Mapping[str, float]] = ()
+
+    @property
+    def last(self) -> Generation:
+        return self.state.history[-1]
+
+    @property
+    def is_player(self) -> bool:
+        return self.name == _PLAYER
+
+    @property
+    def table(self) -> Chromosomes:
+        """The best individual and the nine opponents at the end, shape (10, genes, 2)."""
+        assert self.state.opponents is not None
+        best = self.state.population[int(np.argmax(self.state.evaluation.fitness))]
+        return np.concatenate([best[None], self.state.opponents]).astype(np.int16)
 
 
 def run_names(trainers: int) -> list[str]:
@@ -248,7 +265,8 @@ def _run(
             "dollars": last.best,
         }
         write_chromosome(str(path), thresholds, record)
-    return EvolvedRun(name, path, reason, last)
+    checked = tuple(journal.rows) if journal is not None else ()
+    return EvolvedRun(name, path, reason, settings, evolution.state, checked)
 
 
 def _in_words(name: str, generation: Generation) -> str:
@@ -260,27 +278,6 @@ def _in_words(name: str, generation: Generation) -> str:
         f"{name}: generation {generation.number}, best {generation.best:+,.0f}, mean {generation.mean:+,.0f}, best "
         f"trainer {generation.best_opponent or 0:+,.0f} dollars, {renewed}genes used {generation.used_share:.0%}"
     )
-
-
-def runs_document(runs: Sequence[EvolvedRun]) -> Document:
-    """Build a document with the last generation of each finished run."""
-    columns = (
-        Column("run"),
-        Column("generations", ",", rank=1),
-        Column("best", "+,.0f", meaning="winnings of the best individual, in dollars over all hands"),
-        Column("mean", "+,.0f", meaning="of all individuals", rank=2),
-        Column("best trainer", "+,.0f", meaning="winnings of the best opponent of the best individual", rank=3),
-        Column("genes used", ".0%", meaning="on average over the individuals", rank=4),
-        Column("ended because", TEXT),
-    )
-    rows: list[tuple[Value, ...]] = []
-    for run in runs:
-        last = run.last
-        best_opponent = last.best_opponent or 0.0
-        rows.append((run.name, last.number, last.best, last.mean, best_opponent, last.used_share, run.reason))
-    sentence = f"{count_of(len(runs), 'chromosome')} in {runs[0].path.parent}; gains are dollars over all hands."
-    plays = [f"It plays as evolved?chromosome={run.path}" for run in runs if run.name == _PLAYER]
-    return Document("Agents evolved", (sentence, *plays), sections=(Section("", (Table("", columns, tuple(rows)),)),))
 
 
 def _holds(path: Path, thresholds: bytes) -> bool:

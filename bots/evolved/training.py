@@ -206,6 +206,11 @@ class TableEvaluator:
     odds: Odds
     rake: bool
 
+    @property
+    def deal_set(self) -> DealSet:
+        """The deals, drawn once in a process."""
+        return _deals(self.deals, self.seed, self.trials)
+
     def __call__(self, chromosomes: Chromosomes, seeds: Seeds, opponents: Chromosomes | None) -> Evaluation:
         # The seeds are unused: all individuals play the same deals, and nothing else is drawn.
         if opponents is None or len(opponents) != OPPONENTS:
@@ -213,7 +218,7 @@ class TableEvaluator:
             if opponents is not None:
                 count = len(opponents)
             raise EvolutionError(f"a table needs {OPPONENTS} opponents, not {count}")
-        deals = _deals(self.deals, self.seed, self.trials)
+        deals = self.deal_set
         odds = (self.odds,) * (OPPONENTS + 1)
         table = np.empty((OPPONENTS + 1, *chromosomes.shape[1:]), np.int16)
         table[1:] = opponents

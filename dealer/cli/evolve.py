@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Annotated, Final
 
 import typer
 
 from bots.evolution.evolution import StopRule
-from bots.evolved.runs import CheckSettings, evolve_player, evolve_trainers, runs_document
+from bots.evolved.report import runs_document, runs_page
+from bots.evolved.runs import CheckSettings, EvolvedRun, evolve_player, evolve_trainers, run_names
 from bots.evolved.training import OPPONENTS, PLAYER, TRAINER, EvolvedSettings
 from bots.sdk.options import Interval, Wording
 from dealer.cli.evolve_kuhn import kuhn
@@ -31,6 +34,12 @@ _STOP: Final = "When to stop"
 
 _PLAYER_DEALS: Final = 520
 _FOLDER_CONTENT: Final = "every finished generation"
+_Hands = Annotated[
+    bool,
+    "Also write the last hands, for a tracker. They are those of the best individual in the last generation, as "
+    "PokerStars histories in the folder 'hands'.",
+    Wording(flags="--hands", group=TRAINING),
+]
 _Generations = Annotated[int | None, "Breed at most this many generations.", Interval(1), Wording(group=_STOP)]
 
 
@@ -49,6 +58,7 @@ def trainers(
     ] = TRAINER.opponents or 0,
     workers: WorkerCount = 1,
     scheduler: Scheduler = None,
+    hands: _Hands = False,
     *,
     checks: CheckSettings,
     output: DocumentOptions,
@@ -60,7 +70,7 @@ def trainers(
     rule = StopRule(generations=generations, patience=patience, opponents=renewals)
     with computing(terminal, "evolving", folder, _FOLDER_CONTENT, workers, scheduler) as (pool, show):
         runs = evolve_trainers(folder, settings, rule, count=count, checks=checks, workers=pool, show=show)
-    output.show(terminal, runs_document(runs))
+    _show(terminal, folder, runs, hands, output)
 
 
 @app.command()
@@ -71,6 +81,7 @@ def player(
     generations: _Generations = PLAYER.generations,
     workers: WorkerCount = 1,
     scheduler: Scheduler = None,
+    hands: _Hands = False,
     *,
     checks: CheckSettings,
     output: DocumentOptions,
@@ -84,4 +95,26 @@ def player(
     evolved_settings = EvolvedSettings(**settings)
     with computing(terminal, "evolving", folder, _FOLDER_CONTENT, workers, scheduler) as (pool, show):
         run = evolve_player(folder, evolved_settings, rule, checks=checks, workers=pool, show=show)
-    output.show(terminal, runs_document([run]))
+    _show(terminal, folder, [run], hands, output)
+
+
+def _show(
+    terminal: Terminal, folder: Path, runs: Sequence[EvolvedRun], writes_hands: bool, output: DocumentOptions
+) -> None:
+    """Print the document of runs, and write their page and their hands if the options say so."""
+    page = runs_page(runs) if output.out is not None else None
+    output.show(terminal, runs_document(runs), page)
+    if writes_hands:
+        from bots.evolved.training_hands import training_hands, write_hands
+
+        for run in runs:
+            settings = run.settings
+            opponents = [f"opponent-{number}" for number in range(1, OPPONENTS + 1)]
+            if run.is_player:
+                opponents = run_names(OPPONENTS)
+            names = (run.name, *opponents)
+            odds = (settings.odds,) * len(names)
+            hands = training_hands(settings.evaluator.deal_set, run.table, odds, names, run.name)
+            write_hands(folder / "hands", hands, run.name, settings.rake)
+        if not output.as_json:
+            terminal.sentence(f"The hands of the last generation are in {folder / 'hands'}")

@@ -113,8 +113,13 @@ class TestRuns:
         assert ran.code == 0
         assert ran.out.count("all generations were bred") == 9
         assert "9 chromosomes in " in ran.out
-        ran = arena_here("evolve", "player", str(tmp_path), *SMALL, "2")
+        page = tmp_path / "player.json"
+        ran = arena_here("evolve", "player", str(tmp_path), *SMALL, "2", "--hands", "--out", str(page))
         assert ran.code == 0
+        assert "The hands of the last generation are in" in ran.out
+        (hands,) = (tmp_path / "hands").iterdir()
+        assert hands.read_text("utf-8").count("PokerStars Hand #") == 400
+        assert "Winnings in the last generation" in page.read_text("utf-8")
         player = read_chromosome(str(tmp_path / "player.chromosome"))
         assert '"generations": 2' in player.record
         assert '"trainers": [' in player.record
