@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 import numpy as np
@@ -96,6 +96,30 @@ def winnings_of(
     used, won = np.zeros(GENES, bool), np.zeros(_PLAYERS)
     deals.play(_at_table(player, opponents), odds, rake, used=used, won=won)
     return won, used
+
+
+def genes_after(
+    deals: DealSet,
+    counts: Sequence[int],
+    player: Chromosomes,
+    opponents: Chromosomes,
+    odds: Sequence[Odds],
+    rake: bool,
+) -> list[float]:
+    """Shares of the genes that player 0 was asked for in the first deals.
+
+    Args:
+        counts: of these deals, in ascending order.
+    """
+    used, won, shares, first = np.zeros(GENES, bool), np.zeros(_PLAYERS), [], 0
+    table = _at_table(player, opponents)
+    for count in counts:
+        chosen = (deals.flops[:, 0] >= first) & (deals.flops[:, 0] < count)
+        part = replace(deals, flops=deals.flops[chosen], spent=deals.spent[chosen])
+        part.play(table, odds, rake, used=used, won=won)
+        shares.append(float(used.mean()))
+        first = count
+    return shares
 
 
 def _at_table(player: Chromosomes, opponents: Chromosomes) -> Chromosomes:

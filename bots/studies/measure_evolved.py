@@ -8,10 +8,15 @@ The champion is the player that wins most over many tables, on deals that decide
 - ``VPIP``, ``PFR`` and so on: its style on unseen deals
 - ``won HAND``, ``times HAND``, ``dollars HAND``: how often it won with a hand at the end, in per cent, how often it had
   it in 1,000 hands, and the winnings of these hands
-- ``genes used``: per cent of the genes that it was asked for in as many hands as use all of them by the thesis;
-  ``unused HAND`` per cent of those for a hand that it was never asked for
+- ``spread FIGURE``: standard deviation of such a figure between nine trainers that were bred alike, on the same deals
+- ``genes after DEALS``: per cent of the genes that it was asked for, over tables of random chromosomes
+- ``gain to DEALS``: those that the last tenfold of the deals added
+- ``distance from a logarithm``: the largest of a table's curve from the logarithm that fits it best
+- ``genes used``: per cent of the genes that it was asked for in 5,179,700 hands against its trainers
+- ``unused HAND``: per cent of the genes for a hand that it was never asked for in them
 - ``RUN at TABLE``: what the player of a run wins at a table that is the same for all runs
-- ``GAME BOT``: mbb/g against one or nine bots of a kind, each deal in every rotation of the seats
+- ``GAME BOT``: mbb/g against one or nine bots of a kind, each deal in every rotation of the seats, with its ± 95 %
+- ``guaranteed GAME BOT``: the same with the guaranteed interval
 """
 
 from __future__ import annotations
@@ -22,8 +27,9 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from math import hypot, sqrt
 from pathlib import Path
-from statistics import fmean
+from statistics import fmean, stdev
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -41,13 +47,13 @@ from bots.evolved.chromosome import (
     read_chromosome,
     write_chromosome,
 )
-from bots.evolved.training import GENOME, OPPONENTS, EvolvedSettings, make_deals
+from bots.evolved.training import GENOME, OPPONENTS, DealSet, EvolvedSettings, make_deals
 from bots.sdk.registry import make_bot
 from bots.sdk.selfplay import self_play
-from bots.studies.evolved_hands import HandResults, play_hands, preflop_play, ratio, total, winnings_of
-from bots.studies.measured import Measured
+from bots.studies.evolved_hands import HandResults, genes_after, play_hands, preflop_play, ratio, total, winnings_of
+from bots.studies.measured import Measured, student_bound
 from engine import Category
-from logs.estimation import Z_95, RunningMean
+from logs.estimation import RunningMean, score_bounds
 from protocol import find_game
 
 SEED: Final = 20_121
@@ -55,7 +61,10 @@ SEED: Final = 20_121
 SELECTION_SEED: Final = 90_001
 _DEALS: Final = 1_000
 _GENE_DEALS: Final = 51_797
-"""Each is a hundred hands, together those that use all genes by the thesis."""
+"""Each is a hundred hands, together the fewest that can use all genes by the thesis."""
+_CURVE: Final = (10, 30, 100, 300, 1_000, 3_000, 10_000)
+"""Deals after which the genes used are counted; every second step is a tenfold."""
+_CURVE_TABLES: Final = 5
 _GENE_TRIALS: Final = 50
 """Samples for the weight of a hand; the situations that occur hardly depend on it."""
 FIELDS: Final = ("random", "calling", "raising")
@@ -108,12 +117,14 @@ def tasks(
     champion = choose(folder / "runs")
     ship(folder / "runs", champion)
     run = folder / "runs" / champion
-    for name in ("player", *_trainer_names()):
+    for name in ("player", *trainer_names()):
         yield f"winnings {name}", winnings, (run, name)
     for game, bot in (figure.split() for figure in figures if figure.startswith("limit")):
         yield f"match {game} {bot}", match, (CHAMPION, game, bot)
     yield "play", play, (run,)
+    yield "spread", spreads, (folder / "runs" / "reward",)
     yield "genes", genes, (run,)
+    yield "curve", gene_curve, (CHAMPION,)
     for name in RUNS:
         yield f"tables {name}", at_tables, (folder / "runs", name, SEED)
 
@@ -173,12 +184,12 @@ def read_player(path: Path) -> Player:
     return Player(settings, np.array(found.thresholds, np.int16).reshape(GENES, 2), record)
 
 
-def _trainer_names() -> list[str]:
+def trainer_names() -> list[str]:
     return [f"trainer-{number}" for number in _ALL]
 
 
 def _trainers(run: Path) -> Chromosomes:
-    return np.array([read_player(run / f"{name}.chromosome").chromosome for name in _trainer_names()])
+    return np.array([read_player(run / f"{name}.chromosome").chromosome for name in trainer_names()])
 
 
 # ---- figures
@@ -216,16 +227,67 @@ def play(run: Path) -> dict[str, Measured]:
     """The style of the player, and the hands that it had at the end."""
     player = read_player(run / "player.chromosome")
     unseen = make_deals(_DEALS, SEED, player.settings.trials)
-    watched = play_hands(unseen, player.chromosome, _trainers(run), (player.settings.odds,) * 10, player.settings.rake)
-    seen, showdown = watched.saw_flop * 1.0, watched.showdown * 1.0
-    parts = {
-        **preflop_play(unseen),
-        "W$WSF": ratio(watched, watched.won * seen, seen),
-        "WTSD": ratio(watched, showdown, seen),
-        "W$SD": ratio(watched, watched.won * showdown, showdown),
+    return {**_preflop_style(unseen), **_style(unseen, player, _trainers(run))}
+
+
+def spreads(run: Path) -> dict[str, Measured]:
+    """Standard deviations between the trainers of a run, each among those of the end of its training.
+
+    All play the same deals, so that the differences are those of breeding.
+    """
+    styles = []
+    for name in trainer_names():
+        trainer = read_player(run / f"{name}.chromosome")
+        unseen = make_deals(_DEALS, SEED, trainer.settings.trials)
+        styles.append(_style(unseen, trainer, _last_opponents(run, name)))
+    return {
+        f"spread {figure}": Measured(stdev(style[figure].mean for style in styles), 0.0, len(styles))
+        for figure in styles[0]
+        if all(figure in style for style in styles)
     }
-    figures = {name: part.times(100) for name, part in parts.items()}
-    figures["AF"] = ratio(watched, watched.raises * 1.0, watched.calls * 1.0)
+
+
+def one_run(figure: Measured, spread: Measured, deals: int = 0) -> Measured:
+    """A figure of one run, whose interval covers the luck of breeding besides that of the cards.
+
+    Args:
+        spread: standard deviation between runs that were bred alike.
+        deals: of the run, if others than those that were measured.
+    """
+    if not figure.half_width:
+        return figure
+    cards = figure.half_width * sqrt(figure.units / deals) if deals else figure.half_width
+    breeding = student_bound(spread.units - 1) * spread.mean
+    return Measured(figure.mean, hypot(cards, breeding), deals or figure.units)
+
+
+def like_trainers(figure: Measured, trainers: Sequence[float]) -> Measured:
+    """A figure of one player, with the relative spread between trainers, each bred with a seed and deals of its own."""
+    breeding = student_bound(len(trainers) - 1) * stdev(trainers) / fmean(trainers) * figure.mean
+    return Measured(figure.mean, hypot(figure.half_width, breeding), max(1, figure.units))
+
+
+def on_same_deals(figures: Sequence[Measured]) -> Measured:
+    """The mean of runs measured on the same deals, whose luck it does not average out."""
+    between = Measured.over([figure.mean for figure in figures])
+    cards = fmean(figure.half_width for figure in figures)
+    return Measured(between.mean, hypot(between.half_width, cards), between.units)
+
+
+def _preflop_style(deals: DealSet) -> dict[str, Measured]:
+    return {name: part.times(100) for name, part in preflop_play(deals).items()}
+
+
+def _style(deals: DealSet, player: Player, others: Chromosomes) -> dict[str, Measured]:
+    """Play after the flop, and the hands at the end."""
+    watched = play_hands(deals, player.chromosome, others, (player.settings.odds,) * 10, player.settings.rake)
+    seen, showdown = watched.saw_flop * 1.0, watched.showdown * 1.0
+    figures = {
+        "W$WSF": ratio(watched, watched.won * seen, seen).times(100),
+        "WTSD": ratio(watched, showdown, seen).times(100),
+        "W$SD": ratio(watched, watched.won * showdown, showdown).times(100),
+        "AF": ratio(watched, watched.raises * 1.0, watched.calls * 1.0),
+    }
     for kind, name in enumerate(_HANDS):
         of_kind = seen * (watched.category == kind)
         if of_kind.any():
@@ -233,6 +295,30 @@ def play(run: Path) -> dict[str, Measured]:
             figures[f"times {name}"] = _per_thousand(watched, of_kind)
             figures[f"dollars {name}"] = _per_thousand(watched, watched.dollars * of_kind)
     return figures
+
+
+def gene_curve(chromosome: str) -> dict[str, Measured]:
+    """Parts of the genes that a player was asked for, over tables of random chromosomes with deals of their own."""
+    player = read_player(Path(chromosome))
+    odds = (player.settings.odds,) * 10
+    curves = []
+    for table in range(_CURVE_TABLES):
+        deals = make_deals(_CURVE[-1], SEED + table, _GENE_TRIALS)
+        others = GENOME.random(OPPONENTS, np.random.default_rng([SEED, table]))
+        curve = genes_after(deals, _CURVE, player.chromosome, others, odds, player.settings.rake)
+        curves.append([100 * share for share in curve])
+    figures = {"distance from a logarithm": Measured.over([_distance_from_logarithm(curve) for curve in curves])}
+    for point, deals_played in enumerate(_CURVE):
+        figures[f"genes after {deals_played}"] = Measured.over([curve[point] for curve in curves])
+        if point >= 2:
+            figures[f"gain to {deals_played}"] = Measured.over([curve[point] - curve[point - 2] for curve in curves])
+    return figures
+
+
+def _distance_from_logarithm(curve: Sequence[float]) -> float:
+    logarithms = np.log(_CURVE)
+    line = np.polyfit(logarithms, curve, 1)
+    return float(np.abs(np.polyval(line, logarithms) - curve).max())
 
 
 def genes(run: Path) -> dict[str, Measured]:
@@ -275,10 +361,13 @@ def match(chromosome: str, game: str, bot: str) -> dict[str, Measured]:
     for one in bots:
         one.prepare_for_many_hands()
     names = ("us", *(f"{bot} {at}" for at in range(1, count)))
-    won, of_deal = RunningMean(), 0.0
+    won, of_deal = RunningMean(bounds=score_bounds(definition)), 0.0
     for number, hand in enumerate(self_play(definition, bots, deals=deals, seed=SEED, names=names), 1):
         of_deal += hand.values[hand.names.index("us")]
         if number % count == 0:
             won.add(1000 * of_deal / count / definition.big_blind)
             of_deal = 0.0
-    return {f"{game} {bot}": Measured(won.mean, Z_95 * (won.standard_error or 0.0), won.count)}
+    return {
+        f"{game} {bot}": Measured(won.mean, won.half_width() or 0.0, won.count),
+        f"guaranteed {game} {bot}": Measured(won.mean, won.guaranteed_half_width() or 0.0, won.count),
+    }
