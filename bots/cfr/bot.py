@@ -69,10 +69,11 @@ class CfrBot(LearningBot):
         (Ganzfried & Sandholm 2015), and plays the solution (`bots.cfr.endgames`). With `turns` it also solves turns,
         including all rivers; 25 iterations take some tenths of a second.
 
-    More players: limit hold'em for three or more follows the strategy of the same self-play, with buckets on rivers.
-        There is no guarantee, because even an equilibrium of more than two players can lose, and the strategy need not
-        be one. The tree has fewer raises per round. Further raises are read as calls and answered by the price of a
-        call.
+    More players: limit hold'em for three or more, and no-limit hold'em for three and six, follow the strategy of the
+        same self-play, with buckets on rivers. There is no guarantee, because even an equilibrium of more than two
+        players can lose, and the strategy need not be one. The tree of limit has fewer raises per round. Further raises
+        are read as calls and answered by the price of a call. The tree of no-limit has flops of up to three players
+        (`bots.cfr.merged_tree`). Limps, odd raises and further callers are read as lines of the tree.
 
     Opponents: with `exploit` the bot counts how its opponent in limit hold'em deviates from the strategy, and answers
         the deviations in this part of the hands (`bots.cfr.opponent`). Its play then depends on earlier hands, so
@@ -141,9 +142,16 @@ class CfrBot(LearningBot):
         if self._turns and not _is_holdem_of_two(game):
             return "cfr solves turns in hold'em of two players: leave out turns"
         if self._path:
-            if self._file(self._path).game == game:
+            trained = self._file(self._path).game
+            if trained == game:
                 return None
-            return f"{os.path.basename(self._path)} is a strategy for another game"
+            name = os.path.basename(self._path)
+            if trained._replace(stacks=game.stacks) == game:
+                return (
+                    f"{name} is a strategy for stacks of {_in_big_blinds(trained)} big blinds, not "
+                    f"{_in_big_blinds(game)}: train one with `arena train cfr`"
+                )
+            return f"{name} is a strategy for another game"
         if _shipped_for(game) is not None:
             return None
         return f"cfr comes with strategies for {', '.join(SHIPPED)}; for another game, train one with `arena train cfr`"
@@ -382,6 +390,11 @@ def _shipped_for(game: Game) -> str | None:
         if find_game(name)[1] == game:
             return path
     return None
+
+
+def _in_big_blinds(game: Game) -> str:
+    """Format the stacks of a game, for example ``200`` or ``50/100``."""
+    return "/".join(sorted({f"{stack / game.big_blind:g}" for stack in game.stacks}))
 
 
 def _is_holdem_of_two(game: Game) -> bool:

@@ -61,6 +61,7 @@ class FlopEntry(NamedTuple):
         pot: chips in the pot.
         matched: chips that each of these players has put in.
         stack: chips that each of them has left.
+        flop_type: by which subtrees are shared by default.
     """
 
     node: int
@@ -69,6 +70,7 @@ class FlopEntry(NamedTuple):
     pot: int
     matched: int
     stack: int
+    flop_type: FlopType
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,11 +142,10 @@ def merged_tree(game: Game, merge: Callable[[FlopEntry, FlopType], Hashable] | N
     entries = []
     models: list[FlopEntry] = []
     for node in np.flatnonzero(preflop.kinds == CONTINUED).tolist():
-        flop_type = _flop_type(preflop, node)
         entry = _entry(preflop, node)
-        key: Hashable = flop_type
+        key: Hashable = entry.flop_type
         if merge is not None:
-            key = merge(entry, flop_type)
+            key = merge(entry, entry.flop_type)
         subtree = subtrees.setdefault(key, len(subtrees))
         entry = entry._replace(subtree=subtree)
         entries.append(entry)
@@ -159,6 +160,12 @@ def merged_tree(game: Game, merge: Callable[[FlopEntry, FlopType], Hashable] | N
     return MergedTree(game, preflop, tuple(trees), tuple(models), tuple(entries))
 
 
+def first_rows(tree: BettingTree | MergedTree) -> list[int]:
+    """Return the number of the first node of each part of a tree, where nodes of all parts are numbered together."""
+    sizes = [len(part.kinds) for part in tree.parts]
+    return [sum(sizes[:number]) for number in range(len(sizes))]
+
+
 def _entry(preflop: BettingTree, node: int) -> FlopEntry:
     game = preflop.game
     spent = preflop.spent[node].tolist()
@@ -166,16 +173,30 @@ def _entry(preflop: BettingTree, node: int) -> FlopEntry:
     first = game.first_players[1]
     order = [(first + number) % game.num_players for number in range(game.num_players)]
     positions = tuple([position for position in order if not folded >> position & 1])
-    return FlopEntry(node, -1, positions, sum(spent), max(spent), game.stacks[0] - max(spent))
-
-
-def _flop_type(preflop: BettingTree, node: int) -> FlopType:
-    positions = _entry(preflop, node).positions
     raisers = [position for position, action in _path(preflop, node) if action.kind is ActionKind.RAISE]
+    flop_type = type_of_flop(game, positions, raisers)
+    return FlopEntry(
+        node=node,
+        subtree=-1,
+        positions=positions,
+        pot=sum(spent),
+        matched=max(spent),
+        stack=game.stacks[0] - max(spent),
+        flop_type=flop_type,
+    )
+
+
+def type_of_flop(game: Game, positions: Sequence[int], raisers: Sequence[int]) -> FlopType:
+    """Return the type of a flop.
+
+    Args:
+        positions: positions of the players who see it, in the order of acting after it.
+        raisers: position of each raise before the flop.
+    """
     raiser = -1
-    if raisers:
+    if raisers and raisers[-1] in positions:
         raiser = positions.index(raisers[-1])
-    blinds = sum(preflop.game.blinds[position] > 0 for position in positions)
+    blinds = sum(game.blinds[position] > 0 for position in positions)
     return FlopType(len(positions), len(raisers), blinds, raiser)
 
 

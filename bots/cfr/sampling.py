@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from bots.cfr.abstraction import CardTables
 from bots.cfr.boards import HOLDING_CARDS, HOLDING_NUMBERS
 from bots.cfr.features import canonical_key, rename_holding
-from bots.cfr.merged_tree import FlopEntry, MergedTree
+from bots.cfr.merged_tree import FlopEntry, MergedTree, first_rows
 from bots.cfr.tree import DECISION, FOLDED, SHOWDOWN, BettingTree
 from bots.errors import SolvingError
 from bots.solving.equilibria import Discounts
@@ -146,12 +146,6 @@ def sampled_tree(tree: BettingTree | MergedTree, buckets: tuple[int, ...]) -> Sa
         depth=depth + 1,
         size=int(sizes.sum()),
     )
-
-
-def first_rows(tree: BettingTree | MergedTree) -> list[int]:
-    """Return the first row of `SampledTree.nodes` of each part of a tree."""
-    sizes = [len(part.kinds) for part in tree.parts]
-    return [sum(sizes[:number]) for number in range(len(sizes))]
 
 
 def _lay_out_decisions(

@@ -119,15 +119,13 @@ class TrainingPlan(NamedTuple):
         return 2 * number_bytes * self.numbers * self.settings.copies
 
     @property
-    def strategy_bytes(self) -> int | None:
-        """Size of the strategy file, None if none is written."""
-        if isinstance(self.tree, MergedTree):
-            return None
+    def strategy_bytes(self) -> int:
+        """Size of the strategy file."""
         # Actions and round of a node, one byte each, and a hand total of four bytes in no-limit games.
         node_bytes = 6
         if self.tree.game.is_limit:
             node_bytes = 2
-        size = self.numbers - self.information_sets + node_bytes * len(self.tree.kinds)
+        size = self.numbers - self.information_sets + node_bytes * sum(len(part.kinds) for part in self.tree.parts)
         if self.is_drawn:
             # The buckets of the flops, two bytes for each of 1,286,792 hands, and the centres.
             size += 2_600_000
@@ -138,12 +136,11 @@ class TrainedStrategy(NamedTuple):
     """Result of a training.
 
     Attributes:
-        path: strategy file, None if the bot cannot play the strategy yet.
         seconds: time of iterating, over all runs of the training.
         history: measurements of the exploitability of a small game, in chips per hand.
     """
 
-    path: Path | None
+    path: Path
     iteration: int
     seconds: float
     history: Sequence[Mapping[str, Any]]
@@ -195,7 +192,7 @@ def train(
     workers: Workers | None = None,
     show: ShowProgress = show_nothing,
 ) -> TrainedStrategy:
-    """Start or resume a training, and write its strategy file if the bot can play it.
+    """Start or resume a training, and write its strategy file.
 
     Args:
         iterations: maximum number of iterations.
@@ -225,11 +222,9 @@ def train(
             plan = plan._replace(buckets=abstraction.buckets)
         session = _Session(plan, tables, path, checkpoint, workers)
         run_steps(session.steps(iterations, seconds, pool), session.save, show, save_every_s=save_every_s)
-        strategy = None
-        if isinstance(plan.tree, BettingTree):
-            strategy = folder / STRATEGY
-            mean = session.mean_strategy(plan.tree)
-            write_strategy(strategy, plan.tree, plan.buckets, abstraction, mean, session.record)
+        strategy = folder / STRATEGY
+        mean = session.mean_strategy(plan.tree)
+        write_strategy(strategy, plan.tree, plan.buckets, abstraction, mean, session.record)
     return TrainedStrategy(strategy, session.iteration, session.seconds, session.history)
 
 
@@ -240,10 +235,10 @@ def training_document(plan: TrainingPlan, trained: TrainedStrategy) -> Document:
         Fact("decisions of the betting", plan.decisions),
         Fact("information sets", plan.information_sets),
     )
-    result = f"It plays as cfr?strategy={trained.path}"
-    if trained.path is None:
-        result = f"Only the checkpoint is written: cfr does not play {plan.settings.game} yet."
-    sentences = (f"{count_of(trained.iteration, 'iteration')} in {duration(trained.seconds)}.", result)
+    sentences = (
+        f"{count_of(trained.iteration, 'iteration')} in {duration(trained.seconds)}.",
+        f"It plays as cfr?strategy={trained.path}",
+    )
     if not trained.history:
         return Document("The training of cfr", sentences, facts, ())
     rows = [(row["iteration"], row["seconds"], row["exploitability"]) for row in trained.history]
@@ -362,7 +357,7 @@ class _Session:
             drawn = f", {count_of(self._deals, 'deal')} ({self._deals / self.seconds:,.0f}/s)"
         return f"iteration {self.iteration:,}{drawn}{exploited}"
 
-    def mean_strategy(self, tree: BettingTree) -> NDArray[np.float64]:
+    def mean_strategy(self, tree: BettingTree | MergedTree) -> NDArray[np.float64]:
         """Return the average strategy of all iterations of all copies, in the layout of a strategy file."""
         first = self.solvers[0]
         if isinstance(first, Solver):

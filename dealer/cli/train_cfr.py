@@ -56,7 +56,7 @@ def cfr(
     """Train a player near equilibrium: hold'em of two players or more, limit or no-limit, Leduc or Kuhn poker.
 
     The folder holds a checkpoint, from which the same command resumes, and at the end the strategy, which plays as
-    cfr?strategy=FILE. No-limit hold'em of three or six players has a checkpoint only, because cfr does not play it yet.
+    cfr?strategy=FILE.
     """
     from bots.cfr.training import plan_training, train, training_document
     from bots.errors import SolvingError
@@ -90,9 +90,10 @@ def cfr(
 
 def _announce(terminal: Terminal, plan: TrainingPlan) -> None:
     """Print the memory and disk space of a training before it starts."""
-    files = [f"{2 * plan.checkpoint_bytes / _MB:,.1f} MB for checkpoints"]
-    if plan.strategy_bytes is not None:
-        files.append(f"{plan.strategy_bytes / _MB:,.1f} MB for the strategy")
+    files = [
+        f"{2 * plan.checkpoint_bytes / _MB:,.1f} MB for checkpoints",
+        f"{plan.strategy_bytes / _MB:,.1f} MB for the strategy",
+    ]
     if plan.is_drawn:
         files.append("405 MB for the buckets of all hands")
     memory = f"about {plan.memory_bytes / _MB:,.0f} MB of memory"

@@ -12,8 +12,16 @@ import pytest
 from numpy.typing import NDArray
 
 from bots.cfr.boards import HOLDING_NUMBERS, suit_order
-from bots.cfr.merged_tree import SIZES, FlopEntry, MergedTree, can_call, merged_tree, preflop_raises
-from bots.cfr.sampling import SampledSolver, as_strategy, by_node, draw_deals, explore, first_rows, sampled_tree
+from bots.cfr.merged_tree import (
+    SIZES,
+    FlopEntry,
+    MergedTree,
+    can_call,
+    first_rows,
+    merged_tree,
+    preflop_raises,
+)
+from bots.cfr.sampling import SampledSolver, as_strategy, by_node, draw_deals, explore, sampled_tree
 from bots.cfr.small_games import SmallGame
 from bots.cfr.tree import CONTINUED, DECISION, BettingTree, betting_tree, read_caps, read_sizes
 from bots.errors import SolvingError

@@ -1,4 +1,4 @@
-"""Map a real hand to nodes of a strategy's tree, and return the policy and the ranges there.
+"""Policies of a strategy at a table.
 
 A bet that the tree lacks is read as one of the neighbouring sizes, by the pseudo-harmonic mapping (`readings`). A
 betting can therefore be at several nodes, each with a weight (`tree_positions`). A weight is the probability of the
@@ -11,18 +11,35 @@ drawing one reading of each raise and staying with it.
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from functools import cache
 from itertools import takewhile
-from typing import Any, Final, NamedTuple, TypeAlias
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bots.cfr.boards import HOLDING_CARDS, HOLDING_COUNT
+from bots.cfr.lookup.merged import merged_positions
+from bots.cfr.lookup.translation import (
+    NO_BET,
+    OFF_TREE,
+    Chances,
+    Decide,
+    Reading,
+    TreePosition,
+    in_pots,
+    read_total,
+    reading_of,
+    readings,
+    shape,
+    table_totals,
+    weigh_own_action,
+)
 from bots.cfr.strategy_files import StrategyFile
-from engine import CALL, FOLD, RAISE, Action, ActionKind, BettingState, Card, betting_start
+from bots.cfr.tree import raises_in_round
+from engine import CALL, FOLD, RAISE, Action, ActionKind, BettingState, Card, betting_start, matchups
 from engine.betting_rules import raise_to
 from engine.hand import decisions
 from engine.holdem import is_dealt_as_holdem
@@ -48,94 +65,8 @@ def ranks_on(board: Sequence[int]) -> NDArray[np.int64]:
     return ranks
 
 
-NO_BET: Final = -1
-"""In place of the index of a size: the bet is read as a call or a check."""
-
-
-def lower_chance(size: float, lower: float, upper: float) -> float:
-    """Return the probability of reading a bet as the lower of two sizes, by the pseudo-harmonic mapping.
-
-    With x the bet, A the lower and B the upper size, in pots, it is (B - x)(1 + A) / ((B - A)(1 + x)) (Ganzfried &
-    Sandholm 2013, "Action translation in extensive-form games with large action spaces"). It makes a bettor indifferent
-    between a bluff and giving up in a game of one round with these two sizes.
-
-    Args:
-        lower: at least 0, at most `size`.
-        upper: at least `size`, may be infinite.
-    """
-    if upper == float("inf"):
-        return (1 + lower) / (1 + size)
-    return (upper - size) * (1 + lower) / ((upper - lower) * (1 + size))
-
-
-def readings(size: float, known: Sequence[float]) -> list[tuple[int, float]]:
-    """Return the readings of a bet: indices of known sizes, or `NO_BET`, with probabilities above 0 that sum to 1.
-
-    A bet below the smallest size is between it and no bet, size 0. A bet above the largest size is read as the largest.
-
-    Args:
-        size: the bet, in pots after a call.
-        known: sizes above 0, ascending.
-    """
-    upper = bisect_left(known, size)
-    if upper == len(known):
-        return [(upper - 1, 1.0)]  # -1, that is `NO_BET`, if there are no sizes.
-    lower_size = known[upper - 1] if upper else 0.0
-    chance = lower_chance(size, lower_size, known[upper])
-    readings = []
-    if chance > 0:
-        readings.append((upper - 1, chance))
-    if chance < 1:
-        readings.append((upper, 1 - chance))
-    return readings
-
-
-OFF_TREE: Final = -1
-"""In place of a node: the tree has no node for the betting."""
-Chances: TypeAlias = NDArray[np.float64]
-"""Probabilities by holding, shape (1,) for a known one or (1326,) for all."""
-
-
-@dataclass(frozen=True, eq=False, slots=True)
-class TreePosition:
-    """A node at which a betting may be.
-
-    Attributes:
-        node: number of the node, or `OFF_TREE`.
-        matched: chips in the tree that each caller has put in.
-        weights: probability of the readings on the path, times that of the player's own actions, by holding.
-        owes_call: whether the node follows a call that has not been made yet.
-        is_exact: whether the path has no readings; in limit games, whether this round has none.
-        price: in limit games, a call as a part of the pot after it, in the tree; 0 if no call is owed.
-    """
-
-    node: int
-    matched: int
-    weights: Chances
-    owes_call: bool = False
-    is_exact: bool = True
-    price: float = 0.0
-
-
-class Reading(NamedTuple):
-    """Reading of a raise that the tree lacks, on the likeliest path.
-
-    Attributes:
-        pots: size of the raise, in pots after a call.
-        known: sizes that it was read as, likewise, 0 for no bet, with their probabilities.
-    """
-
-    action: Action
-    pots: float
-    known: tuple[tuple[float, float], ...]
-
-
-_Decide: TypeAlias = Callable[[TreePosition, BettingState], Mapping[Action, Chances]]
-"""Returns the probability of each action by holding, at a position of the tree and a state of the table."""
-
-
 def tree_positions(
-    strategy: StrategyFile, betting: BettingState, holdings: int, decide: _Decide
+    strategy: StrategyFile, betting: BettingState, holdings: int, decide: Decide
 ) -> tuple[list[TreePosition], list[Reading]]:
     """Return the positions of a betting in the tree, and the readings of raises.
 
@@ -144,13 +75,15 @@ def tree_positions(
         holdings: number of holdings, 1 or 1326.
         decide: called for the player's earlier decisions, as long as there are several paths.
     """
+    if strategy.entries is not None:
+        return merged_positions(strategy, betting, holdings, decide)
     if strategy.game.is_limit:
         return [_limit_position(strategy, betting, holdings)], []
     places = [TreePosition(0, strategy.game.big_blind, np.ones(holdings))]
     read: list[Reading] = []
     for state, action in decisions(betting):
         if state.acting_position == betting.acting_position and len(places) > 1:
-            places = _weigh_own_action(places, [decide(place, state).get(action) for place in places])
+            places = weigh_own_action(places, [decide(place, state).get(action) for place in places])
         likeliest = max(places, key=lambda place: place.weights.sum())
         reading = _read_raise(strategy, likeliest, state, action)
         if reading is not None:
@@ -176,7 +109,7 @@ def _limit_position(strategy: StrategyFile, betting: BettingState, holdings: int
     for actions in betting.rounds:
         for position, action in actions:
             if _is_in_step(tree, table) and tree.acting_position == position:
-                is_read = action.kind is ActionKind.RAISE and not _shape(strategy, node)[1]
+                is_read = action.kind is ActionKind.RAISE and not shape(strategy, node).raises
                 is_exact &= not is_read
                 node, tree = _advance(strategy, node, tree, CALL if is_read else action)
             before = table
@@ -199,7 +132,7 @@ def _is_in_step(tree: BettingState, table: BettingState) -> bool:
 
 def _advance(strategy: StrategyFile, node: int, tree: BettingState, action: Action) -> tuple[int, BettingState]:
     """Return the node and the state of a tree after an action; a fold without a bet becomes a call."""
-    fold, _ = _shape(strategy, node)
+    fold = shape(strategy, node).fold
     if action.kind is ActionKind.FOLD and not fold:
         action = CALL
     index = 0
@@ -228,33 +161,19 @@ def mix_policies(
 
 def _actions_at(strategy: StrategyFile, place: TreePosition, state: BettingState) -> tuple[Action, ...]:
     """Return the action at the table for each action of a node that owes no call. Several can be equal."""
-    fold, raises = _shape(strategy, place.node)
-    actions = [CALL]
-    if fold:
-        actions = [FOLD, CALL]
+    if not strategy.nodes[place.node]:
+        # The hand is over in the tree, but not at the table.
+        return (CALL,)
+    fold, call, raises = shape(strategy, place.node)
+    actions = [FOLD] * fold + [CALL] * call
     legal_raises: list[Action] = []
     if state.legal_actions().can_raise:
         if strategy.game.is_limit:
             legal_raises = [RAISE] * raises
         else:
-            legal_raises = list(map(raise_to, _totals(strategy, place, state)))
+            legal_raises = list(map(raise_to, table_totals(strategy, place, state)))
     # Raises of the tree that the table does not allow are calls.
     return (*actions, *legal_raises, *[CALL] * (raises - len(legal_raises)))
-
-
-def _weigh_own_action(places: list[TreePosition], chances: Sequence[Chances | None]) -> list[TreePosition]:
-    """Multiply the weight of each position by the probability of the player's action there."""
-    weights = []
-    for place, chance in zip(places, chances, strict=True):
-        weights.append(np.zeros_like(place.weights) if chance is None else place.weights * chance)
-    is_possible = np.sum(weights, axis=0) > 0
-    weighed = []
-    for place, weight in zip(places, weights, strict=True):
-        # An action that the strategy takes on no path says nothing about the readings: it was another player's.
-        kept = np.where(is_possible, weight, place.weights)
-        if kept.any():
-            weighed.append(replace(place, weights=kept))
-    return weighed
 
 
 def _after(strategy: StrategyFile, place: TreePosition, state: BettingState, action: Action) -> list[TreePosition]:
@@ -267,13 +186,14 @@ def _after(strategy: StrategyFile, place: TreePosition, state: BettingState, act
         return []
     if not strategy.nodes[place.node]:
         return [replace(place, node=OFF_TREE)]
-    fold, _ = _shape(strategy, place.node)
+    fold = shape(strategy, place.node).fold
     if action.kind is ActionKind.CALL:
         return [_child(strategy, place, fold)]
     if action.kind is ActionKind.FOLD:
         return [_child(strategy, place, 0)]
     following = []
-    for number, chance in _readings(strategy, place, state, action):
+    totals = table_totals(strategy, place, state)
+    for number, chance in read_total(action.hand_total, totals, state):
         if number == NO_BET:
             after = _child(strategy, place, fold)
             # If the check or call ends the round in the tree, the player still has to call at the table.
@@ -281,7 +201,7 @@ def _after(strategy: StrategyFile, place: TreePosition, state: BettingState, act
             after = replace(after, owes_call=not continues, is_exact=False)
         else:
             after = _child(strategy, place, fold + 1 + number)
-            is_known = _totals(strategy, place, state)[number] == action.hand_total
+            is_known = totals[number] == action.hand_total
             after = replace(after, is_exact=place.is_exact and is_known)
         following.append(replace(after, weights=place.weights * chance))
     return following
@@ -290,17 +210,6 @@ def _after(strategy: StrategyFile, place: TreePosition, state: BettingState, act
 def _child(strategy: StrategyFile, place: TreePosition, index: int) -> TreePosition:
     child = strategy.children_of(place.node)[index]
     return replace(place, node=child, matched=int(strategy.totals[child]) or place.matched)
-
-
-def _readings(
-    strategy: StrategyFile, place: TreePosition, state: BettingState, action: Action
-) -> list[tuple[int, float]]:
-    """Return the readings of a raise at the table as indices of the node's raises, or `NO_BET`, with probabilities."""
-    totals = _totals(strategy, place, state)
-    if action.hand_total in totals:
-        # The last of several equal totals, so that all-in is all-in in the tree, too.
-        return [(len(totals) - 1 - totals[::-1].index(action.hand_total), 1.0)]
-    return readings(_pots(action.hand_total, state), [_pots(total, state) for total in totals])
 
 
 def _read_raise(strategy: StrategyFile, place: TreePosition, state: BettingState, action: Action) -> Reading | None:
@@ -312,43 +221,10 @@ def _read_raise(strategy: StrategyFile, place: TreePosition, state: BettingState
         or not strategy.nodes[place.node]
     ):
         return None
-    totals = _totals(strategy, place, state)
+    totals = table_totals(strategy, place, state)
     if action.hand_total in totals:
         return None
-    known = []
-    for number, chance in _readings(strategy, place, state, action):
-        size = 0.0
-        if number != NO_BET:
-            size = _pots(totals[number], state)
-        known.append((size, chance))
-    return Reading(action, _pots(action.hand_total, state), tuple(known))
-
-
-def _shape(strategy: StrategyFile, node: int) -> tuple[int, int]:
-    """Return the number of folds, 0 or 1, and of raises of a decision."""
-    kinds = int(strategy.nodes[node])
-    return kinds & 1, kinds >> 2
-
-
-def _totals(strategy: StrategyFile, place: TreePosition, state: BettingState) -> list[int]:
-    """Return the hand totals of a node's raises at the table: equal fractions of the real pot, or all-in."""
-    legal = state.legal_actions()
-    totals = []
-    fold, raises = _shape(strategy, place.node)
-    for child in strategy.children_of(place.node)[fold + 1 : fold + 1 + raises]:
-        total = int(strategy.totals[child])
-        fraction = (total - place.matched) / (2 * place.matched)
-        real = state.max_spent + int(fraction * 2 * state.max_spent + 0.5)
-        is_all = total >= strategy.game.stacks[state.acting_position]
-        if is_all:
-            real = legal.raise_max
-        totals.append(min(max(real, legal.raise_min), legal.raise_max))
-    return totals
-
-
-def _pots(total: int, state: BettingState) -> float:
-    """The size of a raise as a fraction of the pot after a call."""
-    return (total - state.max_spent) / (2 * state.max_spent)
+    return reading_of(action, totals, state)
 
 
 _Buckets: TypeAlias = NDArray[np.integer[Any]]
@@ -380,7 +256,7 @@ def decide_at(
         buckets: bucket of each holding in the present round.
     """
     always = np.ones(len(buckets))
-    if place.owes_call and not strategy.game.is_limit:
+    if place.owes_call and not strategy.game.is_limit and place.tree is None:
         return {CALL: always}
     if place.owes_call or place.node == OFF_TREE:
         return _fold_below_price({CALL: always}, strategy, state, buckets)
@@ -388,14 +264,37 @@ def decide_at(
     table_actions = _actions_at(strategy, place, state)
     for action, chances in zip(table_actions, _chances(strategy, place.node, buckets), strict=True):
         policy[action] = policy.get(action, 0.0) + chances
+    if place.tree is not None:
+        return _adapt_to_table(policy, strategy, place, state, buckets)
     if _is_ranked(strategy, state) and _price(state) < place.price:
         # Bets beyond the tree have made the pot larger, so hands that the price allows call instead of folding.
-        folds = np.where(_is_below_price(strategy, state, buckets), policy[FOLD], 0.0)
-        policy[CALL] = policy[CALL] + policy[FOLD] - folds
-        policy[FOLD] = folds
+        policy = _call_above_price(policy, strategy, state, buckets)
     is_all_in = state.spent[state.acting_position] + state.to_call >= strategy.game.stacks[state.acting_position]
     # Readings distort the price of calling all-in, and of raises beyond a limit tree. Exact paths follow the strategy.
     if not place.is_exact and (is_all_in or strategy.game.is_limit):
+        return _fold_below_price(policy, strategy, state, buckets)
+    return policy
+
+
+def _adapt_to_table(
+    policy: dict[Action, Chances],
+    strategy: StrategyFile,
+    place: TreePosition,
+    state: BettingState,
+    buckets: _Buckets,
+) -> Mapping[Action, Chances]:
+    """Adapt the policy of a merged tree to a table that has another price, or a call that the tree lacks."""
+    assert place.tree is not None
+    if FOLD in policy and not state.legal_actions().can_fold:
+        folds = policy.pop(FOLD)
+        return {**policy, CALL: policy.get(CALL, 0.0) + folds}
+    # A call by a fourth player. The first to enter the pot raises or folds, as in the tree.
+    is_fourth = not shape(strategy, place.node).call and raises_in_round(place.tree) > 0
+    is_cheaper = not place.is_exact and _price(state) < _price(place.tree)
+    if FOLD in policy and (is_fourth or is_cheaper):
+        return _call_above_price(policy, strategy, state, buckets)
+    is_all_in = state.spent[state.acting_position] + state.to_call >= strategy.game.stacks[state.acting_position]
+    if not place.is_exact and (is_all_in or not place.tree.to_call):
         return _fold_below_price(policy, strategy, state, buckets)
     return policy
 
@@ -406,15 +305,43 @@ def _price(state: BettingState) -> float:
 
 
 def _is_ranked(strategy: StrategyFile, state: BettingState) -> bool:
-    """Return whether buckets are in ascending order of strength."""
-    return state.round > 0 and is_dealt_as_holdem(strategy.game)
+    """Return whether the order of the buckets by strength is known."""
+    # Only merged trees need it before the flop (`_class_quantiles`).
+    return is_dealt_as_holdem(strategy.game) and (state.round > 0 or strategy.entries is not None)
 
 
 def _is_below_price(strategy: StrategyFile, state: BettingState, buckets: _Buckets) -> NDArray[np.bool_]:
     """Mask the hands whose chance against random hands is below the price of a call."""
     # The quantile of the bucket is the chance against one random hand, to the power of the number of opponents.
-    quantiles = (buckets + 0.5) / strategy.buckets[state.round]
-    return quantiles ** (len(state.in_pot) - 1) < _price(state)
+    if state.round:
+        quantiles = (buckets + 0.5) / strategy.buckets[state.round]
+        opponents = len(state.in_pot) - 1
+    else:
+        quantiles = _class_quantiles()[buckets]
+        # Those who have yet to act count only if nobody else has called.
+        opponents = max(1, sum(state.spent[position] == state.max_spent for position in state.in_pot))
+    below: NDArray[np.bool_] = quantiles**opponents < _price(state)
+    return below
+
+
+@cache
+def _class_quantiles() -> NDArray[np.float64]:
+    """Return the part of all starting hands that are weaker against a random hand, shape (169,), by class."""
+    pair_counts = matchups.pairs()
+    strengths = (matchups.equities() * pair_counts).sum(axis=1) / pair_counts.sum(axis=1)
+    order = strengths.argsort(kind="stable")
+    sizes = pair_counts.sum(axis=1)[order] / pair_counts.sum()
+    quantiles = np.empty(len(order))
+    quantiles[order] = sizes.cumsum() - sizes / 2
+    return quantiles
+
+
+def _call_above_price(
+    policy: dict[Action, Chances], strategy: StrategyFile, state: BettingState, buckets: _Buckets
+) -> dict[Action, Chances]:
+    """Replace the folds of hands that are not below the price by calls."""
+    folds = np.where(_is_below_price(strategy, state, buckets), policy[FOLD], 0.0)
+    return {**policy, FOLD: folds, CALL: policy.get(CALL, 0.0) + policy[FOLD] - folds}
 
 
 def _fold_below_price(
@@ -424,7 +351,7 @@ def _fold_below_price(
     if not state.legal_actions().can_fold or not _is_ranked(strategy, state):
         return policy
     is_below = _is_below_price(strategy, state, buckets)
-    calls = policy[CALL]
+    calls = policy.get(CALL, np.zeros(len(buckets)))
     folds = policy.get(FOLD, np.zeros(len(buckets))) + np.where(is_below, calls, 0.0)
     return {**policy, FOLD: folds, CALL: np.where(is_below, 0.0, calls)}
 
@@ -471,9 +398,9 @@ def _action_chance(played: Mapping[Action, Chances], state: BettingState, action
     if action in played or action.kind is not ActionKind.RAISE or state.game.is_limit:
         return played.get(action, 0.0)
     raises = sorted([known for known in played if known.kind is ActionKind.RAISE])
-    sizes = [_pots(known.hand_total, state) for known in raises]
+    sizes = [in_pots(known.hand_total, state) for known in raises]
     mean: Chances | float = 0.0
-    for number, chance in readings(_pots(action.hand_total, state), sizes):
+    for number, chance in readings(in_pots(action.hand_total, state), sizes):
         read = CALL
         if number != NO_BET:
             read = raises[number]
