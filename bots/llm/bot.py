@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import re
 import time
@@ -83,7 +84,7 @@ class LlmBot(Bot):
         self._temperature = temperature
         self._key_variable = key
         self._timeout_s = timeout
-        self.answer_s = timeout / (1 - _MARGIN)
+        self.answer_s = float(math.ceil(timeout / (1 - _MARGIN)))
         self._path: str | None = None
         self._dialogue: _Dialogue | None = None
         self._notes: str | None = None

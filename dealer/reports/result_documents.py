@@ -52,6 +52,7 @@ def contest_document(result: ContestResult, *, is_verbose: bool = False) -> Docu
         players = [players_table([result]), *_descriptions([result])]
     sections: dict[str, Sequence[str | Table]] = {
         "Players": players,
+        "Language models": [models_table([result])],
         "Faults and thinking times": [faults_table([result])],
     }
     return _document(result, contest_title(result), facts, sections)
@@ -64,6 +65,7 @@ def _tournament_document(result: TournamentResult) -> Document:
             tables = (crosstable(standings), rankings(standings), _entrants_table(standings, result.contests))
             sections[short_name(standings.game)] = tables
     sections["Players"] = list(_descriptions(result.contests))
+    sections["Language models"] = [models_table(result.contests)]
     sections["Faults and thinking times"] = [faults_table(result.contests)]
     # After an interruption, all that are left would be named.
     if result.outcome is not Outcome.INTERRUPTED:
@@ -184,6 +186,44 @@ def _others(contest: ContestResult, player: PlayerResult) -> str:
 
 def _seconds(time_us: float | None) -> float | None:
     return None if time_us is None else time_us / 1e6
+
+
+def models_table(contests: Sequence[ContestResult]) -> Table:
+    """Create a table of exchanges with language models, with a row per contest and player that had any."""
+    columns = (
+        "bot",
+        Column("against", rank=6),
+        Column("decisions", ","),
+        Column("asked again", ",", meaning="decisions whose first answer was illegal or unreadable"),
+        Column("fell back", ",", meaning="decisions in which the bot checked or folded instead of an answer"),
+        Column("repeats", ",", meaning="requests repeated after a rate limit or a failure", rank=5),
+        Column("tokens in", ",", meaning="tokens of the requests", rank=2),
+        Column("tokens out", ",", meaning="tokens of the answers", rank=3),
+        Column("cost", ",.4g", meaning="in the currency of the endpoint", rank=1),
+        Column("median", TIME, meaning="median time of an exchange", rank=4),
+        Column("99 %", TIME, meaning="99th percentile of the times of exchanges", rank=4),
+    )
+    rows = []
+    for contest in contests:
+        for player in contest.players:
+            model = player.model
+            if model is None:
+                continue
+            against = _others(contest, player) if len(contests) > 1 else ""
+            counts = (model.decisions, model.asked_again, model.fell_back, model.repeats)
+            rows.append(
+                (
+                    player.name,
+                    against,
+                    *counts,
+                    model.tokens_in,
+                    model.tokens_out,
+                    model.cost,
+                    model.median_s,
+                    model.p99_s,
+                )
+            )
+    return Table.of("Language models", columns, rows).without_empty()
 
 
 def _descriptions(contests: Iterable[ContestResult]) -> Iterator[str]:

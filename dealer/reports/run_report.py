@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from dealer.reports.guaranteed import NOTE, with_guaranteed_intervals
 from dealer.reports.leak_report import leaks_section
-from dealer.reports.result_documents import faults_table
+from dealer.reports.result_documents import faults_table, models_table
 from dealer.run.choices import ShownInterval
 from dealer.run.results import AnyResult, ContestResult
 from engine.cards import format_cards
@@ -60,6 +60,9 @@ def report_document(
     sections = [Section("Winnings", winnings_charts(statistics)), _section(overview, is_open=True)]
     if contests:
         sections.append(_section(faults_table(contests, everyone=True), is_open=True))
+        models = models_table(contests)
+        if models.rows:
+            sections.append(_section(models, is_open=True))
     sections += [leaks_section(analysis, sources) for analysis in leaks]
     if worst_deals:
         sections.append(_section(_worst_deals(worst_deals)))

@@ -88,14 +88,16 @@ class BotMatch:
         bots = []
         for seat, player in enumerate(self._match_plan.players):
             self._making_seat = Seat(seat)
-            bots.append(make_player(self._plan.players[player], self._plan.bot_seed(self._match_plan, player)))
+            bot = make_player(self._plan.players[player], self._plan.bot_seed(self._match_plan, player))
+            bot.keep_exchanges(str(self._plan.record.exchanges_path(self._setup.name, seat)))
+            bots.append(bot)
         for seat, files in learner_files.items():
             self._making_seat = seat
-            bot = bots[seat]
-            assert isinstance(bot, LearningBot)
-            self._learners.append(bot)
+            learner = bots[seat]
+            assert isinstance(learner, LearningBot)
+            self._learners.append(learner)
             try:
-                bot.train(files.start, files.journal)
+                learner.train(files.start, files.journal)
             except BotFileError as error:
                 raise TrainingError(str(error)) from error
         if self._setup.hands - self._progress.hands >= _MANY_HANDS:

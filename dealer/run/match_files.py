@@ -6,6 +6,7 @@
     match.comments          a line per comment, if there are any
     match.faults            a line per fault, if there are any
     match.seat1.Ann.out     output of the player in a seat
+    match.seat1.llm.jsonl   exchanges of the player in a seat with a language model, written by the player
     pokerstars/             hand histories, a folder per format (`logs.export`), unless all runs share a folder
 
 A resumed match appends to the same files.
@@ -65,6 +66,10 @@ class RecordPlan:
         name = setup.names[seat].replace("#", "-")
         return self.path(setup, f"seat{seat + 1}.{name}.out")
 
+    def exchanges_path(self, match: str, seat: int) -> Path:
+        """Return the path of the file for exchanges of the player in a seat of a match with a language model."""
+        return self.folder / f"{match}.seat{seat + 1}.llm.jsonl"
+
 
 class MatchFiles(Watcher):
     """Open files of a match.
@@ -122,6 +127,8 @@ class MatchFiles(Watcher):
             return
         for kind in ("comments", "faults"):
             self._plan.path(setup, kind).unlink(missing_ok=True)
+        for seat in range(setup.game.num_players):
+            self._plan.exchanges_path(setup.name, seat).unlink(missing_ok=True)
         self._file("log").write(
             format_header(
                 setup.name,

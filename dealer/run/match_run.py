@@ -486,6 +486,8 @@ class TcpRun(MatchRun):
                 output_path=record.output_path(self.setup, seat),
                 append=self._is_resumed or seat in self._processes,
                 learner_files=self.learner_files.get(seat),
+                exchanges=record.exchanges_path(self.setup.name, seat),
+                response_s=(player.limits or self.setup.limits).response_us / 1e6,
                 on_exit=partial(notify_from_thread, asyncio.get_running_loop(), connections.changes),
             )
 

@@ -43,6 +43,7 @@ from dealer.table.players import (
 from engine import Game
 from engine.equity import shares_refusal
 from engine.errors import quoted
+from engine.text import listed
 from logs.errors import UnsupportedGameError
 from logs.estimation import (
     FixedDeals,
@@ -61,6 +62,9 @@ _DEALS = 3000
 _MAX_DEALS = 1_000_000
 """Deals of a run that a stop rule should end."""
 _PLAYERS = ("raising", "random")
+_DEFAULTS = RunSettings()
+_MAX_ANSWERS_PER_HAND = 20
+"""Answers of one player in a hand for which its own time is enough."""
 _MAX_SEATINGS = 720
 _MAX_PROCESSES = 256
 
@@ -264,9 +268,11 @@ def _find_player(
         raise _problem("bots", f"{player.name} is started elsewhere, so it has no directory")
     if confinement is not None and (refusal := confinement.refusal(player.program)):
         raise _problem("bots", f"{player.name}: {refusal}")
+    raised = _raised_limits(player, bot, settings)
     own_limits = None
-    if not (bot.t_response_s is None and bot.t_hand_s is None and bot.t_per_hand_s is None):
+    if raised or not (bot.t_response_s is None and bot.t_hand_s is None and bot.t_per_hand_s is None):
         own_limits = limits.with_seconds(response_s=bot.t_response_s, hand_s=bot.t_hand_s, per_hand_s=bot.t_per_hand_s)
+        own_limits = own_limits.with_seconds(**raised)
     return replace(
         player,
         arguments=bot.arguments,
@@ -277,6 +283,43 @@ def _find_player(
         limits=own_limits,
         confinement=confinement,
     )
+
+
+def _raised_limits(player: Player, bot: BotSettings, settings: RunSettings) -> dict[str, float]:
+    """Return higher limits for a player that names the longest time of its answers, in seconds.
+
+    Limits that the user has set stay.
+    """
+    if player.answer_s is None:
+        return {}
+    raised = {}
+    for name, seconds in _needed_limits(player.answer_s).items():
+        default_s = getattr(_DEFAULTS, f"t_{name}")
+        is_set = getattr(bot, f"t_{name}") is not None or getattr(settings, f"t_{name}") != default_s
+        if not is_set and seconds > default_s:
+            raised[name] = seconds
+    return raised
+
+
+def _needed_limits(answer_s: float) -> dict[str, float]:
+    """Return limits in seconds, by name, within which every answer may take this time."""
+    hand_s = answer_s * _MAX_ANSWERS_PER_HAND
+    return {"response_s": answer_s, "hand_s": hand_s, "per_hand_s": hand_s}
+
+
+def raised_limits_sentence(plan: Plan, player: Player) -> str:
+    """Compose a sentence about the limits that are higher for a player; empty without any."""
+    if player.answer_s is None or player.limits is None:
+        return ""
+    needed = TimeLimits.from_seconds(**_needed_limits(player.answer_s))
+    raised = []
+    for flag, name in (("--t-response", "response_us"), ("--t-hand", "hand_us"), ("--t-per-hand", "per_hand_us")):
+        limit_us = getattr(player.limits, name)
+        if limit_us == getattr(needed, name) > getattr(plan.limits, name):
+            raised.append(f"{flag} to {limit_us / 1e6:,.0f} s")
+    if not raised:
+        return ""
+    return f"{player.name} may take {player.answer_s:,.0f} s for an answer, which raises its {listed(raised)}."
 
 
 def _confinement(bot: BotSettings) -> Confinement | None:

@@ -44,7 +44,7 @@ from dealer.run.folder import (
     lock_run,
     new_folder,
 )
-from dealer.run.plan import planned_contests, repeatable, settle
+from dealer.run.plan import planned_contests, raised_limits_sentence, repeatable, settle
 from dealer.run.recovery import check_match, extend_log
 from dealer.run.remote import RemoteContest
 from dealer.run.results import AnyResult, ContestResult, read_result
@@ -132,6 +132,11 @@ class Run(Generic[_Result_co]):
                 if warning is not None:
                     warnings[warning] = None
         return list(warnings)
+
+    def clock_notes(self) -> list[str]:
+        """Return a sentence per player whose limits are raised."""
+        sentences = [raised_limits_sentence(self.plan, player) for player in self.plan.players]
+        return [sentence for sentence in sentences if sentence]
 
     async def play(
         self,

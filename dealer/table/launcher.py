@@ -17,7 +17,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from bots.sdk.program import GameFile, Program
-from bots.sdk.registry import SEED_VARIABLE
+from bots.sdk.registry import EXCHANGES_VARIABLE, RESPONSE_VARIABLE, SEED_VARIABLE
 from dealer.errors import LaunchError
 from dealer.table.players import LearnerFiles, Player, PlayerKind
 from engine.errors import quoted
@@ -42,6 +42,8 @@ class BotProcess(Program):
         output_path: Path,
         append: bool = False,
         learner_files: LearnerFiles | None = None,
+        exchanges: Path | None = None,
+        response_s: float | None = None,
         on_exit: Callable[[], None] = lambda: None,
     ) -> None:
         """Start the bot.
@@ -55,6 +57,9 @@ class BotProcess(Program):
             output_path: file for its output.
             append: append to an existing output file instead of replacing it.
             learner_files: files of a bot that learns.
+            exchanges: file for exchanges of a Python bot with a language model; not passed to a bot that runs as
+                another user.
+            response_s: limit for an answer of a Python bot, in seconds.
             on_exit: called in a separate thread when the process has ended.
 
         Raises:
@@ -65,7 +70,7 @@ class BotProcess(Program):
         try:
             super().__init__(
                 player_command(player, host=host, port=port, game=game.path, learner_files=learner_files),
-                environment=_environment(player, game, seed),
+                environment=_environment(player, game, seed, exchanges, response_s),
                 output_path=output_path,
                 directory=player.directory,
                 append=append,
@@ -86,9 +91,17 @@ class BotProcess(Program):
         self._on_bot_exit()
 
 
-def _environment(player: Player, game: GameFile, seed: int | None) -> dict[str, str]:
+def _environment(
+    player: Player, game: GameFile, seed: int | None, exchanges: Path | None, response_s: float | None
+) -> dict[str, str]:
     variables = {**os.environ, **game.variables, "PYTHONUNBUFFERED": "1"}
-    variables.pop(SEED_VARIABLE, None)
+    for name in (SEED_VARIABLE, EXCHANGES_VARIABLE, RESPONSE_VARIABLE):
+        variables.pop(name, None)
+    if player.kind is PlayerKind.PYTHON:
+        if exchanges is not None and not player.has_own_user:
+            variables[EXCHANGES_VARIABLE] = str(exchanges.absolute())
+        if response_s is not None:
+            variables[RESPONSE_VARIABLE] = f"{response_s:g}"
     # In the environment, because any user of a machine can read command lines. A bot that runs as another user gets no
     # seed, because the seed of the match, and with it the cards, can be derived from it.
     if seed is not None and player.kind is PlayerKind.PYTHON and not player.has_own_user:

@@ -89,6 +89,7 @@ class Player:
         environment: environment variables of the process, in addition to the dealer's.
         limits: time limits that replace those of the match; None keeps them.
         source: class or object of the bot, if a program passed one; None for a bot that `text` names.
+        answer_s: longest time for an answer that the bot names, in seconds; None for none.
         learns: the bot learns while it plays, so it changes from hand to hand.
         refusals: for each game in question, the reason that the bot does not play it; None if it does.
         confinement: limits on the process; None for none.
@@ -106,6 +107,7 @@ class Player:
     environment: tuple[tuple[str, str], ...] = ()
     limits: TimeLimits | None = None
     source: BotObject | None = field(default=None, compare=False)
+    answer_s: float | None = None
     learns: bool = False
     refusals: tuple[str | None, ...] = ()
     confinement: Confinement | Box | None = None
@@ -338,7 +340,7 @@ def make_player(player: Player, seed: int | None) -> Bot:
 
 
 def _query_bot(player: Player, games: Sequence[Game]) -> Player:
-    """Create the bot of a Python player, and add whether it learns and plays the games."""
+    """Create the bot of a Python player, and add its own time, whether it learns and plays the games."""
     bot = make_player(player, 0)
     try:
         refusals = tuple([bot.refusal(game) for game in games])
@@ -346,7 +348,8 @@ def _query_bot(player: Player, games: Sequence[Game]) -> Player:
         if is_interrupt(error):
             raise
         raise PlayerError(f"{quoted(player.text, 400)}: its refusal() failed: {located(error)}") from error
-    return replace(player, learns=isinstance(bot, LearningBot) and bot.is_learning, refusals=refusals)
+    learns = isinstance(bot, LearningBot) and bot.is_learning
+    return replace(player, answer_s=bot.answer_s, learns=learns, refusals=refusals)
 
 
 def _bot_name(text: str) -> str:

@@ -164,6 +164,9 @@ def play_run(
         terminal.show_log()
     for warning in run.history_warnings():
         terminal.note(warning_text(warning))
+    if not is_silent:
+        for sentence in run.clock_notes():
+            terminal.note(sentence)
     with (
         contextlib.nullcontext() if observer is None else observer(run.folder) as watch,
         RunLine(terminal, is_silent=is_silent) as line,

@@ -154,6 +154,21 @@ def _figures(estimate: Estimate | None) -> str:
     return f"{estimate.mean:+,.1f} ± {estimate.half_width:,.1f}"
 
 
+class ModelUse(_Frozen):
+    """Exchanges of a player with a language model, over all its matches and also those of hands that were replayed."""
+
+    exchanges: int = Field(description="requests with an answer, and those that failed for good")
+    decisions: int = Field(description="decisions for which the model was asked")
+    asked_again: int = Field(description="decisions whose first answer was illegal or unreadable")
+    fell_back: int = Field(description="decisions in which the player checked or folded instead of an answer")
+    repeats: int = Field(description="requests repeated after a rate limit or a failure")
+    tokens_in: int | None = Field(description="tokens of the requests; null if the endpoint states none")
+    tokens_out: int | None = Field(description="tokens of the answers; null if the endpoint states none")
+    cost: float | None = Field(description="in the currency of the endpoint; null if it states none")
+    median_s: float = Field(description="median time of an exchange, in seconds")
+    p99_s: float = Field(description="99th percentile of these times, in seconds")
+
+
 class PlayerResult(_Frozen):
     """One player of a contest, over all its seats."""
 
@@ -174,6 +189,7 @@ class PlayerResult(_Frozen):
     exit_code: int | None = Field(
         description="exit code of the process that failed, negative for a signal; null if none did"
     )
+    model: ModelUse | None = Field(None, description="exchanges with a language model; null without any")
 
     @property
     def policy_doubt(self) -> str:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from functools import partial
-from itertools import permutations
+from itertools import chain, permutations
 from pathlib import Path
 
 from dealer.match.faults import FaultKind
@@ -20,6 +21,7 @@ from dealer.run.results import (
     FailureReport,
     GameStandings,
     MatchSummary,
+    ModelUse,
     PlayerResult,
     PlayerWinnings,
     Rank,
@@ -31,6 +33,7 @@ from dealer.run.tally import ResponseTimes
 from dealer.run.tournament_run import Tournament
 from engine import Seat, logged_seed
 from engine.text import capitalized, count_of, listed
+from logs.acpc_log.exchanges import ACTION, Exchange, read_exchanges
 from logs.estimation import (
     MIN_UNITS,
     Bounds,
@@ -133,6 +136,7 @@ def _player_result(contest: Contest, player: int, mean: RunningMean, corrected: 
         if exit_code is None:
             exit_code = tally.exit_codes.get(seat)
     order = {kind.value: place for place, kind in enumerate(FaultKind)}
+    matches = [(match_plan.name, match_plan.players.index(player)) for match_plan in contest.match_plans]
     return PlayerResult(
         name=plan.names[player],
         player=plan.players[player].text,
@@ -147,7 +151,50 @@ def _player_result(contest: Contest, player: int, mean: RunningMean, corrected: 
         median_us=times.quantile_us(0.5),
         p99_us=times.quantile_us(0.99),
         exit_code=exit_code,
+        model=model_use(chain.from_iterable(read_exchanges(plan.record.exchanges_path(*match)) for match in matches)),
     )
+
+
+def model_use(exchanges: Iterable[Exchange]) -> ModelUse | None:
+    """Count the exchanges of a player with a language model; return None without any."""
+    counts: Counter[str] = Counter()
+    tokens_in: int | None = None
+    tokens_out: int | None = None
+    cost: float | None = None
+    times_s = []
+    for exchange in exchanges:
+        times_s.append(exchange.seconds)
+        counts["repeats"] += exchange.repeats
+        if exchange.kind == ACTION:
+            counts["decisions"] += exchange.attempt == 1
+            counts["asked_again"] += exchange.attempt == 2
+            counts["fell_back"] += exchange.fell_back
+        if exchange.tokens_in is not None:
+            tokens_in = (tokens_in or 0) + exchange.tokens_in
+        if exchange.tokens_out is not None:
+            tokens_out = (tokens_out or 0) + exchange.tokens_out
+        if exchange.cost is not None:
+            cost = (cost or 0.0) + exchange.cost
+    if not times_s:
+        return None
+    times_s.sort()
+    return ModelUse(
+        exchanges=len(times_s),
+        decisions=counts["decisions"],
+        asked_again=counts["asked_again"],
+        fell_back=counts["fell_back"],
+        repeats=counts["repeats"],
+        tokens_in=tokens_in,
+        tokens_out=tokens_out,
+        cost=cost,
+        median_s=_quantile(times_s, 0.5),
+        p99_s=_quantile(times_s, 0.99),
+    )
+
+
+def _quantile(ordered: Sequence[float], share: float) -> float:
+    """Return the smallest value that at least a share of the values does not exceed."""
+    return ordered[max(0, math.ceil(share * len(ordered)) - 1)]
 
 
 def player_winnings(mean: RunningMean, corrected: RunningMean | None, players: int) -> PlayerWinnings | None:

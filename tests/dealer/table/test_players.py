@@ -29,7 +29,9 @@ def _refusal(text: str) -> str:
 
 def test_built_in_bots_are_players() -> None:
     for name in builtin_names():
-        assert parse_player(name) == Player(name, name, PlayerKind.PYTHON, learns=name == "learner")
+        answer_s = 127.0 if name == "llm" else None
+        player = Player(name, name, PlayerKind.PYTHON, answer_s=answer_s, learns=name == "learner")
+        assert parse_player(name) == player
 
 
 def test_a_built_in_bot_with_options_is_named_after_them() -> None:
