@@ -13,8 +13,9 @@ where the publication names a number of runs or hands, from the spread of ours.
 from __future__ import annotations
 
 import enum
+from collections.abc import Sequence
 from dataclasses import dataclass
-from math import inf, sqrt
+from math import comb, inf, sqrt
 from typing import Final, NamedTuple
 
 from bots.studies.measured import Measured
@@ -22,6 +23,7 @@ from logs.document.values import text_of
 from logs.estimation import Estimate
 
 _TOLERANCE: Final = 0.2
+_MISSES: Final = 0.05
 
 
 class Verdict(enum.StrEnum):
@@ -54,11 +56,28 @@ def verdict_on(ours: Interval, printed: Interval, accepted: Interval) -> Verdict
     return Verdict.UNDECIDED
 
 
+def verdict_on_table(cells: Sequence[Verdict]) -> Verdict:
+    """Return the verdict on the claim that all cells of a printed table are right.
+
+    The claim is reproduced if all cells are, and refuted if more are refuted than chance explains: each interval misses
+    its figure in 5 % of all cases.
+    """
+    if all(cell is Verdict.REPRODUCED for cell in cells):
+        return Verdict.REPRODUCED
+    refuted = sum(cell is Verdict.REFUTED for cell in cells)
+    chances = [
+        comb(len(cells), count) * _MISSES**count * (1 - _MISSES) ** (len(cells) - count)
+        for count in range(refuted, len(cells) + 1)
+    ]
+    return Verdict.REFUTED if sum(chances) < _MISSES else Verdict.UNDECIDED
+
+
 @dataclass(frozen=True, kw_only=True)
 class Claim:
     """A claim of a publication.
 
     Attributes:
+        key: name of the claim, such as ``kuhn.records.3``.
         printed: the figure, or a bound such as ``> 0``.
         source: the section and page of the publication.
         measured: the name of our figure; `exact` in its place is an expression. Neither, if it cannot be measured.
@@ -70,6 +89,7 @@ class Claim:
         why: a remark on the verdict.
     """
 
+    key: str
     quantity: str
     printed: str
     source: str
@@ -85,7 +105,7 @@ class Claim:
 
     def __post_init__(self) -> None:
         if (self.within is None) is bool(self.within_why):
-            raise ValueError(f"{self.quantity}: a tolerance has a reason, and a reason a tolerance")
+            raise ValueError(f"{self.key}: a tolerance has a reason, and a reason a tolerance")
 
 
 class Judged(NamedTuple):

@@ -26,7 +26,7 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from math import hypot, sqrt
 from pathlib import Path
 from statistics import fmean, stdev
@@ -51,7 +51,7 @@ from bots.evolved.training import GENOME, OPPONENTS, DealSet, EvolvedSettings, m
 from bots.sdk.registry import make_bot
 from bots.sdk.selfplay import self_play
 from bots.studies.evolved_hands import HandResults, genes_after, play_hands, preflop_play, ratio, total, winnings_of
-from bots.studies.measured import Measured, student_bound
+from bots.studies.measured import Measured, Task, student_bound
 from engine import Category
 from logs.estimation import RunningMean, score_bounds
 from protocol import find_game
@@ -110,23 +110,31 @@ class Table(NamedTuple):
     odds: Odds = "reward"
 
 
-def tasks(
-    figures: Iterable[str], folder: Path
-) -> Iterator[tuple[str, Callable[..., dict[str, Measured]], tuple[object, ...]]]:
+def tasks(figures: Iterable[str], folder: Path) -> Iterator[Task]:
     breed(folder / "runs")
     champion = choose(folder / "runs")
     ship(folder / "runs", champion)
     run = folder / "runs" / champion
     for name in ("player", *trainer_names()):
-        yield f"winnings {name}", winnings, (run, name)
+        yield Task(f"winnings {name}", winnings, (run, name))
     for game, bot in (figure.split() for figure in figures if figure.startswith("limit")):
-        yield f"match {game} {bot}", match, (CHAMPION, game, bot)
-    yield "play", play, (run,)
-    yield "spread", spreads, (folder / "runs" / "reward",)
-    yield "genes", genes, (run,)
-    yield "curve", gene_curve, (CHAMPION,)
+        yield Task(f"match {game} {bot}", match, (CHAMPION, game, bot))
+    yield Task("play", play, (run,))
+    yield Task("spread", spreads, (folder / "runs" / "reward",))
+    yield Task("genes", genes, (run,))
+    yield Task("curve", gene_curve, (CHAMPION,))
     for name in RUNS:
-        yield f"tables {name}", at_tables, (folder / "runs", name, SEED)
+        yield Task(f"tables {name}", at_tables, (folder / "runs", name, SEED))
+
+
+def task_of(figure: str) -> Task | None:
+    """Return None for figures of players that are not shipped: `tasks` breeds them."""
+    if figure.startswith(("genes after ", "gain to ", "distance ")):
+        return Task("curve", gene_curve, (CHAMPION,), is_long=True)
+    if not figure.startswith("limit"):
+        return None
+    game, bot = figure.split()
+    return Task(f"match {game} {bot}", match, (CHAMPION, game, bot), is_long=True)
 
 
 # ---- runs

@@ -17,7 +17,7 @@ with different seeds, in chips per hand:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import permutations
 from math import prod, sqrt
@@ -38,7 +38,7 @@ from bots.kuhn.runs import (
     exploitability_of,
     game_value,
 )
-from bots.studies.measured import Measured
+from bots.studies.measured import Measured, Task
 
 SEEDS: Final = 25
 LONG_SEEDS: Final = 10
@@ -104,9 +104,13 @@ def settings_of(name: str) -> tuple[KuhnSettings, int]:
     return KuhnSettings(**options | _OPTIONS.get(about, {})), 500 if about == "roulette" else SHORT
 
 
-def tasks(figures: Iterable[str], _: Path) -> Iterator[tuple[str, Callable[..., dict[str, Measured]], tuple[str]]]:
-    for name in dict.fromkeys(figure.split()[-1] for figure in figures):
-        yield name, measure, (name,)
+def tasks(figures: Iterable[str], _: Path) -> Iterator[Task]:
+    yield from dict.fromkeys(map(task_of, figures))
+
+
+def task_of(figure: str) -> Task:
+    name = figure.rsplit(maxsplit=1)[-1]
+    return Task(name, measure, (name,), is_long=settings_of(name)[1] > SHORT)
 
 
 def measure(name: str, seeds: int = 0) -> dict[str, Measured]:

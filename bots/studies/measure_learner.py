@@ -6,13 +6,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Final
 
 from bots.learner.memory import Constants, level
 from bots.learner.tuning import TuningSettings, measured_mbb
-from bots.studies.measured import Measured
+from bots.studies.measured import Measured, Task
 
 SEEDS: Final = 20
 _HANDS: Final = 20_000
@@ -38,9 +38,12 @@ def level_of(value: float, width: float, levels: int) -> int:
     return level(value, width, levels) + 1
 
 
-def tasks(figures: Iterable[str], _: Path) -> Iterator[tuple[str, Callable[..., dict[str, Measured]], tuple[str]]]:
-    for figure in figures:
-        yield figure, measure, (figure,)
+def tasks(figures: Iterable[str], _: Path) -> Iterator[Task]:
+    yield from map(task_of, figures)
+
+
+def task_of(figure: str) -> Task:
+    return Task(figure, measure, (figure,), is_long=True)
 
 
 def settings_of(figure: str) -> TuningSettings:

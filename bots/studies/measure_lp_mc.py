@@ -13,7 +13,7 @@ Winnings are small bets per hand, the mean of both seats:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -33,7 +33,7 @@ from bots.sdk.registry import make_bot
 from bots.sdk.selfplay import self_play
 from bots.sdk.view import View
 from bots.solving.sequence_form import exploitability, sequence_values, strategy_of
-from bots.studies.measured import Measured
+from bots.studies.measured import Measured, Task
 from engine import CALL, FOLD, RAISE, STARTING_HANDS, Action
 from engine.game import POSITIONS
 from logs.estimation import Z_95, RunningMean
@@ -56,18 +56,21 @@ class _ThirdsBot(Bot):
         return view.nearest_legal((FOLD, CALL, RAISE)[draw(SEED, view) % 3])
 
 
-def tasks(figures: Iterable[str], _: Path) -> Iterator[tuple[str, Callable[..., dict[str, Measured]], tuple[str, ...]]]:
-    known: dict[str, Callable[..., dict[str, Measured]]] = {
-        "preflop": play_preflop,
-        "full": play_full,
-        "ablation": play_ablation,
-    }
-    names = dict.fromkeys(" ".join(figure.split()[:3]) for figure in figures)
-    for name in names:
-        kind, *about = name.split()
-        if kind in known:
-            yield name, known[kind], tuple(about)
-    yield "solutions", solutions, ()
+def tasks(figures: Iterable[str], _: Path) -> Iterator[Task]:
+    yield from dict.fromkeys(map(task_of, figures))
+
+
+def task_of(figure: str) -> Task:
+    kind, *about = figure.split()[:3]
+    name = " ".join((kind, *about))
+    match kind:
+        case "preflop":
+            return Task(name, play_preflop, tuple(about))
+        case "full":
+            return Task(name, play_full, tuple(about), is_long=True)
+        case "ablation":
+            return Task(name, play_ablation, tuple(about), is_long=True)
+    return Task("solutions", solutions)
 
 
 def solutions() -> dict[str, Measured]:

@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from itertools import combinations
 from pathlib import Path
 from typing import Final
@@ -15,7 +15,7 @@ import numpy as np
 
 from bots.sdk.registry import make_bot
 from bots.sdk.selfplay import self_play
-from bots.studies.measured import Measured
+from bots.studies.measured import Measured, Task
 from engine import Category
 from engine.batch import rank_hands
 from logs.estimation import Z_95, RunningMean
@@ -35,11 +35,16 @@ def flop_chances() -> dict[str, Measured]:
     return {f"flop {name}": Measured(100 * count / len(ranks)) for name, count in counts.items()}
 
 
-def tasks(figures: Iterable[str], _: Path) -> Iterator[tuple[str, Callable[..., dict[str, Measured]], tuple[str, ...]]]:
-    yield "flop", flop_chances, ()
+def tasks(figures: Iterable[str], _: Path) -> Iterator[Task]:
     for figure in figures:
-        if " against " in figure and figure != "default against rembrant":
-            yield figure, play, (figure,)
+        if figure != "default against rembrant":
+            yield task_of(figure)
+
+
+def task_of(figure: str) -> Task:
+    if figure.startswith("flop "):
+        return Task("flop", flop_chances)
+    return Task(figure, play, (figure,), is_long=True)
 
 
 def play(figure: str, deals: int = DEALS) -> dict[str, Measured]:

@@ -1,9 +1,9 @@
-"""Measured figures, as the studies store and judge them."""
+"""Measured figures, as the studies compute, store and judge them."""
 
 from __future__ import annotations
 
 import csv
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from math import atan, cos, hypot, pi, sin, sqrt
 from pathlib import Path
@@ -35,6 +35,20 @@ class Measured(NamedTuple):
         """The difference to an independent figure."""
         half_width = hypot(self.half_width, other.half_width)
         return Measured(self.mean - other.mean, half_width, min(self.units, other.units))
+
+
+class Task(NamedTuple):
+    """Computation of some figures.
+
+    Attributes:
+        function: returns the figures by their names.
+        is_long: it takes minutes.
+    """
+
+    name: str
+    function: Callable[..., dict[str, Measured]]
+    arguments: tuple[object, ...] = ()
+    is_long: bool = False
 
 
 @cache

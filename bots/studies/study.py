@@ -11,14 +11,14 @@ import importlib
 import re
 import tomllib
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields
 from functools import cached_property
 from pathlib import Path
 from types import ModuleType
 from typing import Any, Final, NamedTuple
 
-from bots.studies.claims import Claim, Judged, Verdict, estimate_of, judged
+from bots.studies.claims import Claim, Judged, Verdict, estimate_of, judged, verdict_on_table
 from bots.studies.measured import Measured, read_figures
 from logs.document import TEXT, Column, Document, Section, Table
 from logs.document.values import NAME
@@ -27,23 +27,50 @@ from logs.estimation import Estimate
 FOLDER: Final = Path(__file__).resolve().parent
 NAMES: Final = ("evolved", "kuhn", "learner", "lp-mc", "rembrant")
 _JUDGED: Final = ("", "printed", "ours", Column("verdict"), Column("because", TEXT))
-_FIGURE: Final = re.compile(r"measured\('([^']+)'\)")
+FIGURE: Final = re.compile(r"measured\('([^']+)'\)")
 
 
 class JudgedGroup(NamedTuple):
     """Claims of one group.
 
     Attributes:
-        group: the group as `NAME.toml` has it.
+        group: the group as `NAME.toml` has it. With a `statement` it is one claim, and the others are the cells of its
+            table.
     """
 
     group: Mapping[str, Any]
     claims: Sequence[Judged]
 
     @property
+    def verdicts(self) -> Sequence[Verdict]:
+        """Verdict of each claim, or the verdict on the statement of a table."""
+        verdicts = [claim.verdict for claim in self.claims]
+        if "statement" in self.group:
+            return [verdict_on_table(verdicts)]
+        return verdicts
+
+    @property
     def counts(self) -> Counter[Verdict]:
         """Number of claims with each verdict."""
-        return Counter(claim.verdict for claim in self.claims)
+        return Counter(self.verdicts)
+
+    @property
+    def table(self) -> Table:
+        rows = [(row.claim.quantity, row.printed, row.ours, row.verdict, row.claim.why) for row in self.claims]
+        units = {row.claim.unit for row in self.claims}
+        title = self.group["title"]
+        if len(units) == 1 and units != {""}:
+            title += f", {units.pop()}"
+        note = f"Source: {self.group['source']}."
+        if "note" in self.group:
+            note = f"{self.group['note']} {note}"
+        if "statement" in self.group:
+            reproduced = sum(row.verdict is Verdict.REPRODUCED for row in self.claims)
+            note = (
+                f"One claim, {self.verdicts[0]}: {self.group['statement']} "
+                f"Reproduced are {reproduced} of {len(self.claims)} figures. {note}"
+            )
+        return Table.of(title, _JUDGED, rows, note).without_empty()
 
 
 class Study:
@@ -62,11 +89,15 @@ class Study:
     def claims_of(self, group: Mapping[str, Any]) -> list[Claim]:
         """Claims of a group, whose statement has the fields of each row in braces."""
         claims = []
-        for row in self._rows(group):
-            values = {**group, **row}
+        for number, row in enumerate(self._rows(group), 1):
+            values = {**group, **row, "key": f"{self.group_key(group)}.{number}"}
             known = {field.name: _filled(values[field.name], row) for field in fields(Claim) if field.name in values}
             claims.append(Claim(**known))
         return claims
+
+    def group_key(self, group: Mapping[str, Any]) -> str:
+        """Return the name of a group, such as ``kuhn.larger-games``."""
+        return f"{self.name}.{group['marker'].replace(' ', '-')}"
 
     def _rows(self, part: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
         if "rows" in part:
@@ -96,7 +127,7 @@ class Study:
         """Return the names of all measured figures that claims and tables need."""
         names = []
         for name, expression in self._sources():
-            names += [name, *_FIGURE.findall(expression)]
+            names += [name, *FIGURE.findall(expression)]
         return [name for name in dict.fromkeys(names) if name]
 
     def expressions(self) -> list[str]:
@@ -131,12 +162,8 @@ class Study:
     def tables(self) -> dict[str, Table]:
         """Return the tables of the page by their markers."""
         tables = {}
-        for group, claims in self.judged_groups():
-            rows = [(row.claim.quantity, row.printed, row.ours, row.verdict, row.claim.why) for row in claims]
-            units = {row.claim.unit for row in claims}
-            title = f"{group['title']}, {units.pop()}" if len(units) == 1 and units != {""} else group["title"]
-            note = f"{group.get('note', '')} Source: {group['source']}.".strip()
-            tables[group["marker"]] = Table.of(title, _JUDGED, rows, note).without_empty()
+        for group in self.judged_groups():
+            tables[group.group["marker"]] = group.table
         for table in self.tables_data:
             columns = [Column(column["title"], column.get("format") or NAME) for column in table["columns"]]
             cells = [[self._cell(column, row) for column in table["columns"]] for row in self._rows(table)]
@@ -160,12 +187,10 @@ class Study:
         return Table.of("Verdicts", ("claims", *Verdict, Column("finding", TEXT)), rows)
 
     def document(self) -> Document:
-        counts = self.counts()
-        sentence = f"{counts.total()} claims: " + ", ".join(f"{counts[verdict]} {verdict}" for verdict in Verdict) + "."
         tables = (self.overview(), *self.tables().values())
         return Document(
             self.data["title"],
-            (sentence, self.data["work"]),
+            (counts_sentence([self]), self.data["work"]),
             sections=tuple(Section(table.title, (table,)) for table in tables),
         )
 
@@ -173,6 +198,14 @@ class Study:
 def read_study(name: str) -> Study:
     """Read a study with its stored figures."""
     return Study(name, read_figures(FOLDER / f"{name}.csv"))
+
+
+def counts_sentence(studies: Iterable[Study]) -> str:
+    """Compose a sentence with the number of claims and of each verdict."""
+    counts: Counter[Verdict] = Counter()
+    for study in studies:
+        counts += study.counts()
+    return f"{counts.total()} claims: " + ", ".join(f"{counts[verdict]} {verdict}" for verdict in Verdict) + "."
 
 
 def _filled(value: Any, row: Mapping[str, Any]) -> Any:

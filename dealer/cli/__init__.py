@@ -60,6 +60,7 @@ _GROUPS = {
         "solve": "Solve a small game, or recompute the tables that bots use.",
         "train": "Train the bot learner against any field, or cfr against itself.",
         "evolve": "Evolve hold'em and Kuhn players, or the learner's constants.",
+        "claims": "Show the claims of five publications with our verdicts: printed figures, ours, sources and reasons.",
     },
 }
 """Commands in the groups of ``arena --help``, each with the first sentence of its help."""

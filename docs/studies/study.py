@@ -49,13 +49,13 @@ def measure(study: Study, folder: Path) -> dict[str, Measured]:
     figures: dict[str, Measured] = {}
     with ProcessPoolExecutor() as pool:
         running = {}
-        for task, function, arguments in study.module.tasks(study.needed(), folder):
-            path = folder / f"{re.sub('[^a-z0-9.,=-]+', '-', task.lower())}.json"
+        for task in dict.fromkeys(study.module.tasks(study.needed(), folder)):
+            path = folder / f"{re.sub('[^a-z0-9.,=-]+', '-', task.name.lower())}.json"
             if path.exists():
                 stored = json.loads(path.read_text("utf-8"))
                 figures |= {name: Measured(*figure) for name, figure in stored.items()}
             else:
-                running[pool.submit(function, *arguments)] = path
+                running[pool.submit(task.function, *task.arguments)] = path
         for done, future in enumerate(as_completed(running), 1):
             write_whole(running[future], json.dumps(future.result(), indent=0))
             figures |= future.result()

@@ -12,7 +12,7 @@ import pytest
 from bots.evolved.chromosome import CHAMPION, read_chromosome
 from bots.sdk.registry import make_bot
 from bots.studies.claims import Claim
-from bots.studies.measured import Measured
+from bots.studies.measured import Measured, Task
 from bots.studies.study import NAMES, read_study
 from logs.document.page import format_page
 from tests.logs.pages import checked_page
@@ -83,7 +83,7 @@ def test_what_a_folder_holds_is_not_measured_again(tmp_path: Path, monkeypatch: 
     study = STUDIES["rembrant"]
     figures = list(study.figures)
     (tmp_path / "one.json").write_text(json.dumps({figures[0]: [7.0, 1.0, 3]}), "utf-8")
-    tasks = [("one", pytest.fail, ()), ("Two!", dict, ([(figures[1], Measured(8.0))],))]
+    tasks = [Task("one", pytest.fail), Task("Two!", dict, (((figures[1], Measured(8.0)),),))]
     monkeypatch.setattr(study.module, "tasks", lambda *_: tasks)
     assert STUDY.measure(study, tmp_path) == {figures[0]: Measured(7.0, 1.0, 3), figures[1]: Measured(8.0)}
     assert json.loads((tmp_path / "two-.json").read_text("utf-8")) == {figures[1]: [8.0, 0.0, 0]}
@@ -171,8 +171,8 @@ def test_everything_is_measured_of_an_evolution(tmp_path: Path, monkeypatch: pyt
     ):
         monkeypatch.setattr(module, name, value)
     figures: dict[str, Any] = {}
-    for _, function, arguments in module.tasks(study.needed(), tmp_path):
-        figures |= function(*arguments)
+    for task in module.tasks(study.needed(), tmp_path):
+        figures |= task.function(*task.arguments)
     rare = ("won ", "times ", "dollars ")
     assert [name for name in study.needed() if name not in figures and not name.startswith(rare)] == []
     assert json.loads(read_chromosome(str(tmp_path / "champion")).record)["chosen"]["among"] == list(runs)
