@@ -63,10 +63,7 @@ def claims(
 
 
 def _studies(name: str) -> list[Study]:
-    """Read the studies that have claims of a name.
-
-    Aborts if there are none.
-    """
+    """Read the studies that have claims of a name; abort the command for an unknown one."""
     work = name.partition(".")[0]
     if not name:
         return [read_study(work) for work in NAMES]

@@ -41,15 +41,15 @@ def test_every_field_of_a_row_is_used(name: str) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_changed_print_changes_the_verdict(name: str) -> None:
-    """A number far from our figure is refuted, wherever the claim is reproduced now."""
+    """A number far from our figure is not reproduced, and refuted unless the print has much noise of its own."""
     study = STUDIES[name]
     changed = []
     for claim in claims_of(study):
         if study.judged(claim).verdict is Verdict.REPRODUCED and claim.printed[0] not in "<>":
             other = replace(claim, printed=f"{3 * float(claim.printed) + 7:.2f}")
             changed.append(study.judged(other).verdict)
-    assert changed
-    assert set(changed) == {Verdict.REFUTED}
+    assert Verdict.REFUTED in changed
+    assert Verdict.REPRODUCED not in changed
 
 
 @pytest.mark.parametrize("name", NAMES)
