@@ -6,6 +6,7 @@
     ├── CommandError           a command of `arena` cannot continue
     ├── UsageError             the command line of `acpc-dealer` is invalid
     ├── ResultError            a file is not a readable result
+    ├── AgentError             a call of an agent's tool is refused
     ├── ServerError            error of a server
     │   ├── RefusedError       a request is rejected
     │   ├── StoreError         the database cannot be read or written
@@ -139,6 +140,10 @@ class ResultError(DealerError):
 
     def __str__(self) -> str:
         return f"{self.path}: {self.problem}"
+
+
+class AgentError(DealerError):
+    """A call of an agent's tool is refused. The sentence is for the agent."""
 
 
 class ServerError(DealerError):

@@ -35,6 +35,7 @@ DEALER_ROOMS = (
     {"reference", "doctor", "joining", "server"},
     {"uploads"},
     {"web", "bench"},
+    {"agents"},
     {"cli"},
 )
 """The dealer's rooms from the ground up; a room imports only from rows before its own, not from its neighbours."""

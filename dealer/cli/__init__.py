@@ -16,6 +16,7 @@ _GROUPS = {
     "Play": {
         "play": "Play a match and report the winner with a confidence interval.",
         "table": "Play against bots yourself, in this terminal or in a browser.",
+        "mcp": "Let agents play that speak the Model Context Protocol.",
         "benchmark": "Play the benchmark: fixed deals against cfr, with win rate, losses by street and position, and "
         "times.",
         "tournament": "Play a tournament and print its crosstable and both ACPC rankings.",

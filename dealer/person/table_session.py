@@ -28,7 +28,7 @@ from dealer.run.contest import MatchEvent
 from dealer.run.ending import AwaitedPlayer
 from dealer.run.results import ContestResult
 from dealer.run.results.result_sentences import fault_phrase
-from dealer.run.run import Run
+from dealer.run.run import Compute, Run
 from dealer.run.tournament_run import Progress
 from dealer.table.links import OpenSeat, PlayerLink
 from dealer.table.loop import Changes
@@ -261,12 +261,16 @@ class TableSession:
 
     # ---- the match
 
-    async def play(self) -> None:
-        """Play until the run ends or is interrupted, in a loop of `dealer.table.loop.new_event_loop`."""
+    async def play(self, compute: Compute | None = None) -> None:
+        """Play until the run ends or is interrupted, in a loop of `dealer.table.loop.new_event_loop`.
+
+        Args:
+            compute: see `Run.play`.
+        """
         try:
             if self.run.finished is None:
                 await self._save()
-                self.result = await self.run.play(self._note_progress, self._note_event)
+                self.result = await self.run.play(self._note_progress, self._note_event, compute=compute)
                 # The last lines of the dealer are read in the next step of the loop.
                 await asyncio.sleep(0)
         except DealerError as error:

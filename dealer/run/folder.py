@@ -51,7 +51,7 @@ def new_folder(folder: Path | None, names: Sequence[str]) -> Path:
         LaunchError: the folder cannot be created.
     """
     if folder is None:
-        folder = _unused_folder(names)
+        folder = unused_folder(names)
     with launching(f"make the folder {folder}"):
         if folder.is_dir() and not _is_unused(folder):
             raise FolderTakenError(folder, (folder / CONFIG_NAME).exists())
@@ -59,14 +59,19 @@ def new_folder(folder: Path | None, names: Sequence[str]) -> Path:
     return folder
 
 
-def _unused_folder(names: Sequence[str]) -> Path:
+def unused_folder(names: Sequence[str], runs: Path = Path("runs")) -> Path:
+    """Return the path of a folder that does not exist, named after the time and the players.
+
+    Args:
+        runs: folder of the runs.
+    """
     label = re.sub(r"[^A-Za-z0-9.+-]+", "_", "-vs-".join(names))[:60]
     stamp = time.strftime("%Y%m%d-%H%M%S")
-    folder = Path("runs") / f"{stamp}-{label}"
+    folder = runs / f"{stamp}-{label}"
     for attempt in range(2, 1000):
         if not folder.exists():
             break
-        folder = Path("runs") / f"{stamp}-{label}-{attempt}"
+        folder = runs / f"{stamp}-{label}-{attempt}"
     return folder
 
 

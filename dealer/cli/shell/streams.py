@@ -13,7 +13,7 @@ import io
 import os
 import sys
 from collections.abc import Iterator
-from typing import Any, TextIO, cast
+from typing import IO, Any, TextIO, cast
 
 EXIT_FAILED = 1
 """The run ended early after a fault or an error. For gate, the player wins too little; for doctor, there are errors."""
@@ -124,6 +124,17 @@ def _reserve_standard_output() -> None:
     results = open(copy, "w", encoding=stream.encoding)  # noqa: SIM115
     results.reconfigure(line_buffering=stream.line_buffering, write_through=stream.write_through)
     sys.stdout = results
+
+
+def restore_standard_output(output: IO[str]) -> None:
+    """Point `sys.stdout` and descriptor 1 to standard output again, for a package that takes them over itself.
+
+    Args:
+        output: the real standard output, which `prints_to_standard_error` yields.
+    """
+    if output.fileno() != 1:
+        os.dup2(output.fileno(), 1)
+    sys.stdout = open(1, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
 
 
 @contextlib.contextmanager

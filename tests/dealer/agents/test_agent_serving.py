@@ -1,0 +1,88 @@
+"""``arena mcp`` as a program: standard streams, streamable HTTP, and an agent whose program is killed."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import signal
+import sys
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.dealer.agents.agents import Agent
+from tests.dealer.helpers import ARENA, PATIENCE_S, program_env
+from tests.programs import loaded_by
+
+MATCH = {"game": "limit", "opponents": ["calling"], "seed": 5}
+
+
+@contextlib.asynccontextmanager
+async def program(folder: Path) -> AsyncIterator[Agent]:
+    """Start ``arena mcp`` over standard streams. Lines that are no protocol fail."""
+    from mcp import Client, StdioServerParameters, stdio_client
+
+    problems: list[Any] = []
+
+    async def on_message(message: Any) -> None:
+        if isinstance(message, Exception):
+            problems.append(message)
+
+    arguments = [*ARENA[1:], "mcp", "limit", "calling", "--runs", "runs"]
+    parameters = StdioServerParameters(
+        command=sys.executable, args=arguments, cwd=folder, env=program_env(NUMBA_OPT="1")
+    )
+    with (folder / "errors.txt").open("a") as errors:
+        async with Client(stdio_client(parameters, errors), message_handler=on_message) as client:
+            yield Agent(client)
+    assert not problems
+
+
+async def test_match_over_standard_streams(tmp_path: Path) -> None:
+    async with program(tmp_path) as agent:
+        assert [game["name"] for game in (await agent.call("list_games"))["games"]] == ["limit"]
+        state = await agent.call("start_match", deals=2, **MATCH)
+        assert "illegal" in await agent.refusal("act", decision=state["decision"], action="raise", to=7)
+        answers = await asyncio.gather(*(agent.act(state, "call") for _ in range(3)))
+        assert sorted(answer["accepted"] for answer in answers) == [False, False, True]
+        states = await agent.play(answers[0])
+        assert states[-1]["status"] == "over"
+        assert (await agent.call("result"))["hands"] == 2
+        await agent.call("start_match", deals=2, **MATCH)
+    # Closing the streams has ended everything in order.
+    assert (tmp_path / "errors.txt").read_text("utf-8") == ""
+
+
+@pytest.mark.slow
+async def test_killed_program_continues_at_the_same_decision(tmp_path: Path) -> None:
+    state: dict[str, Any] = {}
+    with contextlib.suppress(BaseExceptionGroup):
+        async with program(tmp_path) as agent:
+            state = await agent.call("start_match", deals=3, **MATCH)
+            for _ in range(6):
+                state = await agent.act(state, "call")
+            (folder,) = (tmp_path / "runs").iterdir()
+            kill_program(tmp_path)
+            await asyncio.wait_for(agent.act(state, "call"), PATIENCE_S)
+    async with program(tmp_path) as agent:
+        again = await agent.call("state")
+        assert (again["decision"], again["hand"]) == (state["decision"], state["hand"])
+        await agent.play(again)
+        result = await agent.call("result")
+    assert (result["match"], result["hands"], result["status"]) == (folder.name, 3, "finished")
+
+
+def kill_program(folder: Path) -> None:
+    import psutil
+
+    programs = [child for child in psutil.Process().children() if child.cwd() == str(folder)]
+    assert programs
+    for child in programs:
+        os.kill(child.pid, signal.SIGKILL)
+
+
+def test_command_line_does_not_load_the_package() -> None:
+    assert loaded_by("import dealer.cli.mcp", ["mcp", "mcp.server", "dealer.agents.local_seats"]) == []
