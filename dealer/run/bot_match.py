@@ -14,6 +14,7 @@ from dealer.match.events import Audience, BotWrote, Watcher
 from dealer.match.in_process import InProcessMatch
 from dealer.match.setup import NO_EARLIER_HANDS, EarlierHands
 from dealer.run.contest_plan import ContestPlan, MatchPlan
+from dealer.run.match_files import exchanges_path
 from dealer.table.bot_code import bot_code, captured_output
 from dealer.table.players import LearnerFiles, make_player
 from engine import Seat
@@ -89,7 +90,7 @@ class BotMatch:
         for seat, player in enumerate(self._match_plan.players):
             self._making_seat = Seat(seat)
             bot = make_player(self._plan.players[player], self._plan.bot_seed(self._match_plan, player))
-            bot.keep_exchanges(str(self._plan.record.exchanges_path(self._setup.name, seat)))
+            bot.keep_exchanges(str(exchanges_path(self._plan.record.folder, self._setup.name, seat)))
             bots.append(bot)
         for seat, files in learner_files.items():
             self._making_seat = seat

@@ -66,9 +66,10 @@ class RecordPlan:
         name = setup.names[seat].replace("#", "-")
         return self.path(setup, f"seat{seat + 1}.{name}.out")
 
-    def exchanges_path(self, match: str, seat: int) -> Path:
-        """Return the path of the file for exchanges of the player in a seat of a match with a language model."""
-        return self.folder / f"{match}.seat{seat + 1}.llm.jsonl"
+
+def exchanges_path(folder: Path, match: str, seat: int) -> Path:
+    """Return the path of the file for exchanges of the player in a seat of a match with a language model."""
+    return folder / f"{match}.seat{seat + 1}.llm.jsonl"
 
 
 class MatchFiles(Watcher):
@@ -128,7 +129,7 @@ class MatchFiles(Watcher):
         for kind in ("comments", "faults"):
             self._plan.path(setup, kind).unlink(missing_ok=True)
         for seat in range(setup.game.num_players):
-            self._plan.exchanges_path(setup.name, seat).unlink(missing_ok=True)
+            exchanges_path(self._plan.folder, setup.name, seat).unlink(missing_ok=True)
         self._file("log").write(
             format_header(
                 setup.name,

@@ -38,7 +38,7 @@ from dealer.run.bot_match import BotMatch
 from dealer.run.contest_plan import ContestPlan, MatchPlan
 from dealer.run.ending import AwaitedPlayer, Wait
 from dealer.run.folder import launching
-from dealer.run.match_files import MatchFiles
+from dealer.run.match_files import MatchFiles, exchanges_path
 from dealer.run.tally import Tally
 from dealer.table.connections import Connections
 from dealer.table.launcher import BotProcess, sdk_cure, stop_all
@@ -486,7 +486,7 @@ class TcpRun(MatchRun):
                 output_path=record.output_path(self.setup, seat),
                 append=self._is_resumed or seat in self._processes,
                 learner_files=self.learner_files.get(seat),
-                exchanges=record.exchanges_path(self.setup.name, seat),
+                exchanges=exchanges_path(record.folder, self.setup.name, seat),
                 response_s=(player.limits or self.setup.limits).response_us / 1e6,
                 on_exit=partial(notify_from_thread, asyncio.get_running_loop(), connections.changes),
             )

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import re
 from collections.abc import Iterable, Iterator
 from typing import Final, NamedTuple
 
@@ -81,16 +82,23 @@ class ExchangeWriter:
         self._file.close()
 
 
-def read_exchanges(path: str | os.PathLike[str]) -> Iterator[Exchange]:
+def read_exchanges(path: str | os.PathLike[str], hand_number: int | None = None) -> Iterator[Exchange]:
     """Yield the exchanges of a file in order; nothing without a file. Damaged lines are left out.
+
+    Args:
+        hand_number: only exchanges of this hand; None for all.
 
     Raises:
         OSError: the file cannot be read.
     """
     if not os.path.exists(path):
         return
+    # Most lines need not be parsed for one hand.
+    number = None if hand_number is None else re.compile(rb'"hand_number" ?: ?%d\b' % hand_number)
     with open(path, "rb") as file:
         for line in file:
+            if number is not None and number.search(line) is None:
+                continue
             exchange = _parse(line)
             if exchange is not None:
                 yield exchange

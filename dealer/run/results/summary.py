@@ -14,6 +14,7 @@ from dealer.run.choices import Score
 from dealer.run.contest import Contest
 from dealer.run.contest_plan import ContestPlan
 from dealer.run.ending import INTERRUPTED, Outcome
+from dealer.run.match_files import exchanges_path
 from dealer.run.results import (
     ContestResult,
     CrosstableCell,
@@ -136,7 +137,10 @@ def _player_result(contest: Contest, player: int, mean: RunningMean, corrected: 
         if exit_code is None:
             exit_code = tally.exit_codes.get(seat)
     order = {kind.value: place for place, kind in enumerate(FaultKind)}
-    matches = [(match_plan.name, match_plan.players.index(player)) for match_plan in contest.match_plans]
+    paths = [
+        exchanges_path(plan.record.folder, match_plan.name, match_plan.players.index(player))
+        for match_plan in contest.match_plans
+    ]
     return PlayerResult(
         name=plan.names[player],
         player=plan.players[player].text,
@@ -151,7 +155,7 @@ def _player_result(contest: Contest, player: int, mean: RunningMean, corrected: 
         median_us=times.quantile_us(0.5),
         p99_us=times.quantile_us(0.99),
         exit_code=exit_code,
-        model=model_use(chain.from_iterable(read_exchanges(plan.record.exchanges_path(*match)) for match in matches)),
+        model=model_use(chain.from_iterable(map(read_exchanges, paths))),
     )
 
 

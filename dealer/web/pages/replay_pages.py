@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any, Final
 from urllib.parse import quote, urlencode
@@ -29,6 +29,7 @@ from dealer.run.results import TournamentResult
 from dealer.server.db import records
 from dealer.server.db.records import RunState
 from dealer.watching import WatchedContest, WatchedMatch
+from dealer.web.pages.model_exchanges import as_comments, exchanges_of_hand
 from dealer.web.pages.shown_runs import RUNS_ON_PAGE, HandCounter, Library, ShownRun, read_filters, run_path
 from dealer.web.pages.views import (
     contest_document,
@@ -188,7 +189,9 @@ class _Pages:
             contest, match = find_match(shown_run, request.path_params["match"])
             record = read_visible_hand(shown_run, contest, match, number)
             before, after = match.hands.around(number)
-            scenes = views_of(record)
+            # A prompt has the cards of its player, so the rule of comments holds.
+            exchanges = exchanges_of_hand(match, record) if shown_run.sees_cards else []
+            scenes = views_of(replace(record, comments=(*record.comments, *as_comments(exchanges))))
             run = shown_run.run.key
             other_seatings = _other_seatings_table(run, contest, match, number)
             sections = []
@@ -205,6 +208,7 @@ class _Pages:
                 "before": None if before is None else Link(before, hand_path(run, match.key, before)),
                 "after": None if after is None else Link(after, hand_path(run, match.key, after)),
                 "hand_path": hand_path(run, match.key, number),
+                "exchanges": exchanges,
                 "texts": _format_hand(record, match),
             }
 

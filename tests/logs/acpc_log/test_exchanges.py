@@ -22,6 +22,8 @@ def test_written_exchanges_are_read(tmp_path: Path) -> None:
         writer.close()
     assert list(read_exchanges(path)) == [FIRST, second]
     assert path.read_text("utf-8").count("\n") == 2
+    assert list(read_exchanges(path, 0)) == [FIRST, second]
+    assert list(read_exchanges(path, 1)) == []
 
 
 def test_damaged_lines_are_left_out(tmp_path: Path) -> None:

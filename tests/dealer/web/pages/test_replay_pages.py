@@ -10,6 +10,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from markupsafe import escape
@@ -20,6 +21,7 @@ from dealer.web.pages import shown_runs
 from dealer.web.pages.shown_runs import ShownRun
 from dealer.web.visitor import Visitor
 from engine import DealKey
+from logs.acpc_log.exchanges import ACTION, Exchange, ExchangeWriter
 from logs.acpc_log.reader import read_log
 from logs.hand_view import views_of
 from logs.poker_table.faces import card_face
@@ -109,6 +111,35 @@ def test_a_hand_has_a_stable_address_and_every_step_a_link(run: Path) -> None:
         assert 'role="img" aria-label="' in page
         jump = client.get("/runs/a%20run/matches/match.b?hand=17", follow_redirects=False)
         assert jump.headers["location"] == "/runs/a%20run/matches/match.b/hands/17"
+
+
+def exchange(hand: int, index: int, **changes: Any) -> Exchange:
+    return Exchange(hand, index, ACTION, 1, "Your turn", "", **changes)
+
+
+def test_exchanges_with_a_model_are_beside_the_hand(run: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "a run"
+    shutil.copytree(run, folder)
+    record = list(read_log(folder / "match.b.log"))[17]
+    seat = record.names_by_seat.index("random")
+    writer = ExchangeWriter(folder / f"match.b.seat{seat + 1}.llm.jsonl")
+    reason = f'{{"reason": "because {HOSTILE}", "action": "call"}}'
+    writer.write(exchange(16, 0)._replace(answer="of another hand"))
+    writer.write(exchange(17, 0, problem="The answer was empty.", repeats=2))
+    second = exchange(17, 0, outcome="call", tokens_in=1200, tokens_out=7, cost=0.5, seconds=1.25)
+    writer.write(second._replace(attempt=2, prompt=f"The answer was empty. {HOSTILE}", answer=reason))
+    writer.close()
+    path = "/runs/a%20run/matches/match.b/hands/17"
+    with browsing(folder) as client:
+        page = client.get(path).text
+    assert "<summary>random, action 1</summary>" in page
+    assert "<summary>random, action 1, asked again: call</summary>" in page
+    assert "1.25 s, 1,200 tokens in, 7 tokens out, cost 0.5" in page
+    assert "0.00 s, 2 repeated requests" in page
+    assert page.count("The answer was empty.") >= 3
+    assert f"call. because {escape(HOSTILE)}" in page
+    assert HOSTILE not in page
+    assert "of another hand" not in page
 
 
 def test_unknown_addresses_are_not_found(run: Path) -> None:
@@ -254,6 +285,9 @@ def test_of_a_match_that_goes_on_hands_are_shown_whose_deals_are_over(run: Path,
     going = interrupted(run, tmp_path / "going", "match.b", 20)
     said = {"hand_number": 3, "seat": 0, "action_index": 0, "text": "# I bluffed"}
     (going / "match.a.comments").write_text(json.dumps(said) + "\n")
+    writer = ExchangeWriter(going / "match.a.seat1.llm.jsonl")
+    writer.write(exchange(3, 0)._replace(answer="I bluffed"))
+    writer.close()
     with browser(KeyedLibrary([going])) as client:
         for match in ("match.a", "match.b"):
             here = f"/runs/going/matches/{match}"
