@@ -19,7 +19,7 @@ from dealer.run.run_settings import read_toml
 from dealer.server.db import event_records
 from dealer.server.db.audit import operator
 from dealer.server.db.bot_registry import known_games
-from dealer.server.db.event_records import ScheduledEvent, add_event
+from dealer.server.db.event_records import ScheduledEvent, add_event, disqualify, edit_event, withdraw_event
 from dealer.server.db.store import Store
 from dealer.server.event_results import event_detail, event_document
 from dealer.server.event_results import publish as publish_event
@@ -43,17 +43,61 @@ def new(
     data: ServerData = SERVER_DATA,
 ) -> None:
     """Announce an event, also while the server runs: entries open and close at its times, then it is played."""
-    try:
-        settings = EventSettings.model_validate(read_toml(file))
-    except ValidationError as error:
-        raise ConfigError(*map(setting_problem, error.errors(include_url=False)), source=str(file)) from None
+    settings = _read_settings(file)
     with contextlib.closing(open_store(data)) as store:
         try:
             game = full_game_name(settings.game, known_games(store))
             store.write_now(lambda db: add_event(db, operator(), settings, game))
         except RefusedError as error:
             raise ConfigError(str(error), source=str(file)) from None
-        show_document(terminal, event_document(store, event_detail(store, _event(store, settings.name))))
+        _show(terminal, store, settings.name)
+
+
+@app.command()
+def edit(
+    terminal: Terminal,
+    name: _Name,
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="TOML file with all settings, as for 'new'.")],
+    data: ServerData = SERVER_DATA,
+) -> None:
+    """Replace the settings of an event that has not closed."""
+    settings = _read_settings(file)
+    with contextlib.closing(open_store(data)) as store:
+        event = _event(store, name)
+        try:
+            game = full_game_name(settings.game, known_games(store))
+            store.write_now(lambda db: edit_event(db, operator(), event, settings, game))
+        except RefusedError as error:
+            raise ConfigError(str(error), source=str(file)) from None
+        _show(terminal, store, settings.name)
+
+
+@app.command()
+def withdraw(terminal: Terminal, name: _Name, data: ServerData = SERVER_DATA) -> None:
+    """Remove an event that has not closed, or cancel the contests of one that is not finished."""
+    with contextlib.closing(open_store(data)) as store:
+        event = _event(store, name)
+        store.write_now(lambda db: withdraw_event(db, operator(), event))
+        remaining = event_records.event(store, name)
+    if remaining is None:
+        terminal.sentence(f"The event {name} is withdrawn, and another one can have its name.")
+    else:
+        terminal.sentence(f"The event {name} is withdrawn. Its contests end now; those that had ended are kept.")
+
+
+@app.command("disqualify")
+def disqualify_bot(
+    terminal: Terminal,
+    name: _Name,
+    bot: Annotated[str, typer.Argument(metavar="BOT", help="Name of the bot.")],
+    data: ServerData = SERVER_DATA,
+    reason: Annotated[str, typer.Option(help="Shown on the page of the event.")] = "by the organisers",
+) -> None:
+    """Exclude a bot, at any time: its contests do not count, and the standings are made anew."""
+    with contextlib.closing(open_store(data)) as store:
+        event = _event(store, name)
+        store.write_now(lambda db: disqualify(db, operator(), event, bot, reason))
+        _show(terminal, store, name)
 
 
 @app.command()
@@ -74,6 +118,17 @@ def publish(
     with contextlib.closing(open_store(data)) as store:
         contests = publish_event(store, data, _event(store, name), folder)
     terminal.sentence(f"{count_of(contests, 'contest')} of {name} written; the first page is {folder / 'index.html'}")
+
+
+def _read_settings(file: Path) -> EventSettings:
+    try:
+        return EventSettings.model_validate(read_toml(file))
+    except ValidationError as error:
+        raise ConfigError(*map(setting_problem, error.errors(include_url=False)), source=str(file)) from None
+
+
+def _show(terminal: Terminal, store: Store, name: str) -> None:
+    show_document(terminal, event_document(store, event_detail(store, _event(store, name))))
 
 
 def _event(store: Store, name: str) -> ScheduledEvent:

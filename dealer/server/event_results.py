@@ -197,7 +197,7 @@ def event_document(store: Store, detail: EventDetail, contest_path: Callable[[Ru
         Fact("closes", event.closes_s, DATE, "UTC"),
         *([] if event.named is None else [Fact("may enter", ", ".join(event.named), NAME)]),
     )
-    tables = _contests_table(detail, contest_path), _entrants_table(store, event)
+    tables = _contests_table(detail, contest_path), _entrants_table(store, event), _disqualified_table(event)
     sections += [Section(table.title, (table,)) for table in tables if table.rows]
     known = tuple(fact for fact in facts if fact.value is not None)
     return Document(f"Event {event.name}", tuple(sentences), known, tuple(sections), data=event_data(detail))
@@ -250,7 +250,8 @@ def _state_sentence(detail: EventDetail) -> str:
             return f"The event opens in {duration(left_s or 0.0)}."
         case EventState.OPEN:
             return (
-                f"The event is open. It closes in {duration(left_s or 0.0)}; then the versions of its bots are frozen."
+                f"The event is open, and {count_of(len(event.entrants), 'bot')} would enter now. "
+                f"It closes in {duration(left_s or 0.0)}; then the versions of its bots are frozen."
             )
         case EventState.CLOSED:
             return f"The event is closed, and play is about to begin: {contests}."
@@ -259,6 +260,8 @@ def _state_sentence(detail: EventDetail) -> str:
             return f"The event is running: {event.contests_ended:,} of {contests} ended{left}."
         case EventState.FINISHED:
             return f"The event is finished: {contests}."
+        case EventState.WITHDRAWN:
+            return f"The event was withdrawn when {event.contests_ended:,} of {contests} had ended."
 
 
 def events_table(title: str, events: tuple[ScheduledEvent, ...], path: Callable[[ScheduledEvent], str]) -> Table:
@@ -329,7 +332,13 @@ def _entrants_table(store: Store, event: ScheduledEvent) -> Table:
         (bot.name, bot.label or str(bot.number), "" if bot.owner is None else bot.owner.name)
         for bot in records.bots_of_event(store, event.id)
     ]
-    return Table.of("Entrants", (Column("bot"), Column("version"), Column("owner")), rows).without_empty()
+    title = "Bots that enter if it closes now" if event.state is EventState.OPEN else "Entrants"
+    return Table.of(title, (Column("bot"), Column("version"), Column("owner")), rows).without_empty()
+
+
+def _disqualified_table(event: ScheduledEvent) -> Table:
+    rows = [(known.bot, known.reason) for known in event.disqualified]
+    return Table.of("Disqualified", (Column("bot"), Column("reason", TEXT)), rows)
 
 
 # ---- a folder for any web server

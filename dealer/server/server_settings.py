@@ -247,6 +247,7 @@ class ServerSettings(StrictSettings):
     idle_timeout_s: Annotated[_Seconds, "until an idle client is disconnected"] = 86_400.0
     write_timeout_s: Annotated[_Seconds, "for a client to read part of its pending data"] = 60.0
     own_seat_patience_s: Annotated[_Seconds, "for a client's agent or bot to reconnect, also after a restart"] = 3600.0
+    event_patience_s: Annotated[_Seconds, "for an absent bot of a contest of an event, which is then given up"] = 120.0
     rejoin_timeout_s: Annotated[_Seconds, "for the broken connection of a user's bot to resume"] = 60.0
     max_connections: Annotated[_Connections, "clients at a time", Wording(group="Connections of the text port.")] = 500
     max_connections_per_address: Annotated[_Connections, "of them from one address"] = 50

@@ -128,7 +128,7 @@ class Service:
             self.presence,
             computing,
             limits=settings.limits,
-            reconnect_timeout_s=settings.own_seat_patience_s,
+            reconnect_timeout_s=settings.event_patience_s,
         )
 
     async def run(self) -> None:

@@ -330,8 +330,13 @@ def versions(store: Store, game: str, name: str) -> tuple[Bot, ...]:
 
 
 def bots_of_event(store: Store, event: int) -> tuple[Bot, ...]:
-    """Versions that have entered an event, in the order of their names."""
-    return _bots(store, "WHERE versions.id IN (SELECT version FROM entries WHERE event = ?) ORDER BY bots.name", event)
+    """Versions that have entered an event, or enter it if it closes now, in the order of their names."""
+    condition = (
+        "WHERE versions.id IN (SELECT version FROM entries WHERE event = ?1 UNION "
+        "SELECT value FROM scheduled_events, json_each(entering) WHERE scheduled_events.id = ?1) "
+        "AND bots.name NOT IN (SELECT bot FROM disqualifications WHERE event = ?1) ORDER BY bots.name"
+    )
+    return _bots(store, condition, event)
 
 
 def versions_by_number(store: Store, numbers: Sequence[int]) -> dict[int, Bot]:

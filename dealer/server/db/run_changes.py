@@ -240,7 +240,9 @@ def remove_results(db: sqlite3.Connection) -> None:
     for table in RESULT_TABLES:
         db.execute(f"DELETE FROM {table}")
     db.execute("DELETE FROM entries")
-    db.execute("DELETE FROM scheduled_events WHERE closed_s IS NOT NULL")
+    closed = "FROM scheduled_events WHERE closed_s IS NOT NULL"
+    db.execute(f"DELETE FROM disqualifications WHERE event IN (SELECT id {closed})")
+    db.execute(f"DELETE {closed}")
 
 
 # ---- questions

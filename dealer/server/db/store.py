@@ -286,7 +286,26 @@ CREATE INDEX uploads_by_state ON uploads (state);
 _CAUSES = """
 ALTER TABLE runs ADD COLUMN cause TEXT; -- of a failure, as JSON; null in older rows, whose reason may quote a player
 """
-MIGRATIONS: Final[tuple[str, ...]] = (_TABLES, _EVENTS, _INVITATIONS, _AUDIT, _RATING_HISTORY, _UPLOADS, _CAUSES)
+_EVENT_CHANGES = """
+ALTER TABLE scheduled_events ADD COLUMN withdrawn_s REAL; -- of a closed one; one that is open is removed
+ALTER TABLE scheduled_events ADD COLUMN entering TEXT NOT NULL DEFAULT '[]'; -- versions, while it is open
+CREATE TABLE disqualifications (
+    event INTEGER NOT NULL REFERENCES scheduled_events,
+    bot TEXT NOT NULL,
+    reason TEXT NOT NULL,
+    PRIMARY KEY (event, bot)
+) STRICT, WITHOUT ROWID;
+"""
+MIGRATIONS: Final[tuple[str, ...]] = (
+    _TABLES,
+    _EVENTS,
+    _INVITATIONS,
+    _AUDIT,
+    _RATING_HISTORY,
+    _UPLOADS,
+    _CAUSES,
+    _EVENT_CHANGES,
+)
 """Step n migrates version n to n + 1. Version 0 is an empty database."""
 
 

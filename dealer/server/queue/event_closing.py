@@ -16,14 +16,18 @@ from dealer.server.db.event_records import (
     EventState,
     ScheduledEvent,
     close_event,
+    dropped_contests,
     due_events,
+    open_events,
+    store_entering,
     store_standings,
     unranked_events,
 )
+from dealer.server.db.records import Bot
 from dealer.server.db.store import Store
 from dealer.server.db.users import User, add_user
 from dealer.server.event_results import event_standings, played_contests
-from dealer.server.queue.event_schedule import plan_event
+from dealer.server.queue.event_schedule import find_entrants, plan_event
 from dealer.server.queue.job_queue import JobQueue
 from dealer.server.queue.jobs import ActiveJob, Running
 from dealer.server.queue.presence import Presence
@@ -60,17 +64,21 @@ class Events:
         self._computing = computing
         self._limits = limits
         self._reconnect_timeout_s = reconnect_timeout_s
+        self._entering: dict[int, tuple[Bot, ...]] = {}
 
     async def run(self) -> None:
         """Check all events at intervals until cancelled."""
         absent_since_s: dict[int, float] = {}
         while True:
             try:
+                for event in open_events(self._store):
+                    await self._list_entrants(event)
                 for event in due_events(self._store):
                     await self._close(event)
                 for event in unranked_events(self._store):
                     if event.state is EventState.FINISHED:
                         await self._rank(event)
+                self._stop_dropped()
             except (StoreError, WorkersError) as error:
                 _log.error("no event can be closed or ranked: %s", error)
             absent_since_s = self._stop_absent(absent_since_s)
@@ -93,10 +101,27 @@ class Events:
                 self._queue.stop(job, reason, is_run_stopped=False)
         return waiting
 
+    def _stop_dropped(self) -> None:
+        """Stop contests that no longer count."""
+        reasons = dropped_contests(self._store)
+        for job in self._queue.active():
+            if job.row.id in reasons:
+                self._queue.stop(job, reasons[job.row.id], is_run_stopped=True)
+
     async def _rank(self, event: ScheduledEvent) -> None:
         played = await asyncio.to_thread(played_contests, self._store, event)
         standings = await self._computing.run(event_standings, event, played)
-        await self._store.write(lambda db: store_standings(db, event.id, standings.model_dump_json()))
+        await self._store.write(lambda db: store_standings(db, event, standings.model_dump_json()))
+
+    async def _list_entrants(self, event: ScheduledEvent) -> None:
+        """Store who enters if the event closes now, for pages and commands."""
+        game = self._games.get(event.game)
+        if game is None:
+            return
+        entrants = find_entrants(self._store, event, game, self._presence.version)
+        if self._entering.get(event.id) != entrants:
+            await self._store.write(lambda db: store_entering(db, event, entrants))
+            self._entering[event.id] = entrants
 
     async def _close(self, event: ScheduledEvent) -> None:
         """Freeze the entrants of an event and add its contests, in one change."""

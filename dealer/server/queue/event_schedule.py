@@ -7,13 +7,13 @@ user, who could let one lose to the other, do not meet.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from typing import TypeAlias
 
 from dealer.server.capacity import Limits
 from dealer.server.db import records
-from dealer.server.db.event_records import ScheduledEvent
+from dealer.server.db.event_records import MAX_CONTESTS, ScheduledEvent
 from dealer.server.db.records import Bot, JobRequest
 from dealer.server.db.store import Store
 from dealer.server.queue.fair_queue import never_fits
@@ -23,9 +23,6 @@ from dealer.server.server_settings import ServerGame, capacity_share
 from engine.text import listed, shown
 from protocol import format_game_definition
 from protocol.game_definition import short_name
-
-_MAX_CONTESTS = 20_000
-
 
 Contest: TypeAlias = tuple[JobRequest, tuple[int, ...]]
 """Request of a contest, and the versions of its players by seat."""
@@ -50,8 +47,9 @@ def plan_event(
     if game is None or not game.deals:
         note = f"the server no longer plays the game {short_name(event.game)}"
         return replace(event, note=note), (), []
-    entrants = tuple(sorted(_entrants(store, event, game, version), key=lambda bot: bot.name))
-    missing = sorted(set(event.named or ()) - {bot.name for bot in entrants})
+    entrants = find_entrants(store, event, game, version)
+    disqualified = [known.bot for known in event.disqualified]
+    missing = sorted(set(event.named or ()) - {bot.name for bot in entrants} - {*disqualified})
     notes = []
     if missing:
         notes.append(f"no bot with this name can enter: {listed([shown(name) for name in missing])}")
@@ -62,16 +60,19 @@ def plan_event(
         if has_one_owner_twice(bot.owner for bot in bots) or never_fits(share, limits):
             continue
         contests.append((_request(event, game, bots, deals), tuple(bot.version for bot in bots)))
-    if len(contests) > _MAX_CONTESTS:
-        notes.append(f"of {len(contests):,} contests, only the first {_MAX_CONTESTS:,} are played")
+    if len(contests) > MAX_CONTESTS:
+        notes.append(f"of {len(contests):,} contests, only the first {MAX_CONTESTS:,} are played")
     definition = format_game_definition(game.game)
     decided = replace(event, note="; ".join(notes), deals=deals, definition=definition)
-    return decided, entrants, contests[:_MAX_CONTESTS]
+    return decided, entrants, contests[:MAX_CONTESTS]
 
 
-def _entrants(
+def find_entrants(
     store: Store, event: ScheduledEvent, game: ServerGame, version: Callable[[str, str], int | None]
-) -> Iterator[Bot]:
+) -> tuple[Bot, ...]:
+    """Return the bots that enter an event if it closes now, by name; see `plan_event`."""
+    entrants = []
+    excluded = {known.bot for known in event.disqualified}
     for newest in records.bots(store, game=game.name):
         number = version(game.name, newest.name)
         own = game.bots.get(newest.name)
@@ -80,10 +81,12 @@ def _entrants(
         else:
             was_connected = number is not None or (newest.seen_s is not None and newest.seen_s >= event.opens_s)
             can_enter = newest.owner is not None and (was_connected or event.named is not None)
-        if can_enter and (event.named is None or newest.name in event.named):
+        is_wanted = event.named is None or newest.name in event.named
+        if can_enter and is_wanted and newest.name not in excluded:
             bot = newest if number is None else records.bot(store, number)
             assert bot is not None
-            yield bot
+            entrants.append(bot)
+    return tuple(sorted(entrants, key=lambda bot: bot.name))
 
 
 def _request(event: ScheduledEvent, game: ServerGame, bots: tuple[Bot, ...], deals: int) -> JobRequest:

@@ -233,6 +233,13 @@ class Rating(Model):
     duplicates: int
 
 
+class Disqualification(Model):
+    """Exclusion of a bot from an event."""
+
+    bot: str
+    reason: str
+
+
 class ScheduledEvent(Model):
     """A round robin between frozen versions of bots."""
 
@@ -241,8 +248,11 @@ class ScheduledEvent(Model):
     state: EventState
     deals: int | None = Field(description="deals of each contest, played in every seating; null for the game's default")
     named: tuple[str, ...] | None = Field(description="bots that may enter; null for all")
-    entrants: tuple[str, ...] = Field(description="bots whose versions are frozen; empty before it closes")
-    contests: int = Field(description="number of contests; 0 before it closes")
+    entrants: tuple[str, ...] = Field(
+        description="bots whose versions are frozen; while it is open, those that enter if it closes now"
+    )
+    disqualified: tuple[Disqualification, ...] = Field(description="bots whose contests do not count")
+    contests: int = Field(description="number of contests that count; 0 before it closes")
     contests_ended: int
     note: str = Field(description="named bots that were left out; empty for none")
     opens_s: float

@@ -29,7 +29,7 @@ from dealer.server import access
 from dealer.server.access import Person
 from dealer.server.accounts import Token
 from dealer.server.db import counted_scores, event_records, records
-from dealer.server.db.event_records import ScheduledEvent, add_event
+from dealer.server.db.event_records import ScheduledEvent, add_event, disqualify, edit_event, withdraw_event
 from dealer.server.db.records import Fault, Job, JobState, Run, RunState
 from dealer.server.db.users import User
 from dealer.server.event_results import event_detail
@@ -254,9 +254,7 @@ _NO_EVENT = describe_errors(s404="there is no such event")
 @router.get("/scheduled-events/{name}", summary="An event with its standings and contests", responses=_NO_EVENT)
 async def scheduled_event(caller: Anyone, parts: Parts, name: str) -> models.EventDetail:
     """An event and its results so far."""
-    event = event_records.event(parts.store, name)
-    if event is None:
-        raise WebError(404, f"There is no event {shown(name)}.")
+    event = _find_event(parts, name)
     detail = await asyncio.to_thread(event_detail, parts.store, event, parts.service.computing.wait)
     return models.EventDetail.of(detail)
 
@@ -266,9 +264,41 @@ async def announce(caller: Organiser, parts: Parts, settings: EventSettings) -> 
     """Store an event; it is on disk when the response arrives."""
     game = find_server_game(parts, settings.game)
     await parts.store.write(lambda db: add_event(db, caller.user.name, settings, game.name))
-    event = event_records.event(parts.store, settings.name)
-    assert event is not None
-    return models.ScheduledEvent.of(event)
+    return models.ScheduledEvent.of(_find_event(parts, settings.name))
+
+
+@router.put("/scheduled-events/{name}", summary="Edit an event", responses=_NO_EVENT)
+async def edit(caller: Organiser, parts: Parts, name: str, settings: EventSettings) -> models.ScheduledEvent:
+    """Replace all settings of an event that has not closed."""
+    event = _find_event(parts, name)
+    game = find_server_game(parts, settings.game)
+    await parts.store.write(lambda db: edit_event(db, caller.user.name, event, settings, game.name))
+    return models.ScheduledEvent.of(_find_event(parts, settings.name))
+
+
+@router.delete("/scheduled-events/{name}", summary="Withdraw an event", status_code=204, responses=_NO_EVENT)
+async def withdraw(caller: Organiser, parts: Parts, name: str) -> None:
+    """Remove an event that has not closed, or cancel the contests of one that is not finished."""
+    event = _find_event(parts, name)
+    await parts.store.write(lambda db: withdraw_event(db, caller.user.name, event))
+
+
+@router.post("/scheduled-events/{name}/disqualified", summary="Disqualify a bot", responses=_NO_EVENT)
+async def disqualify_bot(
+    caller: Organiser, parts: Parts, name: str, disqualification: models.Disqualification
+) -> models.ScheduledEvent:
+    """Exclude a bot from an event: its contests do not count, and the standings are made anew."""
+    event = _find_event(parts, name)
+    bot, reason = disqualification.bot, disqualification.reason
+    await parts.store.write(lambda db: disqualify(db, caller.user.name, event, bot, reason))
+    return models.ScheduledEvent.of(_find_event(parts, name))
+
+
+def _find_event(parts: ServerParts, name: str) -> ScheduledEvent:
+    event = event_records.event(parts.store, name)
+    if event is None:
+        raise WebError(404, f"There is no event {shown(name)}.")
+    return event
 
 
 # ---- files

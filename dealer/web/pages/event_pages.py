@@ -1,7 +1,10 @@
 """Pages of a server's events.
 
 /events                 all events, the latest first, and the form of organisers
-/events/NAME            state, standings and contests of an event
+/events/NAME            state, entrants, standings and contests of an event, and forms of organisers
+    /edit               replaces its settings
+    /disqualify         excludes a bot
+    /withdraw           withdraws it
 """
 
 from __future__ import annotations
@@ -20,8 +23,16 @@ from starlette.routing import BaseRoute, Route
 
 from dealer.errors import RefusedError, WebError
 from dealer.run.run_settings import problem_in_words
-from dealer.server.db import event_records
-from dealer.server.db.event_records import ScheduledEvent, add_event
+from dealer.server.db import event_records, records
+from dealer.server.db.event_records import (
+    EventState,
+    ScheduledEvent,
+    add_event,
+    disqualify,
+    edit_event,
+    withdraw_event,
+)
+from dealer.server.db.users import User
 from dealer.server.event_results import event_detail, event_document, events_table
 from dealer.server.event_settings import EventSettings
 from dealer.server.server import ServerParts
@@ -29,7 +40,7 @@ from dealer.web.pages.shown_runs import run_path
 from dealer.web.security import as_web_error, parse_number, read_form
 from dealer.web.site import Site, find_server_game, next_page_links
 from dealer.web.visitor import SEE_OTHER, get_visitor
-from engine.text import capitalized, shown
+from engine.text import capitalized, listed, shown
 from logs.document import Document, Fact, Link, Section
 
 _EVENTS_ON_PAGE = 50
@@ -63,31 +74,134 @@ def routes(site: Site, parts: ServerParts) -> list[BaseRoute]:
         )
 
     async def announce(request: Request) -> Response:
-        visitor = get_visitor(request)
-        if visitor.user is None or not visitor.is_organiser:
-            raise WebError(403, "Only organisers announce events. Log in with an admin token instead of the password.")
+        who = organiser_name(request)
         form = await read_form(request)
         try:
             game = find_server_game(parts, form.get("game", ""))
             settings = _read_settings(form)
-            await parts.store.write(partial(add_event, who=visitor.user.name, settings=settings, game=game.name))
+            await parts.store.write(partial(add_event, who=who, settings=settings, game=game.name))
         except (RefusedError, WebError) as error:
             return await show_events(request, form, as_web_error(error).sentence)
         return RedirectResponse(f"/events/{quote(form['name'].strip(), safe='')}", SEE_OTHER)
 
-    async def show_event(request: Request) -> Response:
+    def organiser_name(request: Request) -> str:
+        visitor = get_visitor(request)
+        if visitor.user is None or not visitor.is_organiser:
+            raise WebError(403, "Only organisers change events. Log in with an admin token instead of the password.")
+        return visitor.user.name
+
+    def find_event(request: Request) -> ScheduledEvent:
         name = request.path_params["name"]
         event = event_records.event(parts.store, name)
         if event is None:
             raise WebError(404, f"There is no event {shown(name)}.")
+        return event
+
+    async def show_event(request: Request, form: Mapping[str, str] | None = None, problem: str = "") -> Response:
+        event = find_event(request)
         document = await run_in_threadpool(_document, parts, event)
-        return site.document(request, document, crumbs=(Link("Events", "/events"),), layout="broad")
+        user = get_visitor(request).user
+        until_s, until_what = _next_time(event)
+        is_open = event.state is EventState.OPEN
+        return site.document(
+            request,
+            document,
+            "event.html.jinja",
+            crumbs=(Link("Events", "/events"),),
+            layout="broad",
+            problems=[problem] if problem else [],
+            status=422 if problem else 200,
+            event=event,
+            path=event_path(event),
+            until_s=until_s,
+            until_what=until_what,
+            entry="" if user is None else _describe_entry(parts, event, user),
+            is_entry_possible=is_open and user is not None,
+            can_be_edited=event.state in (EventState.ANNOUNCED, EventState.OPEN),
+            can_be_withdrawn=event.state is not EventState.FINISHED,
+            is_withdrawn=event.state is EventState.WITHDRAWN,
+            form_values=defaultdict(str, form or _form_values(event)),
+        )
+
+    async def edit(request: Request) -> Response:
+        who = organiser_name(request)
+        event = find_event(request)
+        form = await read_form(request)
+        try:
+            game = find_server_game(parts, form.get("game", ""))
+            settings = _read_settings(form)
+            change = partial(edit_event, who=who, event=event, settings=settings, game=game.name)
+            await parts.store.write(change)
+        except (RefusedError, WebError) as error:
+            return await show_event(request, form, as_web_error(error).sentence)
+        return RedirectResponse(f"/events/{quote(settings.name, safe='')}", SEE_OTHER)
+
+    async def exclude(request: Request) -> Response:
+        who = organiser_name(request)
+        event = find_event(request)
+        form = await read_form(request)
+        bot, reason = form.get("bot", "").strip(), form.get("reason", "").strip()
+        try:
+            if not reason:
+                raise WebError(422, "A reason is needed; it is shown on this page.")
+            await parts.store.write(partial(disqualify, who=who, event=event, bot=bot, reason=reason))
+        except (RefusedError, WebError) as error:
+            return await show_event(request, None, as_web_error(error).sentence)
+        return RedirectResponse(event_path(event), SEE_OTHER)
+
+    async def withdraw(request: Request) -> Response:
+        who = organiser_name(request)
+        event = find_event(request)
+        form = await read_form(request)
+        try:
+            if form.get("again", "").strip() != event.name:
+                raise WebError(422, f"Type {event.name} to withdraw the event.")
+            await parts.store.write(partial(withdraw_event, who=who, event=event))
+        except (RefusedError, WebError) as error:
+            return await show_event(request, None, as_web_error(error).sentence)
+        is_kept = event_records.event(parts.store, event.name) is not None
+        return RedirectResponse(event_path(event) if is_kept else "/events", SEE_OTHER)
 
     return [
         Route("/events", show_events, methods=["GET"]),
         Route("/events", announce, methods=["POST"]),
         Route("/events/{name}", show_event),
+        Route("/events/{name}/edit", edit, methods=["POST"]),
+        Route("/events/{name}/disqualify", exclude, methods=["POST"]),
+        Route("/events/{name}/withdraw", withdraw, methods=["POST"]),
     ]
+
+
+def _next_time(event: ScheduledEvent) -> tuple[float | None, str]:
+    """Return the time of the next change of an upcoming event, and the beginning of a sentence about it."""
+    if event.state is EventState.ANNOUNCED:
+        return event.opens_s, "Opens"
+    if event.state is EventState.OPEN:
+        return event.closes_s, "Closes"
+    return None, ""
+
+
+def _describe_entry(parts: ServerParts, event: ScheduledEvent, user: User) -> str:
+    """Say which bots of a user are in an event; empty if nothing can be said or done."""
+    own = [bot for bot in records.bots_of_event(parts.store, event.id) if bot.owner == user]
+    if own:
+        bots = listed([f"{shown(bot.name)}, version {shown(bot.label or str(bot.number))}" for bot in own])
+        return f"Your {'bot is' if len(own) == 1 else 'bots are'} in: {bots}."
+    if event.state is EventState.OPEN:
+        return "None of your bots is in. Every bot of the game that is connected before it closes enters."
+    return ""
+
+
+def _form_values(event: ScheduledEvent) -> dict[str, str]:
+    """Return the settings of an event as the form has them."""
+    return {
+        "name": event.name,
+        "game": event.game,
+        "deals": "" if event.deals is None else str(event.deals),
+        "entrants": ", ".join(event.named or ()),
+        "opens": f"{event.opens_at:%Y-%m-%dT%H:%M}",
+        "closes": f"{event.closes_at:%Y-%m-%dT%H:%M}",
+    }
 
 
 def _read_settings(form: Mapping[str, str]) -> EventSettings:

@@ -207,7 +207,15 @@ def test_event_is_announced_played_and_published(arena_here: Arena, tmp_path: Pa
     program, _ = start_server("s.toml")
     try:
         printed = arena_here("serve", "event", "new", "final.toml").out
-        assert "The event is open." in printed
+        assert "The event is open, and " in printed
+        (tmp_path / "new.toml").write_text(file.read_text().replace("final", "cup").replace("deals = 5", "deals = 7"))
+        assert "Event cup" in arena_here("serve", "event", "edit", "final", "new.toml").out
+        excluded = arena_here("serve", "event", "disqualify", "cup", "random", "--reason", "a test")
+        assert "a test" in excluded.out
+        assert "random is disqualified already" in arena_here("serve", "event", "disqualify", "cup", "random").err
+        withdrawn = arena_here("serve", "event", "withdraw", "cup")
+        assert withdrawn.out == "The event cup is withdrawn, and another one can have its name.\n"
+        arena_here("serve", "event", "new", "final.toml")
         assert "there is an event final already" in arena_here("serve", "event", "new", "final.toml").err
         assert "there is no event 'cup'" in arena_here("serve", "event", "show", "cup").err
         early = arena_here("serve", "event", "publish", "final", "site").err
@@ -265,13 +273,15 @@ def test_uploads_without_bubblewrap_name_its_package(
 def test_wrong_file_of_an_event_is_refused_with_its_setting(arena_here: Arena, tmp_path: Path) -> None:
     arena_here("serve", "user", "ann")
     with contextlib.closing(sqlite3.connect("arena-server/server.sqlite3")) as db, db:
-        db.execute("INSERT INTO bots (game, name) VALUES ('kuhn.limit.2p', 'calling')")
+        for name in ("calling", "random"):
+            db.execute("INSERT INTO bots (game, name) VALUES ('kuhn.limit.2p', ?)", (name,))
     event = EVENT.format(closes="2100-01-01T00:00:00Z")
     for text, problem in (
         ("name = ", "Invalid value"),
         (EVENT.format(closes="2026-01-01T00:00:01Z"), "the closing time of the event has passed"),
         (event + "x = 1", "x: there is no such setting"),
         (event.replace('"kuhn"', '"chess"'), "there is no game 'chess'"),
+        (event.replace("random", "randm"), "the game kuhn has no bot randm (did you mean random?)"),
     ):
         (tmp_path / "final.toml").write_text(text)
         ran = arena_here("serve", "event", "new", "final.toml")

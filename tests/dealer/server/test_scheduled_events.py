@@ -11,6 +11,7 @@ import signal
 import sqlite3
 import time
 import tomllib
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -20,7 +21,14 @@ import pytest
 
 from dealer.errors import RefusedError
 from dealer.server.db import counted_scores, event_records, records
-from dealer.server.db.event_records import EventState, ScheduledEvent, add_event
+from dealer.server.db.event_records import (
+    EventState,
+    ScheduledEvent,
+    add_event,
+    disqualify,
+    edit_event,
+    withdraw_event,
+)
 from dealer.server.db.records import JobState, RunState
 from dealer.server.db.run_changes import remove_results
 from dealer.server.db.store import Store
@@ -38,7 +46,7 @@ from tests.dealer.server.test_contests import Host, offer, serving, until
 from tests.programs import start
 
 HOUSE = """
-own_seat_patience_s = {patience}
+event_patience_s = {patience}
 [[games]]
 game = "kuhn.limit.2p"
 name = "two"
@@ -86,6 +94,12 @@ async def finished(service: Service) -> ScheduledEvent:
         while final(service).state is not EventState.FINISHED:
             await asyncio.sleep(0.02)
     return final(service)
+
+
+async def eventually(is_true: Callable[[], bool]) -> None:
+    async with asyncio.timeout(PATIENCE_S):
+        while not is_true():
+            await asyncio.sleep(0.02)
 
 
 def pairs_played(service: Service) -> list[tuple[str, ...]]:
@@ -171,14 +185,114 @@ async def test_an_event_that_goes_on_is_not_published(tmp_path: Path) -> None:
             publish(service.store, Path("data"), final(service), tmp_path / "site")
 
 
-async def test_only_named_bots_enter_and_a_note_names_unknown_bots() -> None:
+async def test_only_named_bots_enter_and_a_note_names_missing_bots() -> None:
     async with serving(house()) as (service, _):
-        announce(service, entrants=("random", "calling", "nobody", "<b>"), deals=5)
+        # A bot of an earlier configuration.
+        service.store.write_now(lambda db: db.execute("INSERT INTO bots (game, name) VALUES ('two', 'gone')").rowcount)
+        announce(service, entrants=("random", "calling", "gone"), deals=5)
         event = await finished(service)
         assert (event.entrants, event.contests, event.deals) == (("calling", "random"), 1, 5)
-        assert event.note == "no bot with this name can enter: <b> and nobody"
+        assert event.note == "no bot with this name can enter: gone"
         document = event_document(service.store, event_detail(service.store, event))
-        assert "No bot with this name can enter: <b> and nobody." in document.sentences
+        assert "No bot with this name can enter: gone." in document.sentences
+
+
+async def test_unknown_entrants_are_refused_with_the_nearest_name() -> None:
+    async with serving(house()) as (service, _):
+        expected = "the game two has no bot caling (did you mean calling?) and <b>; bots are known"
+        with pytest.raises(RefusedError, match=re.escape(expected)):
+            announce(service, entrants=("random", "caling", "<b>"))
+        assert event_records.events(service.store) == ()
+
+
+async def test_open_event_lists_who_enters_if_it_closes_now() -> None:
+    async with serving(house()) as (service, ann):
+        announce(service, closes=1e6)
+        await eventually(lambda: final(service).entrants == ("calling", "raising", "random"))
+        await service.presence.enter(ann, offer("eve", "v7"), Host())
+        await eventually(lambda: "eve" in final(service).entrants)
+        assert [bot.label for bot in records.bots_of_event(service.store, final(service).id)] == ["", "v7", "", ""]
+        service.store.write_now(lambda db: disqualify(db, "ann", final(service), "eve", "copied"))
+        await eventually(lambda: "eve" not in final(service).entrants)
+        document = event_document(service.store, event_detail(service.store, final(service)))
+        assert document.sentences[0].startswith("The event is open, and 3 bots would enter now.")
+
+
+async def test_settings_can_change_until_an_event_closes() -> None:
+    async with serving(house()) as (service, _):
+        announce(service, closes=1e6)
+        opened_s = final(service).opens_s
+
+        def edit(name: str, **changes: Any) -> None:
+            fields = {"name": name, "game": "two", "closes": from_now(100), **changes}
+            settings = EventSettings.model_validate(fields)
+            event = event_records.event(service.store, "final") or event_records.event(service.store, "cup")
+            assert event is not None
+            service.store.write_now(lambda db: edit_event(db, "ann", event, settings, "two"))
+
+        edit("cup", deals=7, entrants=("calling", "random"))
+        (event,) = event_records.events(service.store)
+        assert (event.name, event.deals, event.named, event.opens_s) == ("cup", 7, ("calling", "random"), opened_s)
+        with pytest.raises(RefusedError, match="has no bot nobody"):
+            edit("cup", entrants=("nobody",))
+        service.store.write_now(lambda db: db.execute("UPDATE scheduled_events SET closed_s = 1").rowcount)
+        with pytest.raises(RefusedError, match="the event cup has closed, so its settings cannot change any more"):
+            edit("cup")
+
+
+async def test_a_withdrawn_event_frees_its_name_or_ends_its_contests() -> None:
+    async with serving(house()) as (service, ann):
+        announce(service, closes=1e6)
+        service.store.write_now(lambda db: withdraw_event(db, "ann", final(service)))
+        assert event_records.event(service.store, "final") is None
+        # A bot that never answers keeps a contest running, and another one waiting.
+        await service.presence.enter(ann, offer("eve"), Host(is_idle=True))
+        announce(service)
+        await eventually(lambda: final(service).contests_ended == 3)
+        service.store.write_now(lambda db: withdraw_event(db, "ann", final(service)))
+        await eventually(lambda: final(service).contests_ended == 6)
+        event = final(service)
+        assert event.state is EventState.WITHDRAWN
+        reasons = [job.reason for job, _ in event_records.event_contests(service.store, event)]
+        assert sorted(reasons) == ["", "", "", *["the event was withdrawn"] * 3]
+        with pytest.raises(RefusedError, match="the event final is withdrawn; only one that is not finished"):
+            service.store.write_now(lambda db: withdraw_event(db, "ann", event))
+
+
+async def test_a_disqualified_bot_leaves_the_standings_and_its_contests_end(tmp_path: Path) -> None:
+    async with serving(house()) as (service, ann):
+        await service.presence.enter(ann, offer("eve"), Host(is_idle=True))
+        announce(service)
+        await eventually(lambda: final(service).contests_ended == 3)
+        assert final(service).state is EventState.RUNNING
+
+        def exclude(bot: str) -> None:
+            service.store.write_now(lambda db: disqualify(db, "ann", final(service), bot, "it copied another bot"))
+
+        with pytest.raises(RefusedError, match=re.escape("the event final has no bot evee (did you mean eve?)")):
+            exclude("evee")
+        exclude("eve")
+        assert final(service).state is EventState.FINISHED
+
+        def reasons() -> list[str]:
+            return [job.reason for job in records.jobs(service.store, event=final(service).id)]
+
+        await eventually(lambda: reasons().count("eve was disqualified") == 3)
+        await eventually(lambda: bool(final(service).standings))
+        exclude("random")
+        await eventually(lambda: bool(final(service).standings))
+        event = final(service)
+        assert (event.entrants, event.contests) == (("calling", "raising"), 1)
+        standings = event_detail(service.store, event).standings
+        assert standings is not None
+        assert {rank.player for rank in standings.total_bankroll} == {"calling", "raising"}
+        assert publish(service.store, Path("data"), event, tmp_path / "site") == 1
+    page = (tmp_path / "site" / "index.html").read_text()
+    assert "it copied another bot" in page
+    assert json.loads((tmp_path / "site" / "event.json").read_text())["event"]["disqualified"] == [
+        {"bot": "eve", "reason": "it copied another bot"},
+        {"bot": "random", "reason": "it copied another bot"},
+    ]
 
 
 async def test_bots_connected_during_the_entry_period_enter() -> None:
@@ -197,7 +311,7 @@ async def test_bots_connected_during_the_entry_period_enter() -> None:
         announce(service, closes=1e6, deals=5)
         assert final(service).state is EventState.OPEN
         document = event_document(service.store, event_detail(service.store, final(service)))
-        assert document.sentences[0].startswith("The event is open. It closes in 277 h 46 min;")
+        assert document.sentences[0].startswith("The event is open, and ")
         service.store.write_now(
             lambda db: db.execute("UPDATE scheduled_events SET closes_s = closes_s - 1e6 - 1").rowcount
         )

@@ -19,7 +19,7 @@ from openapi_spec_validator import validate
 from dealer.errors import StoreError
 from dealer.server.accounts import GuessLimit, RateLimit, Scope, add_token
 from dealer.server.db import records
-from dealer.server.db.event_records import EventState, ScheduledEvent, add_event
+from dealer.server.db.event_records import Disqualification, EventState, ScheduledEvent, add_event
 from dealer.server.db.records import JobState, RunState
 from dealer.server.db.store import DATABASE_NAME, Store
 from dealer.server.db.users import add_user
@@ -475,6 +475,21 @@ async def test_an_event_is_announced_by_an_admin_and_shown_to_everyone(tmp_path:
         assert (await announce()).json()["detail"] == "There is an event final already; give this one another name."
         assert (await announce(name="x", game="chess")).status_code == 404
         assert "an event opens before it closes" in (await announce(name="x", opens="2100-01-01T00:00:00Z")).text
+        assert (await announce(name="typo")).status_code == 201
+        for method, address, body in (
+            ("PUT", f"{path}/typo", event | {"name": "cup", "deals": 7}),
+            ("POST", f"{path}/cup/disqualified", {"bot": "random", "reason": "a test"}),
+            ("DELETE", f"{path}/cup", None),
+        ):
+            denied = await visit.browser.request(method, address, json=body, headers=Program(visit).headers)
+            assert denied.status_code == 403
+            answer = await visit.browser.request(method, address, json=body, headers=admin.headers)
+            assert answer.is_success, answer.text
+            if method == "POST":
+                assert (answer.json()["deals"], answer.json()["disqualified"]) == (7, [body])
+            unknown = address.replace("typo", "none").replace("cup", "none")
+            missing = await visit.browser.request(method, unknown, json=body, headers=admin.headers)
+            assert missing.status_code == 404
         with contextlib.closing(Store(visit.house.folder / DATABASE_NAME)) as store:
             store.write_now(lambda db: db.execute("UPDATE scheduled_events SET opens_s = 1, closes_s = 2").rowcount)
         async with asyncio.timeout(PATIENCE_S):
@@ -559,6 +574,7 @@ def test_published_events_have_the_fields_of_the_interface() -> None:
         deals=None,
         named=("a", "b"),
         entrants=("a", "b"),
+        disqualified=(Disqualification("c", "a copy"),),
         contests=2,
         contests_ended=1,
         note="",

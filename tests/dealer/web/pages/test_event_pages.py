@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import html
+from datetime import UTC, datetime
 from pathlib import Path
 
 from dealer.server.accounts import add_token
 from dealer.server.db.audit import changes
+from dealer.server.db.event_records import add_event
 from dealer.server.db.users import add_user
+from dealer.server.event_settings import EventSettings
 from tests.dealer.web.pages.test_organiser import ADMIN, stored
 from tests.dealer.web.visits import Visit, new_user, small_house, visiting
 
@@ -26,7 +30,7 @@ async def test_an_organiser_announces_an_event_on_its_page(tmp_path: Path) -> No
         await visit.log_in("olga", token)
         assert await announced(visit) == (303, "/events/final")
         page = (await visit.browser.get("/events/final")).text.replace("\xa0", " ")
-        for text in ("The event is open. It closes in", "calling, random", "2100-01-01 12:00", "<dd>20</dd>"):
+        for text in ("The event is open, and ", "Closes in", "calling, random", "2100-01-01 12:00", "<dd>20</dd>"):
             assert text in page
         with stored(tmp_path) as store:
             assert [(one["who"], one["what"]) for one in changes(store) if "event" in one["what"]] == [
@@ -40,9 +44,54 @@ async def test_an_organiser_announces_an_event_on_its_page(tmp_path: Path) -> No
             ({"name": "new", "deals": "0"}, "Deals: "),
             ({"name": "new", "game": ""}, "There is no game"),
             ({"name": "new", "entrants": "a,a"}, "A bot enters once"),
+            ({"name": "new", "entrants": "caling"}, "The game kuhn has no bot caling (did you mean calling?)"),
         ):
             status, text = await announced(visit, **changed)
-            assert (status, problem in text, 'value="calling, random"' in text or "a,a" in text) == (422, True, True)
+            assert (
+                status,
+                problem in text,
+                'value="calling, random"' in text or changed.get("entrants", "") in text,
+            ) == (422, True, True)
+
+
+async def changed(visit: Visit, action: str, **fields: str) -> tuple[int, str]:
+    """Send a form of the event's page; gives the status, and the address or the page that follows."""
+    fields["form_key"] = await visit.form_key("/events/final")
+    answer = await visit.browser.post(f"/events/final/{action}", data=fields)
+    return answer.status_code, answer.headers.get("location", html.unescape(answer.text))
+
+
+async def test_an_organiser_edits_an_event_disqualifies_a_bot_and_withdraws_the_event(tmp_path: Path) -> None:
+    async with visiting(small_house(), tmp_path) as visit:
+        with stored(tmp_path) as store:
+            token = store.write_now(lambda db: add_token(db, add_user(db, "olga"), ADMIN))
+        await visit.log_in("olga", token)
+        await announced(visit)
+        page = (await visit.browser.get("/events/final")).text
+        for value in ('value="20"', 'value="calling, random"', 'value="2100-01-01T12:00"'):
+            assert value in page, "the form has the present settings"
+        assert await changed(visit, "edit", **FORM | {"deals": "30"}) == (303, "/events/final")
+        assert "<dd>30</dd>" in (await visit.browser.get("/events/final")).text
+        status, page = await changed(visit, "edit", **FORM | {"entrants": "caling"})
+        assert (status, "did you mean calling?" in page, 'value="caling"' in page) == (422, True, True)
+        for bot, reason, problem in (("rando", "x", "did you mean random?"), ("random", " ", "A reason is needed")):
+            status, page = await changed(visit, "disqualify", bot=bot, reason=reason)
+            assert (status, problem in page) == (422, True)
+        assert await changed(visit, "disqualify", bot="random", reason="<b>") == (303, "/events/final")
+        assert "&lt;b&gt;" in (await visit.browser.get("/events/final")).text
+        status, page = await changed(visit, "withdraw", again="finale")
+        assert (status, "Type final to withdraw the event." in page) == (422, True)
+        assert await changed(visit, "withdraw", again="final") == (303, "/events")
+        assert (await visit.browser.get("/events/final")).status_code == 404
+        await announced(visit)
+        with stored(tmp_path) as store:
+            assert [change["what"] for change in changes(store) if "event" in change["what"]] == [
+                "announced the event final",
+                "withdrew the event final",
+                "disqualified random in the event final: <b>",
+                "edited the event final",
+                "announced the event final",
+            ]
 
 
 async def test_only_organisers_announce_events(tmp_path: Path) -> None:
@@ -53,5 +102,13 @@ async def test_only_organisers_announce_events(tmp_path: Path) -> None:
             assert "Announce" not in (await visit.browser.get("/events")).text
             key = await visit.form_key("/account" if is_known else "/login")
             answer = await visit.browser.post("/events", data=FORM | {"form_key": key})
-            assert (answer.status_code, "Only organisers announce events" in answer.text) == (403, True)
+            assert (answer.status_code, "Only organisers change events" in answer.text) == (403, True)
         assert (await visit.browser.get("/events/final")).status_code == 404
+        with stored(tmp_path) as store:
+            settings = EventSettings(name="final", game="kuhn", closes=datetime(2100, 1, 1, tzinfo=UTC))
+            store.write_now(lambda db: add_event(db, "olga", settings, "kuhn.limit.2p"))
+        page = (await visit.browser.get("/events/final")).text
+        assert ("None of your bots is in." in page, "Manage" in page) == (True, False)
+        for action in ("edit", "disqualify", "withdraw"):
+            answer = await visit.browser.post(f"/events/final/{action}", data=FORM | {"form_key": key})
+            assert answer.status_code == 403
