@@ -14,6 +14,7 @@ import json
 import re
 import shutil
 import sqlite3
+import tomllib
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -56,11 +57,13 @@ from dealer.web.server_site import make_server_site, server_routes
 from dealer.web.site import make_app
 from dealer.web.slumbot.interface import SlumbotSessions, owner_for_token
 from dealer.web.slumbot.luck import LuckCorrection
-from engine import DealKey, Seat, Seed
+from engine import CARD_TEXTS, DealKey, Seat, Seed
 from logs.estimation import Estimate
+from logs.hand_source import find
 from protocol import find_game, format_game_definition
 from protocol.benchmark import OWN_SEAT, BenchmarkEvent, BenchmarkSession, ClientCommand, Verb
 from protocol.joining import Cancel, Challenge, ContestTerms, Join, Joined, SeatOver, SeatText, ServerMessage, encode
+from tests.dealer.agents.agents import connected, local_seats
 from tests.dealer.match.test_causes import NAMES
 from tests.dealer.server.servers import Peer, shared_workers
 from tests.dealer.web.visits import small_house
@@ -893,3 +896,76 @@ def test_no_message_to_a_joined_client_shows_more_than_permitted(tmp_path: Path,
     assert kinds <= ENDS
     if kind == "text port":
         assert kinds == ENDS
+
+
+# ---- to agents
+
+
+AGENT_TOOLS: Final[dict[str, set[str]]] = {
+    "list_games": NOTHING,
+    "list_bots": NOTHING,
+    "start_match": {"own cards"},
+    "state": {"own cards"},
+    "act": {"own cards"},
+    "hand": {"own cards"},
+    "result": NOTHING,
+    "resign": NOTHING,
+}
+"""Content of the answers of each tool during a match. The seed is in the result once the match is over."""
+
+
+async def test_agent_sees_the_cards_of_its_seat_only(tmp_path: Path) -> None:
+    answers: list[tuple[str, dict[str, Any], str]] = []
+    async with connected(local_seats(tmp_path, random="random?fold=0.3")) as agent:
+
+        async def ask(tool: str, **arguments: Any) -> dict[str, Any]:
+            data = await agent.call(tool, **arguments)
+            answers.append((tool, data, agent.texts[-1]))
+            return data
+
+        tools = (await agent.client.list_tools()).tools
+        assert {tool.name for tool in tools} == set(AGENT_TOOLS), "every tool says in AGENT_TOOLS what it may show"
+        await ask("list_games")
+        await ask("list_bots", game="limit")
+        state = await ask("start_match", game="limit", opponents=["random"], deals=40)
+        (folder,) = tmp_path.iterdir()
+        seed = str(tomllib.loads((folder / "run.toml").read_text("utf-8"))["seed"])
+        while state["decision"] is not None and not state["decision"].startswith("20."):
+            await ask("state")
+            if any(hand["number"] for hand in state["finished_hands"]):
+                await ask("hand")
+                await ask("result")
+            legal = [choice["action"] for choice in state["legal"]]
+            action = "fold" if "fold" in legal and state["hand"]["number"] % 3 == 0 else "call"
+            state = await ask("act", decision=state["decision"], action=action)
+        before_end = len(answers)
+        await ask("resign")
+        await ask("result")
+    records = {record.hand_number: record for record in find([folder]).hands()}
+    hidden = 0
+    shown: dict[str, set[str]] = {tool: set() for tool in AGENT_TOOLS}
+    for number, (tool, data, text) in enumerate(answers):
+        permitted: set[str] = set()
+        for hand in [*data.get("finished_hands", []), *([data] if tool == "hand" else [])]:
+            record = records[hand["number"]]
+            position = record.names.index("agent")
+            cards = [record.deal.hole_cards[position], *record.board_by_round]
+            if record.betting.is_showdown:
+                cards += [record.deal.hole_cards[1 - position]]
+            else:
+                hidden += 1
+            permitted |= {CARD_TEXTS[card] for group in cards for card in group}
+        if current := data.get("hand"):
+            own = records.get(current["number"])
+            if own is not None:
+                assert current["cards"] == [CARD_TEXTS[card] for card in own.deal.hole_cards[own.names.index("agent")]]
+            # The board is public.
+            permitted |= {*current["cards"], *current["board"]}
+        visible = set(re.findall(r"\b[2-9TJQKA][cdhs]\b", text))
+        assert visible <= permitted, (tool, visible - permitted)
+        if visible:
+            shown[tool].add("own cards")
+        if number < before_end:
+            assert not re.search(rf"\b{seed}\b", text), f"{tool} shows the seed"
+    assert hidden
+    assert shown == AGENT_TOOLS
