@@ -20,6 +20,7 @@ from bots.cfr.expectation import compare_strategies
 from bots.cfr.features import FEATURES, flop_features, turn_features
 from bots.cfr.sampling import EPOCH, SampledSolver, draw_deals
 from bots.cfr.tree import betting_tree
+from bots.environments.hand_batch import HandBatch
 from bots.evolution.evolution import StopRule
 from bots.evolved.training import EvolvedSettings, trainer_evolution
 from bots.kuhn.fitness import KuhnSettings, kuhn_evolution
@@ -73,6 +74,10 @@ def _respond_to_strategy() -> None:
     Responses(strategy, None, RIVER).draw(np.random.default_rng(1))
 
 
+def _step_environments() -> None:
+    HandBatch("limit", 1).reset(0)
+
+
 TRAINING_JOBS: Final[tuple[tuple[str, Callable[[], None]], ...]] = (
     ("evolution at tables of ten", _evolve_at_tables),
     ("evolution of Kuhn strategies", _evolve_kuhn),
@@ -80,5 +85,6 @@ TRAINING_JOBS: Final[tuple[tuple[str, Callable[[], None]], ...]] = (
     ("regret minimisation", _minimise_regrets),
     ("one strategy against another", _compare_strategies),
     ("best responses to a strategy", _respond_to_strategy),
+    ("hands of environments for training", _step_environments),
 )
 """Name of each training, and the call that compiles its kernels."""

@@ -107,16 +107,25 @@ class SeatEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
             seed = int(self.np_random.integers(1 << 32))
         first = (options or {}).get(FIRST_HAND)
         if seed is not None:
-            self.close()
-            self._seed = seed
-            self._group = BotGroup(seated_bots(self._opponents, self.game, self.seat, seed), self.game)
             first = first or 0
-        if first is not None:
-            self.share_hands(enumerate(deals(self.game, self._seed, first), first))
+            self.begin_match(seed, enumerate(deals(self.game, seed, first), first))
+        elif first is not None:
+            self._hands = enumerate(deals(self.game, self._seed, first), first)
         return self.begin_hand()
 
-    def share_hands(self, hands: Iterator[tuple[int, Deal]]) -> None:
-        """Set the iterator of the next hands, with their numbers, which environments can share."""
+    def begin_match(self, seed: int, hands: Iterator[tuple[int, Deal]]) -> None:
+        """Begin a match.
+
+        Args:
+            seed: seed of the bots.
+            hands: the next hands with their numbers, which environments can share.
+
+        Raises:
+            BotFailure: a bot's code raised at the end of the match before.
+        """
+        self.close()
+        self._seed = seed
+        self._group = BotGroup(seated_bots(self._opponents, self.game, self.seat, seed), self.game)
         self._hands = hands
 
     def begin_hand(self) -> tuple[NDArray[np.float32], dict[str, Any]]:
@@ -207,5 +216,6 @@ class SeatEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
 gymnasium.register(
     id="acpc_arena/Seat-v1",
     entry_point="bots.environments:SeatEnv",
+    vector_entry_point="bots.environments:SeatVectorEnv",
     kwargs={"game": "limit"},
 )
