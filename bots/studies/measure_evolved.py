@@ -131,9 +131,10 @@ def task_of(figure: str) -> Task | None:
     """Return None for figures of players that are not shipped: `tasks` breeds them."""
     if figure.startswith(("genes after ", "gain to ", "distance ")):
         return Task("curve", gene_curve, (CHAMPION,), is_long=True)
-    if not figure.startswith("limit"):
+    match_name = figure.removeprefix("guaranteed ")
+    if not match_name.startswith("limit"):
         return None
-    game, bot = figure.split()
+    game, bot = match_name.split()
     return Task(f"match {game} {bot}", match, (CHAMPION, game, bot), is_long=True)
 
 

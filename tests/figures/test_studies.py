@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from bots.evolved.chromosome import CHAMPION, read_chromosome
+from bots.evolved.training import make_deals
 from bots.sdk.registry import make_bot
 from bots.studies.claims import Claim
 from bots.studies.measured import Measured, Task
@@ -167,13 +168,15 @@ def test_everything_is_measured_of_an_evolution(tmp_path: Path, monkeypatch: pyt
         ("CHAMPION", str(tmp_path / "champion")),
         ("_DEALS", 20),
         ("_GENE_DEALS", 20),
+        ("_CURVE_TABLES", 2),
+        ("make_deals", lambda count, *about: make_deals(min(count, 20), *about)),
         ("_MATCH_DEALS", 1),
     ):
         monkeypatch.setattr(module, name, value)
     figures: dict[str, Any] = {}
     for task in module.tasks(study.needed(), tmp_path):
         figures |= task.function(*task.arguments)
-    rare = ("won ", "times ", "dollars ")
+    rare = ("won ", "times ", "dollars ", "spread ")
     assert [name for name in study.needed() if name not in figures and not name.startswith(rare)] == []
     assert json.loads(read_chromosome(str(tmp_path / "champion")).record)["chosen"]["among"] == list(runs)
     assert figures["trained player"].half_width == 0 < figures["unseen player"].half_width
