@@ -132,7 +132,7 @@ class ResultData(_Frozen):
     sentence: str = Field(description="the result in words")
     players: list[str]
     hands: int = Field(description="finished hands")
-    chips: dict[str, float] = Field(description="net chips by name")
+    chips: dict[str, float] = Field(description="net chips by name; empty on a server")
     won: RateData | None = Field(description="your winnings from the chips; null before the first hand")
     corrected: RateData | None = Field(
         description="your winnings without the luck of the cards; null during the match, for a resigned match, and "
@@ -306,6 +306,7 @@ class SeatMoment:
     """Facts from which the state of a seat is described.
 
     Attributes:
+        game: game of the match; None before a server begins one.
         names: players by seat; the agent has the first seat.
         hands: hands of the match; None if they are not limited.
         scene: current scene; None before the first hand.
@@ -314,7 +315,7 @@ class SeatMoment:
     """
 
     match: str
-    game: Game
+    game: Game | None
     names: tuple[str, ...]
     hands: int | None
     scene: Scene | None
@@ -346,7 +347,7 @@ class SeatMoment:
             match=self.match,
             status=self.status,
             decision=self.decision or None,
-            game=game_sentence(self.game),
+            game="no match" if self.game is None else game_sentence(self.game),
             you=shown(self.names[0]),
             opponents=[shown(name) for name in self.names[1:]],
             hands=self.hands,
@@ -375,7 +376,8 @@ def state_text(state: StateData) -> str:
     lines = []
     for finished in state.finished_hands:
         lines += [*hand_text(finished).splitlines(), ""]
-    lines.append(f"{state.game}. You are {state.you} against {listed(state.opponents)}. Match {state.match}.")
+    if state.opponents:
+        lines.append(f"{state.game}. You are {state.you} against {listed(state.opponents)}. Match {state.match}.")
     hand = state.hand
     if hand is not None and state.status != "over":
         number = f"Hand {hand.number}"
@@ -438,8 +440,9 @@ def hand_text(hand: FinishedHand) -> str:
 def result_text(result: ResultData) -> str:
     """Describe a result in lines."""
     lines = [f"Match {result.match} ({result.status}): {result.sentence}"]
-    chips = ", ".join(f"{name} {chips_text(won)}" for name, won in result.chips.items())
-    lines.append(f"Chips after {count_of(result.hands, 'hand')}: {chips}.")
+    if result.chips:
+        chips = ", ".join(f"{name} {chips_text(won)}" for name, won in result.chips.items())
+        lines.append(f"Chips after {count_of(result.hands, 'hand')}: {chips}.")
     for label, rate in (("From the chips", result.won), ("Without the luck of the cards", result.corrected)):
         if rate is not None:
             lines.append(f"{label}: {rate_text(rate)}")

@@ -13,7 +13,6 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
-from urllib.parse import urlsplit
 
 import typer
 
@@ -22,6 +21,7 @@ from dealer.cli.shell.command_options import Quiet, TypedOptions, Verbose
 from dealer.cli.shell.completion import complete_player
 from dealer.cli.shell.console import Terminal, abort, until_stopped
 from dealer.cli.shell.progress import LiveLine
+from dealer.cli.shell.server_login import TOKEN_VARIABLE, read_token, server_address
 from dealer.cli.shell.streams import EXIT_FAILED, EXIT_INTERRUPTED
 from dealer.joining.connection import ALL_GAMES, JoinSettings
 from dealer.joining.server_client import OUTPUT_FOLDER, ConnectionLost, JoinedServer, Joining, News, PlayedSeat
@@ -35,8 +35,6 @@ from engine.text import count_of
 from logs.estimation import Estimate, StopRuleError, parse_stop_rule
 from protocol.game_definition import short_name
 from protocol.joining import DEFAULT_TERMS, Challenge, ChallengeState, ContestTerms, RunOver, RunStanding, SeatOffer
-
-_TOKEN_VARIABLE = "ARENA_TOKEN"
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +91,7 @@ def join(
     name: Annotated[str | None, "Name of the bot.", Wording(otherwise="as in 'arena play'")] = None,
     token: Annotated[
         str | None,
-        f"Token; the variable {_TOKEN_VARIABLE} or a file hides it from other users of this machine.",
+        f"Token; the variable {TOKEN_VARIABLE} or a file hides it from other users of this machine.",
         Wording(group="Login"),
     ] = None,
     token_file: Annotated[
@@ -116,10 +114,10 @@ def join(
     """
     if verbose:
         terminal.show_log()
-    address = _address(server)
+    address = server_address(server)
     if "ca" in connection and not address.startswith("https"):
         abort("--ca: certificates are used only with https://")
-    secret = _token(token, token_file)
+    secret = read_token(token, token_file)
     player = _player(bot, name)
     games = tuple(word for word in connection.pop("games", "limit").split(",") if word)
     if not games:
@@ -152,49 +150,6 @@ def join(
         terminal.sentence(f"{player.name} has left {settings.address}.")
         raise typer.Exit(EXIT_INTERRUPTED)
     raise typer.Exit(0 if ending.is_good else EXIT_FAILED)
-
-
-def _address(text: str) -> str:
-    """Check the address of a server's pages, and return it without a slash at its end."""
-    has_scheme = "://" in text
-    address = text if has_scheme else f"http://{text}"
-    if not _is_page_address(address, needs_port=not has_scheme):
-        abort(f"{quoted(text, 100)} is not the address of a server, such as http://127.0.0.1:8080 or 127.0.0.1:8080")
-    return address.rstrip("/")
-
-
-def _is_page_address(address: str, *, needs_port: bool) -> bool:
-    try:
-        parts = urlsplit(address)
-        has_port = parts.port is not None
-    except ValueError:
-        return False
-    if not parts.hostname or parts.scheme not in ("http", "https"):
-        return False
-    if needs_port and not has_port:
-        return False
-    return not (parts.query or parts.fragment or parts.username)
-
-
-def _token(text: str | None, path: Path | None) -> str:
-    """Return the token from an option, a file or the environment."""
-    if text is not None and path is not None:
-        abort("--token and --token-file contradict each other; leave one out")
-    if path is not None:
-        try:
-            text = path.read_text("utf-8").strip()
-        except (OSError, UnicodeDecodeError) as error:
-            abort(f"--token-file: cannot read {path}: {getattr(error, 'strerror', None) or error}")
-    elif text is None:
-        text = os.environ.get(_TOKEN_VARIABLE, "").strip()
-    # The server prints it after the name of its user.
-    words = (text or "").replace(":", " ", 1).split()
-    if not words:
-        options = f"--token, --token-file or the variable {_TOKEN_VARIABLE}"
-        abort(f"a token is needed, which the server's owner issues; set {options}")
-    if len(words) > 2 or not words[-1].isascii() or not words[-1].isprintable():
-        abort("the token is one word, or NAME:TOKEN")
-    return words[-1]
 
 
 def _player(words: list[str], name: str | None) -> Player:

@@ -15,9 +15,12 @@ from bots.sdk.registry import known_names
 from dealer.cli.shell.arguments import split_words
 from dealer.cli.shell.completion import complete_word
 from dealer.cli.shell.console import Terminal, abort, on_stop, until_stopped
+from dealer.cli.shell.server_login import TOKEN_VARIABLE, read_token, server_address
 from dealer.cli.shell.streams import EXIT_INTERRUPTED, restore_standard_output
+from dealer.joining.connection import ALL_GAMES, JoinSettings
+from dealer.run.folder import new_folder, unused_folder
 from dealer.table.loop import new_event_loop
-from dealer.table.players import NAME_RULE, PlayerKind, is_name, parse_player
+from dealer.table.players import NAME_RULE, Player, PlayerKind, is_name, parse_player
 from engine.errors import quoted
 from protocol import find_game, shipped_games
 from protocol.game_definition import short_name
@@ -38,6 +41,19 @@ def mcp(
     ] = None,
     name: Annotated[str, "Name of the agent in logs and hand histories."] = "agent",
     runs: Annotated[Path, "Folder of the matches."] = Path("runs"),
+    server: Annotated[
+        str | None,
+        "Play on this server, as a bot of the token's user, also on its ladder.",
+        Wording("ADDRESS", group="Server", otherwise="matches of this machine"),
+    ] = None,
+    token_file: Annotated[
+        Path | None,
+        "File with the token, or with the server's line NAME TOKEN.",
+        Wording("FILE", group="Server", otherwise=f"the variable {TOKEN_VARIABLE}"),
+    ] = None,
+    ca: Annotated[
+        Path | None, "With https, trust the certificates of this file only.", Wording("FILE", group="Server")
+    ] = None,
     port: Annotated[
         int | None,
         "Serve streamable HTTP on this port of this machine; 0 means any free port.",
@@ -55,13 +71,33 @@ def mcp(
     if not is_name(name):
         abort(f"--name: {quoted(name, 100)} cannot be a name: {NAME_RULE}")
     # Imported here, because it takes a second.
+    from dealer.agents.agent_seats import AgentSeats
     from dealer.agents.agent_serving import serve_address, serve_streams
     from dealer.agents.local_seats import LocalSeats
+    from dealer.agents.server_seats import ServerSeats
 
-    arguments = split_words(words or [])
-    seats = LocalSeats(
-        runs.absolute(), games=_games(arguments.get("games")), bots=_bots(arguments.get("bots")), name=name
-    )
+    seats: AgentSeats
+    if server is None:
+        if token_file is not None or ca is not None:
+            abort("--token-file and --ca need a server; name it with --server")
+        arguments = split_words(words or [])
+        seats = LocalSeats(
+            runs.absolute(), games=_games(arguments.get("games")), bots=_bots(arguments.get("bots")), name=name
+        )
+    else:
+        if words:
+            abort("with --server, the server has the games and bots; leave them out")
+        folder = new_folder(unused_folder((name, "joined"), runs.absolute()), ())
+        settings = JoinSettings(
+            server_address(server),
+            read_token(None, token_file),
+            Player("tcp", name, PlayerKind.TCP),
+            folder,
+            games=(ALL_GAMES,),
+            is_on_ladder=True,
+            ca=ca,
+        )
+        seats = ServerSeats(settings)
 
     async def serve_port(port: int) -> None:
         async with serve_address(seats, port) as address:

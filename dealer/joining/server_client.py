@@ -35,6 +35,7 @@ from protocol import RemoteProtocolError
 from protocol.joining import (
     TABLE_TAG,
     Cancel,
+    Challenge,
     ChallengeState,
     Join,
     Joined,
@@ -327,8 +328,18 @@ class JoinEnding:
 class Joining:
     """Client that joins a server with a bot."""
 
-    def __init__(self, settings: JoinSettings, on_news: Callable[[News], None]) -> None:
+    def __init__(
+        self, settings: JoinSettings, on_news: Callable[[News], None], make_seat: Callable[..., PlayedSeat] = PlayedSeat
+    ) -> None:
+        """Initialise without connecting; `run` connects.
+
+        Args:
+            settings: settings of the client.
+            on_news: called with every event.
+            make_seat: makes the player of a seat, with the arguments of `PlayedSeat`.
+        """
         self._settings = settings
+        self._make_seat = make_seat
         self._on_news = on_news
         self._ending = JoinEnding()
         self._session = secrets.token_urlsafe(16)
@@ -353,6 +364,23 @@ class Joining:
         self._runs: set[str] = set()
         """Matches of runs in progress."""
         self._is_leaving = False
+
+    @property
+    def user(self) -> str:
+        """Owner of the bot; empty until the bot has joined."""
+        return self._user
+
+    @property
+    def games(self) -> dict[str, Path]:
+        """Files of the games that the bot plays, by their full names."""
+        return dict(self._games)
+
+    def challenge(self, challenge: Challenge) -> None:
+        """Request a contest."""
+        self._challenges[challenge.tag] = challenge
+        self._open_tags.add(challenge.tag)
+        if self._is_joined:
+            self._challenge(challenge.tag)
 
     async def run(self) -> JoinEnding:
         """Join and play until everything requested has been played, or until cancelled.
@@ -563,7 +591,7 @@ class Joining:
             self._send(SeatOver(offer.seat, "its client does not know the game"))
             return
         (self._settings.folder / OUTPUT_FOLDER).mkdir(exist_ok=True)
-        seat = PlayedSeat(
+        seat = self._make_seat(
             self._settings, offer, game=self._games[offer.game], send=self._send, on_failed=self._on_failed
         )
         self._seats[offer.seat] = seat
