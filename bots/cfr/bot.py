@@ -11,7 +11,7 @@ from bots.sdk.bot import DrawSeed, choose_action, draw, fresh_seed, uniform
 from bots.sdk.learning import LearningBot, LearningJournal
 from bots.sdk.options import FilePath
 from bots.sdk.view import View
-from engine import CALL, Action, Game, betting_start
+from engine import CALL, FOLD, Action, Game, betting_start
 from engine.holdem import is_dealt_as_holdem
 from protocol import find_game, format_action
 
@@ -73,7 +73,8 @@ class CfrBot(LearningBot):
         same self-play, with buckets on rivers. There is no guarantee, because even an equilibrium of more than two
         players can lose, and the strategy need not be one. The tree of limit has fewer raises per round. Further raises
         are read as calls and answered by the price of a call. The tree of no-limit has flops of up to three players
-        (`bots.cfr.merged_tree`). Limps, odd raises and further callers are read as lines of the tree.
+        (`bots.cfr.merged_tree`). Limps, odd raises and further callers are read as lines of the tree, and rivers that
+        two players see are solved.
 
     Opponents: with `exploit` the bot counts how its opponent in limit hold'em deviates from the strategy, and answers
         the deviations in this part of the hands (`bots.cfr.opponent`). Its play then depends on earlier hands, so
@@ -163,12 +164,12 @@ class CfrBot(LearningBot):
             # A lookup on each round loads the kernels of the features.
             for board in ((0, 5, 10), (0, 5, 10, 15), (0, 5, 10, 15, 20)):
                 strategy.buckets_on(board)
-            if self._iterations != 0 and _is_holdem_of_two(game):
+            if self._iterations != 0 and _solves_rivers(strategy):
                 from bots.cfr.endgames import Endgames
 
                 betting = betting_start(game)
                 while betting.round <= _TURN:
-                    betting = betting.after(CALL)
+                    betting = betting.after(FOLD if len(betting.in_pot) > 2 else CALL)
                 Endgames(strategy, 1, self._turns and 1).at(betting, game.deck[:5])[0].policy(0)
             if self._exploit:
                 from engine.ranges import shares_against
@@ -317,15 +318,17 @@ class CfrBot(LearningBot):
         if view.round < _TURN:
             return None
         endgames = self.endgames(view.game)
+        if len(view.betting.round_starts[view.round].in_pot) > 2:
+            return None
         if endgames is not None and endgames.solves(view.round):
             return endgames.at(view.betting, view.board)
         return None
 
     def endgames(self, game: Game) -> Endgames | None:
         """Return the solver of rivers and turns, None if the strategy plays all rounds."""
-        if self._iterations == 0 or not _is_holdem_of_two(game):
-            return None
         strategy = self.strategy(game)
+        if self._iterations == 0 or not _solves_rivers(strategy):
+            return None
         if strategy.path not in self._endgames:
             from bots.cfr.endgames import Endgames
 
@@ -399,6 +402,11 @@ def _in_big_blinds(game: Game) -> str:
 
 def _is_holdem_of_two(game: Game) -> bool:
     return game.num_players == 2 and is_dealt_as_holdem(game)
+
+
+def _solves_rivers(strategy: StrategyFile) -> bool:
+    """Return whether rivers are solved that only two players see. In limit hold'em of more, buckets play them."""
+    return _is_holdem_of_two(strategy.game) or strategy.entries is not None
 
 
 def _without_zeros(chances: Mapping[Action, float]) -> dict[Action, float]:

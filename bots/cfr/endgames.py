@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import cached_property, partial
 from typing import Final, NamedTuple
 
@@ -333,7 +334,8 @@ class EndgameSolution(NamedTuple):
     Attributes:
         chances: probability of each action by holding, shape (actions of the tree, 1326). Equal for holdings that share
             a card with the board, and in a later round.
-        values: chips per hand that each position wins, counted from the beginning of the hand.
+        values: chips per hand that each position wins, counted from the beginning of the hand; half of what others
+            have put in is left out.
         gains: chips per hand that a best response of each position wins in addition.
     """
 
@@ -495,6 +497,9 @@ class Endgames:
             if sizes is not None:
                 raises = partial(_sizes_with, sizes, start, extra)
             tree = betting_tree(start.game, raises, start)
+            # Players are numbered from 0 among those in the pot.
+            players = np.searchsorted(start.in_pot, tree.players).astype(np.int8)
+            tree = replace(tree, players=np.where(tree.players < 0, tree.players, players))
             self._cache[key] = Endgame(start, board, weights(), tree, self._iterations[start.round])
         self._cache.move_to_end(key)
         while len(self._cache) > _MAX_ENDGAMES:
@@ -515,7 +520,7 @@ class Endgames:
         else:
             weights = find_ranges(self._strategy, start, board, self._strategy.buckets_on)
         parts = [SPREAD, SPREAD]
-        parts[player] = OWN_SPREAD
+        parts[start.in_pot.index(player)] = OWN_SPREAD
         return _spread(weights, board, parts)
 
 

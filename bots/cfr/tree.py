@@ -75,8 +75,14 @@ class BettingTree:
 
     @cached_property
     def chips(self) -> NDArray[np.float64]:
-        """Chips that the loser of each end has put in, in a game of two players; 0 at a decision."""
-        return np.where(self.kinds == DECISION, 0, self.spent.min(axis=1)).astype(np.float64)
+        """Chips that the loser of each end has put in, if two players are in the pot; 0 at a decision.
+
+        Half of the chips of players who folded before are added: then the winner wins what the loser loses, and each
+        wins this half besides.
+        """
+        is_out = (int(self.folded[0]) >> np.arange(self.spent.shape[1])) & 1 > 0
+        chips = self.spent[:, ~is_out].min(axis=1) + self.spent[:, is_out].sum(axis=1) / 2
+        return np.where(self.kinds == DECISION, 0.0, chips)
 
     @cached_property
     def ends(self) -> NDArray[np.int32]:

@@ -368,16 +368,19 @@ def _chances(strategy: StrategyFile, node: int, buckets: _Buckets) -> Chances:
 def find_ranges(
     strategy: StrategyFile, betting: BettingState, board: tuple[Card, ...], buckets_on: _BucketsOn
 ) -> NDArray[np.float64]:
-    """Return the ranges at the beginning of the present round if both players follow the strategy, shape (2, 1326).
+    """Return the ranges at the beginning of the present round if all players follow the strategy, shape (2, 1326).
 
-    Rows are positions, each up to a factor. Holdings with a card of the board have weight 0.
+    Rows are the positions of the two players in the pot, each up to a factor. Holdings with a card of the board have
+    weight 0.
     """
     shown = strategy.game.board_cards_by_round
-    weights = np.tile(are_free(board), (2, 1)).astype(np.float64)
+    in_pot = betting.round_starts[betting.round].in_pot
+    weights = np.tile(are_free(board), (len(in_pot), 1)).astype(np.float64)
     for state, action in takewhile(lambda decision: decision[0].round < betting.round, decisions(betting)):
-        played = play(strategy, state, board[: shown[state.round]], buckets_on)[0]
-        position = state.acting_position
-        weights[position] = narrow_range(weights[position], _action_chance(played, state, action))
+        if state.acting_position in in_pot:
+            played = play(strategy, state, board[: shown[state.round]], buckets_on)[0]
+            row = in_pot.index(state.acting_position)
+            weights[row] = narrow_range(weights[row], _action_chance(played, state, action))
     return weights
 
 

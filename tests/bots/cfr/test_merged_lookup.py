@@ -10,13 +10,15 @@ import pytest
 from numpy.typing import NDArray
 
 from bots.cfr.bot import CfrBot
-from bots.cfr.lookup import OFF_TREE, lower_chance, play, tree_positions
+from bots.cfr.lookup import OFF_TREE, find_ranges, lower_chance, play, tree_positions
 from bots.cfr.merged_tree import MergedTree, first_rows, merged_tree
 from bots.cfr.strategy_files import StrategyFile, read_strategy, write_strategy
-from bots.cfr.tree import CONTINUED
-from engine import CALL, FOLD, Action, ActionKind, BettingState, Game, betting_start
+from bots.cfr.tree import CONTINUED, DECISION, betting_tree, read_sizes
+from bots.sdk.view import View
+from engine import CALL, FOLD, Action, ActionKind, BettingState, Game, betting_start, deal_hand
 from engine.betting_rules import raise_to
 from engine.cards import STARTING_HANDS
+from engine.hand import showdown_values
 from protocol import find_game
 from protocol.match_state import betting_after
 from tests.bots.cfr.drawn import BUCKETS, random_hands
@@ -226,3 +228,42 @@ def test_a_fourth_call_is_held_against_the_price(strategies: dict[str, StrategyF
         policy, _ = play(strategy, state, (), lambda _, number=number: np.array([number]))
         actions.add(frozenset(policy) & {FOLD, CALL})
     assert actions == {frozenset([FOLD]), frozenset([CALL])}
+
+
+def test_ends_of_a_river_for_two_divide_the_chips_of_others(strategies: dict[str, StrategyFile]) -> None:
+    game = GAMES["nolimit3"]
+    start = betting_after(game, "r250cc/r501cf/cc/")
+    tree = betting_tree(game, read_sizes("1,all:all", 4), start)
+    states = {0: start}
+    for node in tree.decisions.tolist():
+        for action, child in zip(tree.actions[node], tree.children[node].tolist(), strict=False):
+            states[child] = states[node].after(action)
+    dead = 250
+    for node in np.flatnonzero(tree.kinds != DECISION).tolist():
+        state = states[node]
+        if state.is_showdown:
+            ranks = [None if state.folded >> position & 1 else position for position in range(3)]
+            values = showdown_values(state.spent, ranks)
+        else:
+            values = [state.pot * (position in state.in_pot) - state.spent[position] for position in range(3)]
+        assert sorted(values[position] - dead / 2 for position in start.in_pot) == [-tree.chips[node], tree.chips[node]]
+
+
+def test_rivers_that_two_players_see_are_solved(strategies: dict[str, StrategyFile]) -> None:
+    strategy = strategies["nolimit3"]
+    bot = CfrBot(strategy=strategy.path, rivers=10)
+    for table, is_solved in (("r250cc/r501cf/cc/c", True), ("r250cc/cr501cc/ccc/c", False)):
+        betting = betting_after(strategy.game, table)
+        view = View.from_deal(betting, betting.acting_position, 0, deal_hand(strategy.game, 7, 1))
+        assert (bot.endgame_at(view) is not None) == is_solved
+        policy = bot.policy(view)
+        assert policy is not None
+        assert sum(policy.values()) == pytest.approx(1)
+        if is_solved:
+            solved = bot.endgame_at(view)
+            assert solved is not None
+            # Of the two in the pot, positions 0 and 2, the second one is in turn.
+            assert solved[0].tree.players[solved[1]] == 1
+            ranges = find_ranges(strategy, solved[0].start, view.board, strategy.buckets_on)
+            own = solved[0].weights[1]
+            assert own / own.sum() == pytest.approx(ranges[1] / ranges[1].sum(), abs=1e-4)
