@@ -61,6 +61,7 @@ NOT_RUN = {
     "PATH": "the reference dealer, which is not shipped",
     "FOLDER": "an evolution of the size of a published one, which takes long",
     "values": "boards of hold'em, which take long",
+    '"Model=llm?model=NAME,prompt=with-odds"': "a model; `tests/dealer/run/test_models.py` has a fake one",
     "event": "a whole event, which `tests/dealer/joining/test_pages.py` plays as it is printed",
 }
 """Words of commands that are not run, and what these would need."""

@@ -96,7 +96,7 @@ class LlmBot(Bot):
         if not self._model:
             return "it asks a language model, and none is named; add model=NAME"
         if find_spec("openai") is None:
-            return "the package openai is missing; install it with pip install 'acpc-arena[llm]'"
+            return "the package openai is missing; pip install openai"
         if not (os.environ.get(self._key_variable) or self._url or os.environ.get(_URL_VARIABLE)):
             return (
                 f"the environment variable {self._key_variable} is not set; set it, or name another endpoint by url=URL"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -11,7 +10,6 @@ from typing import Any
 import pytest
 
 from bots.errors import ModelError, SpecError
-from bots.llm import endpoint as endpoint_module
 from bots.llm.bot import LlmBot
 from bots.llm.endpoint import MAX_ANSWER_CHARS
 from bots.sdk.builtin import main
@@ -34,6 +32,7 @@ def key(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("OPENAI_BASE_URL", "ARENA_RESPONSE_S"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
 
 
 @pytest.fixture
@@ -44,19 +43,20 @@ def endpoint() -> Iterator[FakeEndpoint]:
 
 @pytest.fixture
 def pauses(monkeypatch: pytest.MonkeyPatch) -> list[float]:
-    """The pauses between requests, which pass at once on the clock of the endpoint."""
+    """The pauses between requests. They pass at once, and nothing else takes any time on the bot's clock."""
     pauses: list[float] = []
 
     class Clock:
         @staticmethod
         def monotonic() -> float:
-            return time.monotonic() + sum(pauses)
+            return 1000.0 + sum(pauses)
 
         @staticmethod
         def sleep(seconds: float) -> None:
             pauses.append(seconds)
 
-    monkeypatch.setattr(endpoint_module, "time", Clock)
+    monkeypatch.setattr("bots.llm.endpoint.time", Clock)
+    monkeypatch.setattr("bots.llm.bot.time", Clock)
     return pauses
 
 
@@ -192,8 +192,11 @@ def test_slow_answer_ends_at_the_deadline(
     endpoint: FakeEndpoint, bot_for: BotFor, view_of: ViewOf, reply: Reply
 ) -> None:
     endpoint.says(reply)
-    with pytest.raises(ModelError, match="no answer within 1 s: the endpoint is too slow"):
-        bot_for(timeout=1.0).act(view_of(*FACING_BET))
+    view = view_of(*FACING_BET)
+    bot = bot_for(timeout=1.0)
+    bot.prepare(view.game)
+    with pytest.raises(ModelError, match=r"no answer within [01] s: (the endpoint is too slow|the time is up)$"):
+        bot.act(view)
 
 
 def test_second_attempt_without_time_falls_back(
@@ -262,7 +265,7 @@ def test_other_program_is_no_endpoint(
 def test_network_that_is_down_is_one_sentence(bot_for: BotFor, view_of: ViewOf, pauses: list[float]) -> None:
     with pytest.raises(ModelError) as raised:
         bot_for(url="http://127.0.0.1:9/v1").act(view_of(*FACING_BET))
-    sentence = "fake at http://127.0.0.1:9/v1: no answer within 10 s: no connection (ConnectError: [Errno 111]"
+    sentence = "fake at http://127.0.0.1:9/v1: no answer within 10 s: no connection (ConnectError: "
     assert str(raised.value).startswith(sentence)
     assert "\n" not in str(raised.value)
 
@@ -291,9 +294,8 @@ def test_notes_are_written_after_each_hand(endpoint: FakeEndpoint, bot_for: BotF
 
 
 def test_time_for_notes_counts_on_the_next_decision(
-    endpoint: FakeEndpoint, bot_for: BotFor, pauses: list[float], monkeypatch: pytest.MonkeyPatch
+    endpoint: FakeEndpoint, bot_for: BotFor, pauses: list[float]
 ) -> None:
-    monkeypatch.setattr("bots.llm.bot.time", endpoint_module.time)
     bot = bot_for(memory="match", timeout=100)
     endpoint.says(CALLS, Reply("busy", 500))
     dealer = MockDealer("kuhn").ask("MATCHSTATE:1:0:r:|Ks", "c").tell("MATCHSTATE:1:0:rc:Qs|Ks")
@@ -350,7 +352,7 @@ def test_reason_for_not_playing(monkeypatch: pytest.MonkeyPatch) -> None:
     sentence = "the environment variable OPENAI_API_KEY is not set; set it, or name another endpoint by url=URL"
     assert LlmBot(model="fake").refusal(game) == sentence
     monkeypatch.setitem(sys.modules, "openai", None)
-    assert "pip install 'acpc-arena[llm]'" in (LlmBot(model="fake").refusal(game) or "")
+    assert LlmBot(model="fake").refusal(game) == "the package openai is missing; pip install openai"
 
 
 def test_endpoint_without_a_key(

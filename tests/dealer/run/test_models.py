@@ -17,11 +17,13 @@ from dealer.run.plan import raised_limits_sentence, settle
 from dealer.run.results import ModelUse
 from dealer.run.results.summary import model_use
 from dealer.run.run_settings import validated
+from dealer.server.server_settings import bots_for
 from dealer.table.launcher import player_command
 from dealer.table.players import parse_player
 from logs.acpc_log.exchanges import ACTION, NOTES, Exchange, read_exchanges
 from logs.document.page import format_page
 from logs.tracker.hand_counts import HandCounts
+from protocol import find_game
 from tests.dealer.helpers import ROOT
 from tests.endpoints import KEY, Reply, fake_endpoint
 
@@ -33,6 +35,7 @@ URL = "http://127.0.0.1:9/v1"
 @pytest.fixture(autouse=True)
 def _key(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
     monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
 
@@ -114,6 +117,12 @@ def test_in_process_bot_keeps_its_exchanges(tmp_path: Path) -> None:
     model = result.players[0].model
     assert model is not None
     assert model.exchanges == len(endpoint.requests) >= 4
+
+
+def test_server_offers_no_bot_without_a_model() -> None:
+    bots = bots_for(find_game("kuhn")[1])
+    assert "calling" in bots
+    assert "llm" not in bots
 
 
 def test_counts_of_exchanges() -> None:
