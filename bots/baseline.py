@@ -116,6 +116,10 @@ class RandomBot(Bot):
         one 10 times and a large one 5 times. An illegal decision is played as the legal action nearest in
         meaning. This is the random player of Fazio (2008, table 3, whose numbers are lost; these are a proposal).
 
+        With the option `free_folds` it draws from all three actions everywhere, also from illegal ones. An illegal
+        raise is a call. A fold where a check is free gives up the hand: the bot checks there, and folds to the next
+        bet. This is the nearest to a free fold, as the RandomBot of Vytrísal (2013) makes it, that a dealer accepts.
+
     Strength: -594 ± 39 mbb/g in limit and -7,148 ± 499 in no-limit against the other built-in bots, two players,
         duplicates, 95 % (docs/strength.md); with `decisions` as above -1,101 ± 33 and -3,816 ± 290.
     """
@@ -131,8 +135,13 @@ class RandomBot(Bot):
             "five weights such as 20/50/15/10/5, in place of the other three: fold, call, small, medium and "
             "large raise",
         ] = None,
+        free_folds: Annotated[
+            bool, "whether to fold as often where a check is free: to check there and fold to the next bet"
+        ] = False,
         seed: DrawSeed = None,
     ) -> None:
+        if free_folds and decisions is not None:
+            raise ValueError("free_folds is for fold, call and raise, not for decisions")
         if min(fold, call, raise_) < 0 or not 0 < fold + call + raise_ < float("inf"):
             raise ValueError(f"the probabilities must be 0 or more and not all 0, not {fold}, {call}, {raise_}")
         self.weights = (fold, call, raise_)
@@ -140,13 +149,18 @@ class RandomBot(Bot):
         if decisions is not None and self.weights != _EXAMPLE_WEIGHTS:
             raise ValueError("give either decisions or fold, call and raise, not both")
         self.random = HandRandom(seed)
+        self._folds_freely = free_folds
+        self._has_given_up = False
 
     def hand_started(self, view: View) -> None:
         self.random.begin_hand(view.hand_number)
+        self._has_given_up = False
 
     def act(self, view: View) -> Action:
         if self.proportions is not None:
             return action_of(self.proportions.draw(self.random.random()), view)
+        if self._folds_freely:
+            return self._act_from_all(view)
         legal = view.legal
         fold, call, raise_ = self._legal_weights(legal)
         number = self.random.random() * (fold + call + raise_)
@@ -159,8 +173,27 @@ class RandomBot(Bot):
             return RAISE
         return raise_to(self.random.integer(legal.raise_min, legal.raise_max))
 
-    def policy(self, view: View) -> Mapping[Action, float]:
-        """Return the distribution that `act` draws from, in a no-limit game with an entry for every legal size."""
+    def _act_from_all(self, view: View) -> Action:
+        """Draw from all three actions; a free fold gives up the hand."""
+        fold, call, raise_ = self.weights
+        number = self.random.random() * (fold + call + raise_)
+        if number < fold or self._has_given_up:
+            self._has_given_up = True
+            return view.nearest_legal(FOLD)
+        if number < fold + call or not view.can_raise:
+            return CALL
+        if view.game.is_limit:
+            return RAISE
+        legal = view.legal
+        return raise_to(self.random.integer(legal.raise_min, legal.raise_max))
+
+    def policy(self, view: View) -> Mapping[Action, float] | None:
+        """Return the distribution that `act` draws from, in a no-limit game with an entry for every legal size.
+
+        With `free_folds` earlier draws decide, and there are no such probabilities.
+        """
+        if self._folds_freely:
+            return None
         if self.proportions is not None:
             return self.proportions.policy(view)
         fold, call, raise_ = self._legal_weights(view.legal)
@@ -178,7 +211,7 @@ class RandomBot(Bot):
         sizes = _raises(legal.raise_max)[legal.raise_min :]
         return chances | dict.fromkeys(sizes, raise_ / total / len(sizes))
 
-    def policy_by_holding(self, view: View) -> Mapping[Action, float]:
+    def policy_by_holding(self, view: View) -> Mapping[Action, float] | None:
         return self.policy(view)
 
     def _legal_weights(self, legal: LegalActions) -> tuple[float, float, float]:

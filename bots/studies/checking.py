@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 
 from bots.studies.claims import Claim, Judged, judged
 from bots.studies.measured import Measured, Task
-from bots.studies.study import FIGURE, Study
+from bots.studies.study import Study
 
 _SHARE: Final = 0.05
 """Maximum difference of a figure to the stored one, in half-widths of its interval. Some were rounded when stored."""
@@ -78,7 +78,7 @@ class Checker:
         names = [claim.measured] if claim.measured and not claim.exact else []
         for expression in (claim.exact, claim.uncertainty):
             if isinstance(expression, str):
-                names += FIGURE.findall(expression)
+                names += self.study.names_in(expression)
         return names
 
     def _measured(self, name: str) -> Measured:

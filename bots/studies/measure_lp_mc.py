@@ -14,6 +14,7 @@ Winnings are small bets per hand, the mean of both seats:
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from math import sqrt
 from pathlib import Path
 from typing import Final
 
@@ -22,6 +23,7 @@ from bots.lp_mc.preflop import (
     PreflopRules,
     balance,
     preflop_form,
+    preflop_solution,
     published_program,
     simple_plan,
     solve,
@@ -33,6 +35,7 @@ from bots.sdk.registry import make_bot
 from bots.sdk.selfplay import self_play
 from bots.sdk.view import View
 from bots.solving.sequence_form import exploitability, sequence_values, strategy_of
+from bots.studies.lp_mc_tables import TABLE_1, TABLE_3, cells, differences
 from bots.studies.measured import Measured, Task
 from engine import CALL, FOLD, RAISE, STARTING_HANDS, Action
 from engine.game import POSITIONS
@@ -45,6 +48,8 @@ FULL_HANDS: Final = (4_000, 100_000)
 ABLATION_HANDS: Final = 20_000
 _NAMES: Final = {"RaiseBot": "raising", "RandomBot": "random", "CallBot": "calling"}
 _SIMPLE: Final = {"RaiseBot": (0.0, 0.0, 1.0), "RandomBot": (1 / 3, 1 / 3, 1 / 3), "CallBot": (0.0, 1.0, 0.0)}
+FREE_FOLDS: Final = "random?fold=1,call=1,raise=1,free_folds=true"
+"""The RandomBot of the thesis with its free folds, as far as a dealer accepts them."""
 _CERTAIN: Final = 1 - 1e-9
 _ROUNDING: Final = 1e-6
 
@@ -75,8 +80,10 @@ def task_of(figure: str) -> Task:
 
 def solutions() -> dict[str, Measured]:
     """Figures of the solution with the printed mistake, and of the correct one."""
-    form = preflop_form(PreflopRules())
-    plans, correct = solve_as_published(form).plans, solve(form).plans
+    rules = PreflopRules()
+    form = preflop_form(rules)
+    published, correct = solve_as_published(form), solve(form).plans
+    plans = published.plans
     strategies = [strategy_of(form, player, plans[player]) for player in (0, 1)]
     first, again, answer = strategies[0][""], strategies[0]["rr"], strategies[1]["r"]
     is_raised = first[2] > _CERTAIN
@@ -93,6 +100,10 @@ def solutions() -> dict[str, Measured]:
         "KJo calls": float(answer[1, STARTING_HANDS.index("KJo")]),
         "exploitability published": exploitability(form, plans),
     }
+    lines = preflop_solution(rules, form, {"as published": published}, algorithm="lp").lines
+    for number, table, title in ((1, TABLE_1, "small blind"), (3, TABLE_3, "big blind after a raise")):
+        different = differences(table, lines[title])
+        found[f"table {number} cells"] = float(len(cells(table)) - len(different))
     figures = {name: Measured(value) for name, value in found.items()}
     for bot, opponent in _NAMES.items():
         figures[f"balance equilibrium {bot}"] = Measured(balance(form, correct, opponent) / 2)
@@ -128,7 +139,12 @@ def play_ablation(options: str, opponent: str, hands: int = ABLATION_HANDS) -> d
 
 def matches(options: str, opponent: str, marks: Sequence[int]) -> list[Measured]:
     """Winnings of the whole bot after each of some even numbers of hands, in rising order."""
-    others: dict[str, Bot] = {"RaiseBot": RaisingBot(), "RandomBot": _ThirdsBot(), "CallBot": CallingBot()}
+    others: dict[str, Bot] = {
+        "RaiseBot": RaisingBot(),
+        "RandomBot": _ThirdsBot(),
+        "FreeBot": make_bot(FREE_FOLDS, SEED),
+        "CallBot": CallingBot(),
+    }
     game = find_game("limit")[1]
     bots = [make_bot(f"lp-mc?{options}", SEED), others[opponent]]
     won, of_deal = RunningMean(), 0.0
@@ -141,3 +157,8 @@ def matches(options: str, opponent: str, marks: Sequence[int]) -> list[Measured]
         if number in marks:
             found.append(Measured(won.mean, Z_95 * (won.standard_error or 0.0), number))
     return found
+
+
+def interval_after(won: Measured, hands: int) -> float:
+    """Half the 95 % interval of a result over some hands, from the spread of a measured one."""
+    return won.half_width * sqrt(won.units / hands)

@@ -8,10 +8,9 @@ functions the expressions call.
 from __future__ import annotations
 
 import importlib
-import re
 import tomllib
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields
 from functools import cached_property
 from pathlib import Path
@@ -27,7 +26,6 @@ from logs.estimation import Estimate
 FOLDER: Final = Path(__file__).resolve().parent
 NAMES: Final = ("evolved", "kuhn", "learner", "lp-mc", "rembrant")
 _JUDGED: Final = ("", "printed", "ours", Column("verdict"), Column("because", TEXT))
-FIGURE: Final = re.compile(r"measured\('([^']+)'\)")
 
 
 class JudgedGroup(NamedTuple):
@@ -103,8 +101,11 @@ class Study:
         if "rows" in part:
             rows: Sequence[Mapping[str, Any]] = part["rows"]
             return rows
-        (other,) = [group for group in self.data["claims"] if group["marker"] == part["rows_of"]]
-        return self._rows(other)
+        sources = part["rows_of"]
+        if isinstance(sources, str):
+            sources = [sources]
+        groups = {group["marker"]: group for group in self.data["claims"]}
+        return [row for source in sources for row in self._rows(groups[source])]
 
     @property
     def tables_data(self) -> Sequence[Mapping[str, Any]]:
@@ -125,10 +126,23 @@ class Study:
 
     def needed(self) -> list[str]:
         """Return the names of all measured figures that claims and tables need."""
-        names = []
+        names: list[str] = []
         for name, expression in self._sources():
-            names += [name, *FIGURE.findall(expression)]
-        return [name for name in dict.fromkeys(names) if name]
+            names += [name] if name else self.names_in(expression)
+        return list(dict.fromkeys(names))
+
+    def names_in(self, expression: str) -> list[str]:
+        """Return the names of the measured figures that an expression needs."""
+        if "measured" not in expression:
+            return []
+        names: list[str] = []
+
+        def record(name: str) -> Measured:
+            names.append(name)
+            return Measured(0.0)
+
+        self._value(expression, record)
+        return list(dict.fromkeys(names))
 
     def expressions(self) -> list[str]:
         """Return all expressions of claims and tables."""
@@ -136,7 +150,10 @@ class Study:
 
     def evaluated(self, expression: str) -> Measured:
         """Compute the value of an expression from the measured figures."""
-        names = {**vars(self.module), **self.data.get("constants", {}), "measured": self.figures.__getitem__}
+        return self._value(expression, self.figures.__getitem__)
+
+    def _value(self, expression: str, measured: Callable[[str], Measured]) -> Measured:
+        names = {**vars(self.module), **self.data.get("constants", {}), "measured": measured}
         value = eval(expression, names)
         if isinstance(value, Measured):
             return value

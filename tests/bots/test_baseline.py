@@ -63,6 +63,36 @@ def test_action_in_a_state(view_of: ViewOf, bot: Bot, game: str, state: str, act
     assert bot.policy(view) == {action: 1.0}
 
 
+def test_a_free_fold_gives_up_the_hand(view_of: ViewOf) -> None:
+    bot = RandomBot(fold=1, call=0, raise_=0, free_folds=True)
+    view = view_of("limit", FREE)
+    bot.hand_started(view)
+    assert bot.act(view) == CALL
+    bot.weights = (0.0, 0.0, 1.0)
+    assert bot.act(view_of("limit", OPEN)) == FOLD
+    assert bot.policy(view) is None
+    bot.hand_started(view)
+    assert bot.act(view) == RAISE
+    assert bot.act(view_of("limit", CAPPED)) == CALL
+
+
+def test_free_folds_are_drawn_as_often_as_others(view_of: ViewOf) -> None:
+    bot, view = RandomBot(fold=1, call=1, raise_=1, free_folds=True, seed=3), view_of("limit", FREE)
+    counts: Counter[Action] = Counter()
+    for _ in range(3000):
+        bot.hand_started(view)
+        bot.random.begin_hand(counts.total())
+        counts[bot.act(view)] += 1
+    # A third of the actions are raises; folds and calls look alike here.
+    assert abs(counts[RAISE] - 1000) < 100
+    assert set(counts) == {CALL, RAISE}
+
+
+def test_free_folds_are_not_for_decisions() -> None:
+    with pytest.raises(ValueError, match="free_folds is for fold, call and raise"):
+        RandomBot(decisions="20/50/15/10/5", free_folds=True)
+
+
 @pytest.mark.parametrize("action", ["raise ", "check", ""])
 def test_constant_refuses_other_actions(action: str) -> None:
     with pytest.raises(ValueError, match="action must be fold, call or raise"):
