@@ -20,6 +20,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, NoReturn, TypeAlias
 
 from bots.errors import ModelError, in_one_line
+from bots.sdk.client import print_line
 from engine.text import clean
 
 if TYPE_CHECKING:
@@ -189,7 +190,7 @@ class Endpoint:
         for name in ("response_format", "stream_options"):
             if name in parameters:
                 self._optional.discard(name)
-                print(f"{self._label} refuses {name} ({status}), so it is left out.", file=sys.stderr)
+                print_line(sys.stderr, f"{self._label} refuses {name} ({status}), so it is left out.")
                 return True
         return False
 

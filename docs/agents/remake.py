@@ -21,6 +21,7 @@ ROOT: Final = Path(__file__).resolve().parents[2]
 PAGE: Final = ROOT / "docs" / "agents.md"
 MATCH: Final = ["arena", "play", "nolimit", "Model=llm?model=fake,url=URL,prompt=with-odds", "cfr"]
 OPTIONS: Final = ["--deals", "100", "--seed", "7", "--workers", "2"]
+LUCK: Final = ["arena", "luck", "RUN", "--known", "cfr"]
 
 sys.path[:0] = [str(ROOT), str(ROOT / "docs")]
 
@@ -77,10 +78,11 @@ def main() -> None:
             endpoint.script = answer
             ran([*MATCH, *OPTIONS, "--out", "RUN"], {"URL": endpoint.url, "RUN": folder})
     played = ran(["arena", "show", "RUN"], {"RUN": folder})
+    without_luck = ran(LUCK, {"RUN": folder})
     for path in Path(folder).rglob("*"):
         if path.is_file() and KEY.encode() in path.read_bytes():
             sys.exit(f"{path} contains the key")
-    page = with_blocks(PAGE.read_text("utf-8"), {"model": block(played)})
+    page = with_blocks(PAGE.read_text("utf-8"), {"model": block(played), "luck": block(without_luck)})
     PAGE.write_text(page, "utf-8")
 
 

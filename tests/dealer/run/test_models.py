@@ -13,7 +13,8 @@ import dealer
 from dealer.match.setup import DEFAULT_LIMITS
 from dealer.reports.result_documents import models_table, result_document
 from dealer.reports.run_report import report_document
-from dealer.run.plan import raised_limits_sentence, settle
+from dealer.run.match_files import MatchFiles, exchanges_path
+from dealer.run.plan import planned_contests, raised_limits_sentence, settle
 from dealer.run.results import ModelUse
 from dealer.run.results.summary import model_use
 from dealer.run.run_settings import validated
@@ -177,3 +178,14 @@ def test_limits_are_raised_unless_they_are_set(
     assert bool(sentence) is bool(shown)
     assert raised_limits_sentence(plan, calling) == ""
     assert plan.limits.start_us != DEFAULT_LIMITS.start_us
+
+
+def test_new_match_removes_old_exchanges_and_a_resumed_one_keeps_them(tmp_path: Path) -> None:
+    (contest,) = planned_contests(settle(validated({"games": ["kuhn"], "seed": 1})), tmp_path)
+    setup = contest.setup_of(contest.match_plans[0])
+    path = exchanges_path(tmp_path, setup.name, 1)
+    path.write_text("{}\n")
+    MatchFiles(setup, contest.record, is_resumed=True).close()
+    assert path.exists()
+    MatchFiles(setup, contest.record).close()
+    assert not path.exists()
