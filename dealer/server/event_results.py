@@ -193,6 +193,8 @@ def event_document(store: Store, detail: EventDetail, contest_path: Callable[[Ru
     facts = (
         Fact("game", short_name(event.game), NAME),
         Fact("deals of a contest, each in every seating", event.deals),
+        Fact("bots of a user", event.entries_per_user or "any number"),
+        Fact("ranking", "the mean of a bot's winnings over its contests, all against the same opponents", TEXT),
         Fact("opens", event.opens_s, DATE, "UTC"),
         Fact("closes", event.closes_s, DATE, "UTC"),
         *([] if event.named is None else [Fact("may enter", ", ".join(event.named), NAME)]),

@@ -39,6 +39,9 @@ class EventSettings(BaseModel):
         max_length=1000,
         description="names of bots; left out, the server's own and all that were connected while the event was open",
     )
+    entries_per_user: int = Field(
+        1, ge=0, le=1000, description="bots of one user that enter, the last connected ones; 0 for any number"
+    )
     opens: AwareDatetime | None = Field(None, description="when bots can enter, with an offset; left out, now")
     closes: AwareDatetime = Field(description="when the versions are frozen and play begins, with an offset")
 

@@ -56,6 +56,7 @@ class ScheduledEvent:
     Attributes:
         deals: of each contest, each in every seating; None for the game's default.
         named: bots that may enter; None for all.
+        entries_per_user: bots of one user that enter, unless they are named; 0 for any number.
         entrants: bots whose versions are frozen, without disqualified ones; while it is open, those that enter if it
             closes now.
         disqualified: bots whose contests do not count.
@@ -70,6 +71,7 @@ class ScheduledEvent:
     state: EventState
     deals: int | None
     named: tuple[str, ...] | None
+    entries_per_user: int
     entrants: tuple[str, ...]
     disqualified: tuple[Disqualification, ...]
     contests: int
@@ -99,7 +101,9 @@ def add_event(db: sqlite3.Connection, who: str, settings: EventSettings, game: s
     _check_entrants(db, settings, game)
     values = _new_values(settings, game, time.time())
     db.execute(
-        "INSERT INTO scheduled_events (name, game, deals, named, opens_s, closes_s) VALUES (?, ?, ?, ?, ?, ?)", values
+        "INSERT INTO scheduled_events (name, game, deals, named, entries_per_user, opens_s, closes_s) "
+        "VALUES (?, ?, ?, ?, ?, ?, ?)",
+        values,
     )
     record_change(db, who, f"announced the event {settings.name}")
 
@@ -114,8 +118,8 @@ def edit_event(db: sqlite3.Connection, who: str, event: ScheduledEvent, settings
         _check_name(db, settings.name)
     _check_entrants(db, settings, game)
     edited = db.execute(
-        "UPDATE scheduled_events SET name = ?, game = ?, deals = ?, named = ?, opens_s = ?, closes_s = ? "
-        "WHERE id = ? AND closed_s IS NULL",
+        "UPDATE scheduled_events SET name = ?, game = ?, deals = ?, named = ?, entries_per_user = ?, opens_s = ?, "
+        "closes_s = ? WHERE id = ? AND closed_s IS NULL",
         (*_new_values(settings, game, event.opens_s), event.id),
     )
     if edited.rowcount != 1:
@@ -178,14 +182,14 @@ def _bot_names(db: sqlite3.Connection, game: str) -> list[str]:
 
 def _new_values(
     settings: EventSettings, game: str, opens_s: float
-) -> tuple[str, str, int | None, str | None, float, float]:
+) -> tuple[str, str, int | None, str | None, int, float, float]:
     closes_s = settings.closes.timestamp()
     if settings.opens is not None:
         opens_s = settings.opens.timestamp()
     if closes_s <= time.time():
         raise RefusedError("the closing time of the event has passed")
     named = None if settings.entrants is None else json.dumps(settings.entrants)
-    return settings.name, game, settings.deals, named, opens_s, closes_s
+    return settings.name, game, settings.deals, named, settings.entries_per_user, opens_s, closes_s
 
 
 def _suggestion(bot: str, known: Sequence[str]) -> str:

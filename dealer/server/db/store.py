@@ -288,6 +288,7 @@ ALTER TABLE runs ADD COLUMN cause TEXT; -- of a failure, as JSON; null in older 
 """
 _EVENT_CHANGES = """
 ALTER TABLE scheduled_events ADD COLUMN withdrawn_s REAL; -- of a closed one; one that is open is removed
+ALTER TABLE scheduled_events ADD COLUMN entries_per_user INTEGER NOT NULL DEFAULT 0; -- 0 for any number
 ALTER TABLE scheduled_events ADD COLUMN entering TEXT NOT NULL DEFAULT '[]'; -- versions, while it is open
 CREATE TABLE disqualifications (
     event INTEGER NOT NULL REFERENCES scheduled_events,

@@ -1,13 +1,15 @@
 """Plan an event when it closes: freeze the versions of its entrants and make a contest for every table of them.
 
-Contests are those that the ladder would play, in every seating and with cards from a key of their own. Two bots of one
-user, who could let one lose to the other, do not meet.
+Contests are those that the ladder would play, in every seating and with cards from a key of their own. Bots of one
+user, if an event admits several, meet like all others: only then do all bots have the same opponents, so that equal
+bots have equal bankrolls.
 """
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TypeAlias
 
@@ -18,7 +20,6 @@ from dealer.server.db.records import Bot, JobRequest
 from dealer.server.db.store import Store
 from dealer.server.queue.fair_queue import never_fits
 from dealer.server.queue.ladder import MAX_TAG_LENGTH, learns, rated_terms
-from dealer.server.queue.unrated import has_one_owner_twice
 from dealer.server.server_settings import ServerGame, capacity_share
 from engine.text import listed, shown
 from protocol import format_game_definition
@@ -57,9 +58,8 @@ def plan_event(
     contests = []
     for bots in itertools.combinations(entrants, game.game.num_players):
         share = capacity_share(game, [bot.name for bot in bots], user=0, at_once=1)
-        if has_one_owner_twice(bot.owner for bot in bots) or never_fits(share, limits):
-            continue
-        contests.append((_request(event, game, bots, deals), tuple(bot.version for bot in bots)))
+        if not never_fits(share, limits):
+            contests.append((_request(event, game, bots, deals), tuple(bot.version for bot in bots)))
     if len(contests) > MAX_CONTESTS:
         notes.append(f"of {len(contests):,} contests, only the first {MAX_CONTESTS:,} are played")
     definition = format_game_definition(game.game)
@@ -86,7 +86,22 @@ def find_entrants(
             bot = newest if number is None else records.bot(store, number)
             assert bot is not None
             entrants.append(bot)
+    if event.named is None and event.entries_per_user:
+        entrants = _last_connected(entrants, event.entries_per_user)
     return tuple(sorted(entrants, key=lambda bot: bot.name))
+
+
+def _last_connected(bots: Sequence[Bot], max_entries: int) -> list[Bot]:
+    """Return the bots without those of users with too many: of these, the ones that were connected last."""
+    kept = []
+    entries: Counter[str] = Counter()
+    for bot in sorted(bots, key=lambda bot: (bot.seen_s or 0.0, bot.created_s), reverse=True):
+        owner = None if bot.owner is None else bot.owner.name
+        if owner is None or entries[owner] < max_entries:
+            kept.append(bot)
+        if owner is not None:
+            entries[owner] += 1
+    return kept
 
 
 def _request(event: ScheduledEvent, game: ServerGame, bots: tuple[Bot, ...], deals: int) -> JobRequest:

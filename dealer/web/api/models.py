@@ -248,6 +248,7 @@ class ScheduledEvent(Model):
     state: EventState
     deals: int | None = Field(description="deals of each contest, played in every seating; null for the game's default")
     named: tuple[str, ...] | None = Field(description="bots that may enter; null for all")
+    entries_per_user: int = Field(description="bots of one user that enter unless they are named; 0 for any number")
     entrants: tuple[str, ...] = Field(
         description="bots whose versions are frozen; while it is open, those that enter if it closes now"
     )

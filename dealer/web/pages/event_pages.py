@@ -188,7 +188,7 @@ def _describe_entry(parts: ServerParts, event: ScheduledEvent, user: User) -> st
         bots = listed([f"{shown(bot.name)}, version {shown(bot.label or str(bot.number))}" for bot in own])
         return f"Your {'bot is' if len(own) == 1 else 'bots are'} in: {bots}."
     if event.state is EventState.OPEN:
-        return "None of your bots is in. Every bot of the game that is connected before it closes enters."
+        return "None of your bots is in. A bot of the game that is connected before the event closes enters."
     return ""
 
 
@@ -199,6 +199,7 @@ def _form_values(event: ScheduledEvent) -> dict[str, str]:
         "game": event.game,
         "deals": "" if event.deals is None else str(event.deals),
         "entrants": ", ".join(event.named or ()),
+        "entries_per_user": str(event.entries_per_user),
         "opens": f"{event.opens_at:%Y-%m-%dT%H:%M}",
         "closes": f"{event.closes_at:%Y-%m-%dT%H:%M}",
     }
@@ -211,7 +212,9 @@ def _read_settings(form: Mapping[str, str]) -> EventSettings:
         WebError: the settings are invalid; the sentence names the fields.
     """
     values = {name: text.strip() for name, text in form.items() if text.strip()}
-    fields: dict[str, object] = {name: values[name] for name in ("name", "game", "deals") if name in values}
+    fields: dict[str, object] = {
+        name: values[name] for name in ("name", "game", "deals", "entries_per_user") if name in values
+    }
     for name in ("opens", "closes"):
         if name in values:
             # Browsers send local times without a zone.

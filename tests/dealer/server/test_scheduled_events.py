@@ -308,7 +308,7 @@ async def test_bots_connected_during_the_entry_period_enter() -> None:
         service.store.write_now(lambda db: db.execute("UPDATE bots SET seen_s = 5 WHERE name = 'early'").rowcount)
         await service.presence.enter(ann, offer("eve", "v1"), Host())
         await service.presence.enter(ann, offer("adam"), Host())
-        announce(service, closes=1e6, deals=5)
+        announce(service, closes=1e6, deals=5, entries_per_user=0)
         assert final(service).state is EventState.OPEN
         document = event_document(service.store, event_detail(service.store, final(service)))
         assert document.sentences[0].startswith("The event is open, and ")
@@ -317,8 +317,36 @@ async def test_bots_connected_during_the_entry_period_enter() -> None:
         )
         event = await finished(service)
         assert event.entrants == ("adam", "calling", "eve")
-        # Two bots of one user do not meet.
-        assert sorted(pairs_played(service)) == [("adam", "calling"), ("calling", "eve")]
+        assert sorted(pairs_played(service)) == [("adam", "calling"), ("adam", "eve"), ("calling", "eve")]
+
+
+async def test_users_enter_with_the_bot_that_they_connected_last() -> None:
+    async with serving(house()) as (service, ann):
+        bob = User(service.store.write_now(lambda db: add_user(db, "bob")), "bob")
+        for user, name in ((ann, "first"), (ann, "second"), (bob, "third")):
+            await service.presence.enter(user, offer(name), Host())
+        announce(service, closes=1e6)
+        own = {"calling", "raising", "random"}
+        await eventually(lambda: set(final(service).entrants) == own | {"second", "third"})
+        settings = EventSettings(name="final", game="two", entries_per_user=2, closes=from_now(100))
+        service.store.write_now(lambda db: edit_event(db, "ann", final(service), settings, "two"))
+        await eventually(lambda: set(final(service).entrants) == own | {"first", "second", "third"})
+
+
+@pytest.mark.slow  # 21 contests of 500 deals
+async def test_four_equal_bots_end_level_whoever_owns_them(tmp_path: Path) -> None:
+    """Three of one user, who meet, and one of another: their bankrolls differ by luck alone."""
+    async with serving(house()) as (service, ann):
+        bob = User(service.store.write_now(lambda db: add_user(db, "bob")), "bob")
+        for name in ("one", "two", "three", "four"):
+            await service.presence.enter(bob if name == "four" else ann, offer(name, at_once=8), Host())
+        announce(service, deals=500, entries_per_user=3)
+        event = await finished(service)
+        standings = event_detail(service.store, event).standings
+        assert standings is not None
+        rates = [standings.won[name].raw for name in ("one", "two", "three", "four")]
+        spread = max(rate.mean for rate in rates) - min(rate.mean for rate in rates)
+        assert spread < 2 * max(rate.half_width or 0.0 for rate in rates)
 
 
 async def test_another_version_does_not_play_for_the_entrant() -> None:

@@ -574,6 +574,7 @@ def test_published_events_have_the_fields_of_the_interface() -> None:
         deals=None,
         named=("a", "b"),
         entrants=("a", "b"),
+        entries_per_user=1,
         disqualified=(Disqualification("c", "a copy"),),
         contests=2,
         contests_ended=1,
