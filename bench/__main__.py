@@ -19,6 +19,7 @@ from dealer.cli.shell.documents import show_document
 
 MEASURED = (
     "dealers",
+    "environments",
     "equity",
     "evaluator",
     "export",

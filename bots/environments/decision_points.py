@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from bots.environments.action_menu import ActionMenu
 from bots.environments.observation import ObservationLayout
-from engine import Action, BettingState, Deal, Position, betting_start
+from engine import Action, BettingState, Position, betting_start
 
-_MAX_POINTS: Final = 1 << 14
+_MAX_POINTS: Final = 1 << 15
 """Number of points remembered by one environment, about 30 MB. The next hand begins without any."""
 
 
@@ -25,15 +25,16 @@ class DecisionPoint:
         betting: the betting state.
     """
 
-    __slots__ = ("_actions", "_children", "_mask", "_rows", "_tree", "betting")
+    __slots__ = ("_board_end", "_children", "_mask", "_rows", "_steps", "_tree", "betting")
 
     def __init__(self, tree: DecisionTree, betting: BettingState) -> None:
         self.betting = betting
         self._tree = tree
         self._children: dict[Action, DecisionPoint] = {}
-        self._actions: tuple[Action | None, ...] | None = None
+        self._steps: dict[int, tuple[DecisionPoint, bool]] = {}
         self._mask: NDArray[np.int8] | None = None
         self._rows: dict[Position, NDArray[np.float32]] = {}
+        self._board_end = betting.game.board_cards_by_round[betting.round]
         tree.count += 1
 
     def after(self, action: Action) -> DecisionPoint:
@@ -48,17 +49,21 @@ class DecisionPoint:
             self._children[action] = child
         return child
 
-    def legal_action(self, number: int) -> Action | None:
-        """Return the action with a number, None if the mask forbids it.
+    def after_number(self, number: int) -> tuple[DecisionPoint, bool]:
+        """Return the point after a numbered action, and whether the nearest legal action replaced it.
 
         Raises:
             ValueError: there is no such number.
         """
-        if self._actions is None:
-            self._actions = self._tree.menu.legal_actions(self.betting)
-        if not 0 <= number < len(self._actions):
-            raise ValueError(f"actions are numbered from 0 to {len(self._actions) - 1}, not {number}")
-        return self._actions[number]
+        step = self._steps.get(number)
+        if step is None:
+            menu = self._tree.menu
+            if not 0 <= number < menu.size:
+                raise ValueError(f"actions are numbered from 0 to {menu.size - 1}, not {number}")
+            action = menu.legal_actions(self.betting)[number]
+            played = action or menu.nearest_legal(number, self.betting)
+            step = self._steps[number] = (self.after(played), action is None)
+        return step
 
     def mask(self) -> NDArray[np.int8]:
         """Return a new array with 1 for each legal number."""
@@ -67,14 +72,22 @@ class DecisionPoint:
             self._mask = np.array([action is not None for action in actions], np.int8)
         return self._mask.copy()
 
-    def observe(self, position: Position, deal: Deal) -> NDArray[np.float32]:
-        """Return a position's observation as a new array."""
+    def observe(self, position: Position, hole: list[int], board: list[int]) -> NDArray[np.float32]:
+        """Return a position's observation as a new array.
+
+        Args:
+            hole: indexes of the position's cards (`ObservationLayout.card_entries`).
+            board: indexes of all board cards.
+        """
         row = self._rows.get(position)
         if row is None:
             row = self._rows[position] = self._tree.layout.betting_row(self.betting, position)
         row = row.copy()
-        board = deal.board[: self._tree.board_ends[self.betting.round]]
-        self._tree.layout.add_cards(row, deal.hole_cards[position], board)
+        # Faster than one assignment with a list of indexes.
+        for entry in hole:
+            row[entry] = 1.0
+        for entry in board[: self._board_end]:
+            row[entry] = 1.0
         return row
 
 
@@ -88,7 +101,6 @@ class DecisionTree:
     def __init__(self, layout: ObservationLayout, menu: ActionMenu) -> None:
         self.layout = layout
         self.menu = menu
-        self.board_ends = layout.game.board_cards_by_round
         self.count = 0
         self._root = DecisionPoint(self, betting_start(layout.game))
 

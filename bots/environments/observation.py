@@ -5,14 +5,13 @@ docs/agents.md has the layout as a table. It changes only with a new `LAYOUT_VER
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import lru_cache
 from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from engine import ActionKind, BettingState, Card, Game, Position
+from engine import ActionKind, BettingState, Deal, Game, Position
 from engine.game import MAX_ACTIONS_PER_ROUND
 
 LAYOUT_VERSION: Final = 1
@@ -90,26 +89,18 @@ class ObservationLayout:
         """Upper bound of each entry."""
         return np.concatenate([np.full(field.size, field.high, np.float32) for field in self.fields.values()])
 
-    def encode(
-        self, betting: BettingState, position: Position, hole: Sequence[Card], board: Sequence[Card]
-    ) -> NDArray[np.float32]:
-        """Return the observation of a position.
-
-        Args:
-            hole: cards of the position.
-            board: cards on the table, in the order of the deal.
-        """
+    def encode(self, betting: BettingState, position: Position, deal: Deal) -> NDArray[np.float32]:
+        """Return the observation of a position, with its own cards and those on the table."""
         row = self.betting_row(betting, position)
-        self.add_cards(row, hole, board)
+        holes, board = self.card_entries(deal)
+        row[holes[position] + board[: self.game.board_cards_by_round[betting.round]]] = 1.0
         return row
 
-    def add_cards(self, row: NDArray[np.float32], hole: Sequence[Card], board: Sequence[Card]) -> None:
-        """Add cards to an observation without any."""
+    def card_entries(self, deal: Deal) -> tuple[list[list[int]], list[int]]:
+        """Return the index in an observation of each hole card, by position, and of each board card."""
         index = self.card_index
-        for card in hole:
-            row[index[card]] = 1.0
-        for card, start in zip(board, self.board_starts, strict=False):
-            row[start + index[card]] = 1.0
+        holes = [[index[card] for card in cards] for cards in deal.hole_cards]
+        return holes, [start + index[card] for start, card in zip(self.board_starts, deal.board, strict=True)]
 
     def betting_row(self, betting: BettingState, position: Position) -> NDArray[np.float32]:
         """Return an observation without cards."""

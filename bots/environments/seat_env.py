@@ -88,6 +88,8 @@ class SeatEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
         self._tree = DecisionTree(self.layout, self.menu)
         self._point = self._tree.start()
         self._deal = Deal((), ())
+        self._holes: list[list[int]] = []
+        self._board: list[int] = []
         self._is_over = True
 
     def reset(
@@ -133,6 +135,7 @@ class SeatEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
         assert self._hands is not None
         assert self._group is not None
         self._number, self._deal = number, deal = next(self._hands)
+        self._holes, self._board = self.layout.card_entries(deal)
         players = self.game.num_players
         # The button moves on by one seat from hand to hand, as in the dealer's matches.
         self._position = Position((self.seat - number) % players)
@@ -142,7 +145,7 @@ class SeatEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
         if failures := self._group.begin_hand(number, deal, seats, self._point.betting):
             raise failures[0]
         self._play_opponents(self._group)
-        return self._point.observe(self._position, deal), self._info(False)
+        return self._observe(), self._info(False)
 
     def step(
         self, action: int | np.integer[Any] | Action
@@ -159,12 +162,10 @@ class SeatEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
         point = self._point
         is_corrected = False
         if not point.betting.finished:
-            if not isinstance(action, Action):
-                number = int(action)
-                legal_action = point.legal_action(number)
-                is_corrected = legal_action is None
-                action = legal_action or self.menu.nearest_legal(number, point.betting)
-            self._point = point.after(action)
+            if isinstance(action, Action):
+                self._point = point.after(action)
+            else:
+                self._point, is_corrected = point.after_number(int(action))
             self._play_opponents(self._group)
         reward = 0.0
         betting = self._point.betting
@@ -173,7 +174,7 @@ class SeatEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
             if failures := self._group.end_hand(betting):
                 raise failures[0]
             reward = hand_values(betting, self._deal)[self._position] / self.game.big_blind
-        return self._point.observe(self._position, self._deal), reward, self._is_over, False, self._info(is_corrected)
+        return self._observe(), reward, self._is_over, False, self._info(is_corrected)
 
     def view(self) -> View:
         """Return the hand as a bot in this seat sees it.
@@ -208,6 +209,9 @@ class SeatEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
         while not betting.finished and betting.acting_position != self._position:
             self._point = self._point.after(group.ask(betting))
             betting = self._point.betting
+
+    def _observe(self) -> NDArray[np.float32]:
+        return self._point.observe(self._position, self._holes[self._position], self._board)
 
     def _info(self, is_corrected: bool) -> dict[str, Any]:
         return {"action_mask": self._point.mask(), "hand_number": self._number, "is_corrected": is_corrected}

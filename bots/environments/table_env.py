@@ -78,6 +78,8 @@ class TableEnv(AECEnv[str, NDArray[np.float32], Any]):
         self._tree = DecisionTree(self.layout, self.menu)
         self._point: DecisionPoint = self._tree.start()
         self._deal = Deal((), ())
+        self._holes: list[list[int]] = []
+        self._board: list[int] = []
         self._positions: dict[str, Position] = {}
         self._agents_by_position: list[str] = []
 
@@ -104,6 +106,7 @@ class TableEnv(AECEnv[str, NDArray[np.float32], Any]):
             self._hands = enumerate(deals(self.game, self._seed, first), first)
         assert self._hands is not None
         self._number, self._deal = next(self._hands)
+        self._holes, self._board = self.layout.card_entries(self._deal)
         agents = self.possible_agents
         start = self._number % len(agents)
         self._agents_by_position = agents[start:] + agents[:start]
@@ -114,7 +117,6 @@ class TableEnv(AECEnv[str, NDArray[np.float32], Any]):
         self.terminations = dict.fromkeys(agents, False)
         self.truncations = dict.fromkeys(agents, False)
         self.infos: dict[str, dict[str, Any]] = {agent: {} for agent in agents}
-        self._skip_agent_selection: str | None = None
         self.agent_selection = self._agents_by_position[0]
         self._continue(self._tree.start())
 
@@ -130,18 +132,18 @@ class TableEnv(AECEnv[str, NDArray[np.float32], Any]):
             return
         point = self._point
         is_corrected = False
-        if not isinstance(action, Action):
-            if action is None:
-                raise ValueError(f"{agent} has to act, and None is not an action")
-            number = int(action)
-            legal_action = point.legal_action(number)
-            is_corrected = legal_action is None
-            action = legal_action or self.menu.nearest_legal(number, point.betting)
+        if action is None:
+            raise ValueError(f"{agent} has to act, and None is not an action")
+        if isinstance(action, Action):
+            point = point.after(action)
+        else:
+            point, is_corrected = point.after_number(int(action))
         self.infos[agent] = {"is_corrected": is_corrected}
-        self._continue(point.after(action))
+        self._continue(point)
 
     def observe(self, agent: str) -> NDArray[np.float32]:
-        return self._point.observe(self._positions[agent], self._deal)
+        position = self._positions[agent]
+        return self._point.observe(position, self._holes[position], self._board)
 
     def view(self, agent: str | None = None) -> View:
         """Return the hand as a bot in an agent's seat sees it, by default the acting one."""
@@ -158,6 +160,20 @@ class TableEnv(AECEnv[str, NDArray[np.float32], Any]):
         """End the match. The next `reset` begins another."""
         self._hands = None
 
+    def _was_dead_step(self, action: Any) -> None:
+        """Remove an agent after the hand. All agents end at once, so the next one is the first that is left."""
+        # A third of the time of the method of PettingZoo, which supports agents that end one by one.
+        if action is not None:
+            raise ValueError(f"the hand is over, so the only action of {self.agent_selection} is None")
+        agent = self.agent_selection
+        for values in (self.terminations, self.truncations, self.rewards, self._cumulative_rewards, self.infos):
+            del values[agent]
+        self.agents.remove(agent)
+        if self.agents:
+            self.agent_selection = self.agents[0]
+        for agent in self.rewards:
+            self.rewards[agent] = 0.0
+
     def _continue(self, point: DecisionPoint) -> None:
         """Ask the next agent, or pay all at the end of the hand."""
         self._point = point
@@ -169,4 +185,4 @@ class TableEnv(AECEnv[str, NDArray[np.float32], Any]):
         for agent, value in zip(self._agents_by_position, hand_values(betting, self._deal), strict=True):
             self.rewards[agent] = self._cumulative_rewards[agent] = value / self.game.big_blind
             self.terminations[agent] = True
-        self._deads_step_first()
+        self.agent_selection = self.agents[0]

@@ -39,7 +39,7 @@ def part(layout: ObservationLayout, row: NDArray[np.float32], name: str) -> list
 
 
 def encode(layout: ObservationLayout, hand: Hand, position: Position) -> NDArray[np.float32]:
-    return layout.encode(hand.betting, position, hand.deal.hole_cards[position], hand.board)
+    return layout.encode(hand.betting, position, hand.deal)
 
 
 @pytest.mark.parametrize("game", ["nolimit3", "leduc-nolimit", "limit3"])
@@ -97,7 +97,7 @@ def test_hidden_cards_change_nothing() -> None:
             holes = [tuple(unseen[:2]), tuple(unseen[:2])]
             holes[position] = hand.deal.hole_cards[position]
             board = hand.board + tuple(unseen[2 : 7 - shown])
-            other = layout.encode(hand.betting, position, holes[position], Deal(tuple(holes), board).board[:shown])
+            other = layout.encode(hand.betting, position, Deal(tuple(holes), board))
             assert other.tolist() == encode(layout, hand, position).tolist()
 
 
