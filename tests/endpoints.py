@@ -54,8 +54,12 @@ class Reply:
         deltas += [{"content": self.text[start : start + size]} for start in range(0, len(self.text), size)]
         deltas.append({"refusal": self.refusal})
         events: list[dict[str, Any]] = [{"choices": [{"index": 0, "delta": delta}]} for delta in deltas]
-        events.append({"choices": [], "usage": self.usage})
-        return [*(b"data: " + json.dumps(event).encode() + b"\n\n" for event in events), b"data: [DONE]\n\n"]
+        events.append({"usage": self.usage})
+        return [
+            b": a comment\n\n",
+            *(b"data: " + json.dumps(event).encode() + b"\n\n" for event in events),
+            b"data: [DONE]\n\n",
+        ]
 
 
 Script = Callable[[dict[str, Any]], Reply]

@@ -301,7 +301,9 @@ class _BodyReader:
             return
         if data.get("usage"):
             self._usage = data["usage"]
-        for choice in data["choices"][:1]:
+        # Some streams end with a chunk of the usage alone.
+        choices = data["choices"] if part == "message" else data.get("choices") or []
+        for choice in choices[:1]:
             message = choice.get(part) or {}
             for texts, name in ((self._texts, "content"), (self._refusals, "refusal")):
                 text = message.get(name)
