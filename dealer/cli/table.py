@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import secrets
+import time
 from pathlib import Path
 from typing import Annotated, Any, NoReturn
 
 import typer
 
+from bots.errors import BotFailure
+from bots.sdk.bot import bot_seed
 from bots.sdk.options import Interval, Wording
+from bots.sdk.registry import is_builtin, make_bot
 from dealer.cli.shell.arguments import split_words
 from dealer.cli.shell.command_options import Out
 from dealer.cli.shell.completion import complete_word
@@ -18,15 +23,25 @@ from dealer.cli.shell.pages import open_browser, require_web
 from dealer.cli.shell.sources import complete_run, run_path
 from dealer.cli.shell.streams import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_USAGE
 from dealer.match.faults import FaultPolicy
+from dealer.person.bankroll_table import MAX_BANKROLL, MIN_BANKROLL, BankrollMatch, play_bankroll
+from dealer.person.screen import Screen
 from dealer.person.table_session import TableSession
 from dealer.person.table_settings import table_config
-from dealer.person.terminal_table import sit_down
+from dealer.person.terminal_table import Entries, sit_down
 from dealer.run.ending import Outcome
+from dealer.run.folder import new_folder
 from dealer.run.results import ContestResult
 from dealer.run.results.result_sentences import contest_sentence
 from dealer.run.run import Run, new_run, reopen
 from dealer.run.run_settings import BotSettings, CardSeed, Host, OnFault, RunSettings
 from dealer.table.loop import new_event_loop
+from dealer.table.players import parse_player, unique_names
+from engine.errors import quoted
+from logs.errors import UnsupportedGameError
+from logs.export import Exporter
+from logs.formats.export_format import ExportOptions
+from logs.pokerstars import POKERSTARS
+from protocol import find_game
 
 
 def table(
@@ -50,6 +65,13 @@ def table(
     ] = None,
     show_all: Annotated[bool, "Show all cards after each hand."] = False,
     four_colours: Annotated[bool, "Show each suit in a colour of its own."] = False,
+    bankroll: Annotated[
+        int | None,
+        "Chips that carry over from hand to hand. Play ends when a player is broke, with fewer than the big blind. The "
+        "other players are built-in bots, and the folder of --out has the hands as PokerStars histories.",
+        Interval(MIN_BANKROLL, MAX_BANKROLL),
+        Wording(otherwise="the same stacks in every hand"),
+    ] = None,
     host: Annotated[Host, Wording(otherwise="127.0.0.1")] = "",
     on_fault: OnFault = FaultPolicy.RESTART,
     browser: Annotated[bool, "Play in a browser instead of this terminal."] = False,
@@ -71,6 +93,17 @@ def table(
     You take the first seat, as another client of the dealer: your hands are logged and exported like all others. Only
     the bots play by the clock. Bots with an 'explain' option report their reasons, which are shown after each hand.
     """
+    settings = {"deals": deals, "seed": seed, "host": host or None, "on_fault": on_fault}
+    if bankroll is not None:
+        other_options = (browser, host, resume, pause, show_all, on_fault is not FaultPolicy.RESTART)
+        if any(option not in (False, None, "") for option in other_options):
+            abort(
+                "--bankroll plays in this terminal with bots of this process; leave out --browser, --host, --on-fault, "
+                "--pause, --resume and --show-all"
+            )
+        table_settings = _table_settings(words or [], name, settings)
+        _play_bankroll(terminal, table_settings, bankroll, deals, out, has_four_colours=four_colours)
+        return
     if browser:
         require_web("--browser")
     if resume is not None:
@@ -78,7 +111,6 @@ def table(
             abort("--resume continues a match as it was; leave out game, bots, --deals, --seed, --host and --out")
         run = _reopen_table(resume)
     else:
-        settings = {"deals": deals, "seed": seed, "host": host or None, "on_fault": on_fault}
         run = new_run(_table_settings(words or [], name, settings), out)
     if browser:
         _play_page(terminal, run, port)
@@ -92,6 +124,49 @@ def _table_settings(words: list[str], name: str, settings: dict[str, Any]) -> Ru
         abort("a match at a table has one game")
     bots = [BotSettings(bot=bot) for bot in arguments.get("bots", [])]
     return table_config(games[0], bots, name=name, **settings)
+
+
+def _play_bankroll(
+    terminal: Terminal,
+    settings: RunSettings,
+    bankroll: int,
+    hands: int | None,
+    out: Path | None,
+    *,
+    has_four_colours: bool,
+) -> None:
+    """Let the person play with chips that carry over, and print the end."""
+    game = find_game(settings.games[0])[1]
+    try:
+        POKERSTARS.check(game)
+    except UnsupportedGameError as error:
+        abort(f"--bankroll writes PokerStars histories: {error}")
+    seed = settings.seed
+    if seed is None:
+        seed = secrets.randbits(32)
+    players = [parse_player(bot.bot, bot.directory) for bot in settings.bots]
+    bots = []
+    for number, player in enumerate(players[1:], 1):
+        if not is_builtin(player.text):
+            abort(f"--bankroll plays with built-in bots, and {quoted(player.text)} is none")
+        bots.append(make_bot(player.text, bot_seed(seed, 0, number) if isinstance(seed, int) else None))
+    names = unique_names(players)
+    match = BankrollMatch(game, bots, names, bankroll, seed)
+    folder = new_folder(out, names)
+    options = ExportOptions(hero=names[0], begin_us=time.time_ns() // 1000)
+    exporter = Exporter(POKERSTARS, folder, options)
+    screen = Screen(terminal.out, has_four_colours=has_four_colours)
+    try:
+        sentence = play_bankroll(match, screen, Entries(), hands=hands, keep=exporter.write)
+    except BotFailure as error:
+        abort(str(error), EXIT_FAILED)
+    finally:
+        exporter.close()
+    terminal.print("")
+    terminal.sentence(sentence)
+    if exporter.skipped:
+        terminal.note(exporter.not_written())
+    terminal.sentence(f"Seed {seed}. Hands are in {folder}")
 
 
 def _reopen_table(folder: Path) -> Run[ContestResult]:

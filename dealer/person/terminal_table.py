@@ -212,8 +212,19 @@ def show_again(record: HandRecord, screen: Screen) -> None:
         screen.draw(screen.painted(line.plain))
 
 
-def show_keys(game: Game, screen: Screen) -> None:
-    """Print the table of keys."""
+_REQUESTS: Final = (
+    ("w", "the score and its interval"),
+    ("s, s 12", "show the last hand, or hand 12, again, with the reasons of bots"),
+    ("q", "leave; the match can be resumed"),
+)
+
+
+def show_keys(game: Game, screen: Screen, requests: Sequence[tuple[str, str]] = _REQUESTS) -> None:
+    """Print the table of keys.
+
+    Args:
+        requests: further keys with their effects.
+    """
     rows = [
         ("f", "fold"),
         ("c", "call, or check if there is nothing to call (also k)"),
@@ -228,9 +239,7 @@ def show_keys(game: Game, screen: Screen) -> None:
         ]
     rows += [
         ("t", "last action and stack of each player"),
-        ("w", "the score and its interval"),
-        ("s, s 12", "show the last hand, or hand 12, again, with the reasons of bots"),
-        ("q", "leave; the match can be resumed"),
+        *requests,
     ]
     screen.table(Table.of("", ("key", Column("effect", TEXT)), rows))
 
@@ -398,17 +407,9 @@ class _Person:
         Raises:
             _Left: the input has ended.
         """
-        console = self._screen.console
-        console.print(Text(_PROMPT, "bold"), end="")
-        console.file.flush()
-        entry = self._entries.next()
+        entry = self._entries.prompt(self._screen)
         if entry is None:
-            self._screen.draw(self._screen.painted(""))
             raise _Left
-        entry = entry.strip()
-        if not self._entries.is_terminal:
-            # A terminal echoes input; a transcript of piped input needs it.
-            self._screen.draw(self._screen.painted(shown(entry)))
         return entry
 
     def _show_request(self, entry: str, scene: Scene) -> bool:
@@ -470,6 +471,20 @@ class Entries:
         if isinstance(self._stream, io.TextIOWrapper):
             self._stream.reconfigure(errors="replace")
         self.is_terminal = self._stream is not None and self._stream.isatty()
+
+    def prompt(self, screen: Screen) -> str | None:
+        """Ask for a line and return it without blanks around it, or None at the end of input."""
+        screen.console.print(Text(_PROMPT, "bold"), end="")
+        screen.console.file.flush()
+        entry = self.next()
+        if entry is None:
+            screen.draw(screen.painted(""))
+            return None
+        entry = entry.strip()
+        if not self.is_terminal:
+            # A terminal echoes input; a transcript of piped input needs it.
+            screen.draw(screen.painted(shown(entry)))
+        return entry
 
     def next(self) -> str | None:
         """Return the next line without its end, or None at the end of input."""

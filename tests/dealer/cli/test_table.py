@@ -63,6 +63,25 @@ def faults_of(run: Path) -> list[dict[str, int]]:
 KUHN = ("table", "kuhn", "calling", "--seed", "5")
 
 
+def test_bankroll_carries_over_until_somebody_is_broke(sit: TableSession, tmp_path: Path) -> None:
+    entries = ",".join(["c", ""] * 100)
+    ran = sit("table", "limit", "raising", "--bankroll", "100", "--seed", "3", "--out", "run", entries=entries)
+    assert (ran.code, ran.err) == (0, "")
+    assert re.search(r"(hero|raising) is broke after \d+ hands?\. Chips: hero (200|0), raising (200|0)\.", ran.out)
+    assert ran.out.endswith("Seed 3. Hands are in run\n")
+    records = list(find([tmp_path / "run"]).hands())
+    assert records[0].game.stacks == (10_000, 10_000), "in cents"
+    assert records
+
+
+def test_bankroll_needs_built_in_bots_and_this_terminal(sit: TableSession) -> None:
+    ran = sit("table", "limit", "tcp", "--bankroll", "100")
+    assert (ran.code, ran.err) == (2, "arena: --bankroll plays with built-in bots, and 'tcp' is none\n")
+    ran = sit("table", "--bankroll", "100", "--pause", "1")
+    assert ran.code == 2
+    assert "leave out --browser, --host, --on-fault, --pause, --resume and --show-all" in ran.err
+
+
 def test_match_is_played_to_its_end(sit: TableSession, tmp_path: Path) -> None:
     ran = sit(*KUHN, "-n", "3", "--out", "run", "--name", "Ann", entries="c,,r,,r,")
     assert (ran.code, ran.err) == (0, "")
