@@ -308,6 +308,17 @@ def _show_pages(words: list[str], folder: Path, environment: dict[str, str]) -> 
     assert program.wait() == 0, (out.decode(), err.decode())
 
 
+def _serve_agents(words: list[str], folder: Path) -> None:
+    """Run a server of agents until it says where it is."""
+    words[words.index("--port") + 1] = "0"
+    program = start([*OURS[words[0]], *words[1:]], cwd=folder, env=program_env())
+    assert program.stderr is not None
+    assert program.stderr.readline().startswith(b"Agents of this machine connect to http://127.0.0.1:")
+    program.send_signal(signal.SIGTERM)
+    out, err = program.communicate(timeout=PATIENCE_S)
+    assert program.wait() == 0, (out.decode(), err.decode())
+
+
 def _made(folder: Path) -> Path:
     folder.mkdir()
     return folder
@@ -317,6 +328,8 @@ def _play(words: list[str], folder: Path, environment: dict[str, str], more: lis
     """Run a command, with the client or the dealer that it waits for."""
     if words[:2] == ["arena", "serve"]:
         return _serve(words, folder)
+    if words[:2] == ["arena", "mcp"]:
+        return _serve_agents(words, folder)
     if words[:2] in (["arena", "watch"], ["arena", "replay"]) or "--browser" in words:
         return _show_pages(words, folder, environment)
     if "--watch" in words and "--no-browser" not in words:

@@ -333,7 +333,9 @@ class LocalSeats(AgentSeats):
         """Return the state of a match, with the hands finished from a hand on."""
         session = local.session
         notes = []
-        if waiting := waiting_sentence(session):
+        if session.is_dealing and session.last_hand + 1 >= session.hands:
+            notes.append("All hands are played, and the result is being computed.")
+        elif waiting := waiting_sentence(session):
             notes.append(waiting)
         if not session.is_dealing:
             notes.append(f"The match is over ({local.status}). Call result.")

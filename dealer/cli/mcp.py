@@ -107,7 +107,7 @@ def mcp(
     if port is not None:
         with asyncio.Runner(loop_factory=new_event_loop) as runner:
             runner.run(until_stopped(serve_port(port)))
-        raise typer.Exit(EXIT_INTERRUPTED)
+        return
     restore_standard_output(terminal.out.file)
     with asyncio.Runner(loop_factory=new_event_loop) as runner:
         if runner.run(serve_streams(seats, on_stop)):

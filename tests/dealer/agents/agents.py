@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -42,12 +42,14 @@ class Agent:
     async def act(self, state: State, action: str, to: int | None = None, **arguments: Any) -> State:
         return await self.call("act", decision=state["decision"], action=action, to=to, **arguments)
 
-    async def play(self, state: State, choose: Callable[[State], str] | None = None) -> list[State]:
-        """Play to the end, by default check or call; return all states."""
+    async def play(self, state: State) -> list[State]:
+        """Check or call to the end; return all states."""
         states = [state]
         while state["status"] != "over":
-            assert state["status"] == "your turn"
-            state = await self.act(state, choose(state) if choose is not None else "call")
+            if state["decision"] is None:
+                state = await self.call("state", match=state["match"])
+            else:
+                state = await self.act(state, "call")
             states.append(state)
         return states
 

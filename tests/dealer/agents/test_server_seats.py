@@ -14,7 +14,7 @@ from dealer.library import play_async
 from dealer.server.server_settings import read_toml_settings
 from dealer.table.players import Player, PlayerKind
 from dealer.web.server_site import server_site
-from tests.dealer.agents.agents import Agent, State, connected
+from tests.dealer.agents.agents import connected
 from tests.dealer.helpers import PATIENCE_S
 from tests.dealer.joining.test_joining import hands_of
 from tests.dealer.server.servers import House, running
@@ -55,14 +55,6 @@ def server_seats(house: House, token: str | None = None, **changes: Any) -> Any:
     return ServerSeats(settings)
 
 
-async def call_to_the_end(agent: Agent, state: State) -> list[State]:
-    states = [state]
-    while state["status"] != "over":
-        state = await (agent.act(state, "call") if state["decision"] else agent.call("state", match=state["match"]))
-        states.append(state)
-    return states
-
-
 def settings_of(folder: Path, more: str = "") -> Any:
     path = folder / "s.toml"
     path.write_text(GAMES + more)
@@ -81,7 +73,7 @@ async def test_contest_on_a_server_is_the_one_that_would_be_played_here(house_fo
         assert "illegal" in refusal
         again = await agent.call("act", decision="1.0.99", action="call")
         assert (again["accepted"], again["decision"]) == (False, state["decision"])
-        states = await call_to_the_end(agent, state)
+        states = await agent.play(state)
         decisions = [state["decision"] for state in states if state["decision"]]
         assert len(set(decisions)) == len(decisions)
         result = await agent.call("result")
@@ -101,7 +93,7 @@ async def test_resigned_match_is_checked_and_folded_to_its_end(house_folder: Pat
     ):
         state = await agent.call("start_match", game="kuhn", opponents=["A"], deals=4, seed=7)
         await agent.call("resign")
-        await call_to_the_end(agent, await agent.call("state", match=state["match"]))
+        await agent.play(await agent.call("state", match=state["match"]))
         result = await agent.call("result")
         assert (result["status"], result["hands"]) == ("resigned", 8)
 
@@ -127,6 +119,6 @@ async def test_agent_plays_on_the_ladder(house_folder: Path) -> None:
             state = await agent.call("state")
             while not state["decision"]:
                 state = await agent.call("state")
-            await call_to_the_end(agent, state)
+            await agent.play(state)
         result = await agent.call("result", match=state["match"])
         assert (result["status"], result["hands"]) == ("finished", 200)
