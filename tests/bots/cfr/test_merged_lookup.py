@@ -9,16 +9,20 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from bots.cfr.abstraction import NO_BUCKET
+from bots.cfr.boards import HOLDING_COUNT
 from bots.cfr.bot import CfrBot
+from bots.cfr.endgames import Endgames
 from bots.cfr.lookup import OFF_TREE, find_ranges, lower_chance, play, tree_positions
 from bots.cfr.merged_tree import MergedTree, first_rows, merged_tree
 from bots.cfr.strategy_files import StrategyFile, read_strategy, write_strategy
 from bots.cfr.tree import CONTINUED, DECISION, betting_tree, read_sizes
 from bots.sdk.view import View
-from engine import CALL, FOLD, Action, ActionKind, BettingState, Game, betting_start, deal_hand
+from engine import CALL, FOLD, Action, ActionKind, BettingState, Card, Game, betting_start, deal_hand
 from engine.betting_rules import raise_to
 from engine.cards import STARTING_HANDS
 from engine.hand import showdown_values
+from engine.ranges import are_free
 from protocol import find_game
 from protocol.match_state import betting_after
 from tests.bots.cfr.drawn import BUCKETS, random_hands
@@ -249,21 +253,28 @@ def test_ends_of_a_river_for_two_divide_the_chips_of_others(strategies: dict[str
         assert sorted(values[position] - dead / 2 for position in start.in_pot) == [-tree.chips[node], tree.chips[node]]
 
 
-def test_rivers_that_two_players_see_are_solved(strategies: dict[str, StrategyFile]) -> None:
+def test_rivers_that_two_players_see_are_solved(
+    strategies: dict[str, StrategyFile], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def cheap_buckets(strategy: StrategyFile, board: tuple[Card, ...]) -> NDArray[np.uint16]:
+        count = strategy.buckets[max(0, len(board) - 2)]
+        return np.where(are_free(board), np.arange(HOLDING_COUNT) % count, NO_BUCKET).astype(np.uint16)
+
+    monkeypatch.setattr(StrategyFile, "buckets_on", cheap_buckets)
     strategy = strategies["nolimit3"]
-    bot = CfrBot(strategy=strategy.path, rivers=10)
-    for table, is_solved in (("r250cc/r501cf/cc/c", True), ("r250cc/cr501cc/ccc/c", False)):
-        betting = betting_after(strategy.game, table)
-        view = View.from_deal(betting, betting.acting_position, 0, deal_hand(strategy.game, 7, 1))
-        assert (bot.endgame_at(view) is not None) == is_solved
-        policy = bot.policy(view)
-        assert policy is not None
-        assert sum(policy.values()) == pytest.approx(1)
-        if is_solved:
-            solved = bot.endgame_at(view)
-            assert solved is not None
-            # Of the two in the pot, positions 0 and 2, the second one is in turn.
-            assert solved[0].tree.players[solved[1]] == 1
-            ranges = find_ranges(strategy, solved[0].start, view.board, strategy.buckets_on)
-            own = solved[0].weights[1]
-            assert own / own.sum() == pytest.approx(ranges[1] / ranges[1].sum(), abs=1e-4)
+    endgames = Endgames(strategy, 1)
+    betting = betting_after(strategy.game, "r250cc/r501cf/cc/c")
+    board = deal_hand(strategy.game, 7, 1).board
+    endgame, node = endgames.at(betting, board)
+    # Of the two in the pot, positions 0 and 2, the second one is in turn.
+    assert endgame.tree.players[node] == 1
+    ranges = find_ranges(strategy, endgame.start, board, strategy.buckets_on)
+    own = endgame.weights[1]
+    assert own / own.sum() == pytest.approx(ranges[1] / ranges[1].sum(), abs=1e-4)
+    asked = []
+    monkeypatch.setattr(Endgames, "at", lambda _, betting, board: asked.append(betting) or (endgame, node))
+    bot = CfrBot(strategy=strategy.path)
+    for table in ("r250cc/r501cf/cc/c", "r250cc/cr501cc/ccc/c"):
+        state = betting_after(strategy.game, table)
+        bot.endgame_at(View.from_deal(state, state.acting_position, 0, deal_hand(strategy.game, 7, 1)))
+    assert asked == [betting]
