@@ -370,15 +370,19 @@ class CfrBot(LearningBot):
         Raises:
             BotFileError: the file of the values is damaged or that of another strategy.
         """
-        if self.refusal(game) is not None or not is_dealt_as_holdem(game):
-            return None
-        strategy = self.strategy(game)
-        path = os.path.splitext(strategy.path)[0] + VALUES_SUFFIX
-        if not os.path.exists(path):
+        path = self.values_path(game)
+        if path is None:
             return None
         from bots.cfr.strategy_values import read_values
 
-        return read_values(path, strategy)
+        return read_values(path, self.strategy(game))
+
+    def values_path(self, game: Game) -> str | None:
+        """Return the path of the values of the strategy for a game of hold'em, None if it has none."""
+        if self.refusal(game) is not None or not is_dealt_as_holdem(game):
+            return None
+        path = os.path.splitext(self.strategy(game).path)[0] + VALUES_SUFFIX
+        return path if os.path.exists(path) else None
 
     def _file(self, path: str) -> StrategyFile:
         from bots.cfr.strategy_files import read_strategy

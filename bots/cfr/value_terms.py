@@ -9,12 +9,16 @@ The estimate is the mean result over these holdings, plus one term of mean 0 for
 known: the deal, the cards of the board, and the choices of the policy. A term is the expected value before the event
 less the value after it. Any values leave the estimate unbiased; the better they foresee the result, the smaller its
 variance.
+
+A sequential test needs bounds of its scores. With `max_correction`, an event has no term if one of its outcomes could
+take the sum of the terms beyond it. This is decided before the event, so that the mean of its term is 0 either way.
 """
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import combinations
@@ -108,6 +112,7 @@ class ValueTerms:
         policies: the known policies by name.
         values: values of hold'em, or of a game of few cards.
         solver: in hold'em, the bot that solves the rivers whose betting is valued.
+        max_correction: largest sum of the terms of a hand, in chips.
     """
 
     def __init__(
@@ -116,11 +121,14 @@ class ValueTerms:
         policies: Mapping[str, Policy],
         values: StrategyValues | PairValues,
         solver: CfrBot | None = None,
+        *,
+        max_correction: float = math.inf,
     ) -> None:
         self.game = game
         self.policies = dict(policies)
         self.values = values
         self.solver = solver
+        self.max_correction = max_correction
         if isinstance(values, StrategyValues):
             assert values.strategy.cards is not None
             self.boards_after = lru_cache(_MAX_BOARDS)(HoldingBuckets(values.strategy.cards).after)
@@ -219,11 +227,14 @@ class _Walk(ABC):
         self.shown: tuple[Card, ...] = ()
         self._policy = terms.policies[record.names[known]]
         self._holder_policy = terms.policies.get(record.names[self.holder])
+        self._is_bounded = terms.max_correction < math.inf
+        self._correction = 0.0
 
     def result(self) -> HandEstimate:
         record = self.record
         game = self.terms.game
         start, value = self.start_values()
+        holder_chips = self._bounded(start - value, self._largest_of_deal)
         # A round gains its value at the end less that at its start, and the terms of the known player's choices.
         gains = [0.0] * len(record.betting.rounds)
         current = 0
@@ -233,27 +244,51 @@ class _Walk(ABC):
             board = record.deal.board[: game.board_cards_by_round[round_]]
             # The boards of an all-in are part of the value at its end.
             if len(board) > len(self.shown) and not betting.finished:
-                end, next_start = self.board_values(betting, board)
+                end, next_start, largest = self.board_values(betting, board)
+                holder_chips += self._bounded(end - next_start, largest)
                 gains[current] += end - value
                 value = next_start
                 current = round_
                 self.shown = board
             for position, action in actions:
                 if position == self.known:
-                    gains[current] += self._known_action(betting, action)
+                    term = self._known_action(betting, action)
+                    holder_chips += term
+                    gains[current] += term
                 elif self._holder_policy is not None:
                     holder_terms += self._holder_action(self._holder_policy, betting, action)
                 betting = betting.after(action)
-        gains[current] += self.value(betting, betting, self.weights) - value
-        return HandEstimate(-start - sum(gains), -holder_terms, start, tuple(gains))
+        final = self.value(betting, betting, self.weights)
+        holder_chips += final
+        gains[current] += final - value
+        return HandEstimate(-holder_chips, -holder_terms, start, tuple(gains))
+
+    def _bounded(self, term: float, largest: Callable[[], float]) -> float:
+        """Return the term of an event, or 0 if one of its outcomes could take the sum beyond `max_correction`.
+
+        Args:
+            largest: returns the largest absolute value of the term over all outcomes of the event.
+        """
+        if self._is_bounded:
+            if abs(self._correction) + largest() > self.terms.max_correction:
+                return 0.0
+            self._correction += term
+        return term
 
     @abstractmethod
     def start_values(self) -> tuple[float, float]:
         """Return the value before the deal as a mean over all holdings of the holder, and with its own."""
 
     @abstractmethod
-    def board_values(self, betting: BettingState, board: tuple[Card, ...]) -> tuple[float, float]:
-        """Return the mean value over the next cards, and with those that came, and take these from the range."""
+    def _largest_of_deal(self) -> float:
+        """Return the largest term of a deal of the holder's cards."""
+
+    @abstractmethod
+    def board_values(self, betting: BettingState, board: tuple[Card, ...]) -> tuple[float, float, Callable[[], float]]:
+        """Return the mean value over the next cards, that with those that came, and the function of the largest term.
+
+        Takes the cards that came from the range.
+        """
 
     @abstractmethod
     def value(self, before: BettingState, after: BettingState, weights: _Floats) -> float:
@@ -273,12 +308,14 @@ class _Walk(ABC):
         came = 0.0
         total = self.weights.sum()
         played: _Floats = np.zeros(len(self.weights))
+        values = []
         for option, chance in self.chances(self._policy, betting).items():
             weights = self.weights * chance
             share = float(weights.sum() / total)
             if share <= 0:
                 continue
             value = self.value(betting, betting.after(option), weights)
+            values.append(value)
             expected += share * value
             if is_played(option, action, betting.game):
                 came = value
@@ -286,7 +323,7 @@ class _Walk(ABC):
         if not played.any():
             raise no_chance(self.record, self.known, action)
         self.weights = played / played.max()
-        return expected - came
+        return self._bounded(expected - came, lambda: _largest_distance(expected, values))
 
     def _holder_action(self, policy: Policy, betting: BettingState, action: Action) -> float:
         view = view_at(betting, self.record.deal, self.record.hand_number)
@@ -295,16 +332,18 @@ class _Walk(ABC):
             return 0.0
         expected = 0.0
         came = None
+        values = []
         for option, chance in chances.items():
             if chance <= 0:
                 continue
             value = self.value(betting, betting.after(option), self.weights)
+            values.append(value)
             expected += chance * value
             if is_played(option, action, betting.game):
                 came = value
         if came is None:
             raise no_chance(self.record, self.holder, action)
-        return expected - came
+        return self._bounded(expected - came, lambda: _largest_distance(expected, values))
 
     def view(self, betting: BettingState) -> View:
         """Return what the player in turn sees, without its cards."""
@@ -324,6 +363,12 @@ class _SmallWalk(_Walk):
         self.weights = np.ones(len(self._holdings))
 
     def start_values(self) -> tuple[float, float]:
+        start = betting_start(self.record.game)
+        means = self._start_means()
+        return sum(means) / len(means), self.value(start, start, self.weights)
+
+    def _start_means(self) -> list[float]:
+        """Return the value before any action, as a mean over the known player's cards, by holding of the holder."""
         game = self.terms.game
         start = betting_start(self.record.game)
         means = []
@@ -331,19 +376,42 @@ class _SmallWalk(_Walk):
             free = [card for card in game.deck if card not in hole]
             others = [self._pair_value(start, hole, other, ()) for other in combinations(free, game.num_hole_cards)]
             means.append(sum(others) / len(others))
-        return sum(means) / len(means), self.value(start, start, self.weights)
+        return means
 
-    def board_values(self, betting: BettingState, board: tuple[Card, ...]) -> tuple[float, float]:
+    def _largest_of_deal(self) -> float:
+        means = self._start_means()
+        return _largest_distance(sum(means) / len(means), means)
+
+    def board_values(self, betting: BettingState, board: tuple[Card, ...]) -> tuple[float, float, Callable[[], float]]:
         before = self.value(betting, betting, self.weights)
-        new = {*board[len(self.shown) :]}
+        weights = self.weights.copy()
+        shown = self.shown
+        after, self.weights = self._value_on(betting, board, weights)
+
+        def largest() -> float:
+            free = [card for card in self.terms.game.deck if card not in {*self.hole, *shown}]
+            values = []
+            for cards in combinations(free, len(board) - len(shown)):
+                value, left = self._value_on(betting, shown + cards, weights)
+                if left.any():
+                    values.append(value)
+            return _largest_distance(before, values)
+
+        return before, after, largest
+
+    def _value_on(self, betting: BettingState, board: tuple[Card, ...], weights: _Floats) -> tuple[float, _Floats]:
+        """Return the value on a board, and the weights of the holdings without its cards."""
+        left = weights.copy()
         for index, holding in enumerate(self._holdings):
-            if new & {*holding}:
-                self.weights[index] = 0.0
+            if {*board} & {*holding}:
+                left[index] = 0.0
+        if not left.any():
+            return 0.0, left
         shown = self.shown
         self.shown = board
-        after = self.value(betting, betting, self.weights)
+        value = self.value(betting, betting, left)
         self.shown = shown
-        return before, after
+        return value, left
 
     def value(self, before: BettingState, after: BettingState, weights: _Floats) -> float:
         values = np.zeros(len(weights))
@@ -352,6 +420,13 @@ class _SmallWalk(_Walk):
         return float(weights @ values / weights.sum())
 
     def _pair_value(self, betting: BettingState, hole: _Hole, other: _Hole, board: tuple[Card, ...]) -> float:
+        game = self.terms.game
+        missing = 0 if betting.finished else game.board_cards_by_round[betting.round] - len(board)
+        if missing:
+            # The mean over the next cards: with any other value before them, their term would not have mean 0.
+            free = [card for card in game.deck if card not in {*hole, *other, *board}]
+            values = [self._pair_value(betting, hole, other, board + cards) for cards in combinations(free, missing)]
+            return sum(values) / len(values)
         if self.holder == 0:
             return self._values(betting, (hole, other), board)
         return -self._values(betting, (other, hole), board)
@@ -381,14 +456,19 @@ class _HoldemWalk(_Walk):
         values = self.terms.start_values[self.holder]
         return float(values.mean()), float(values[self._number])
 
-    def board_values(self, betting: BettingState, board: tuple[Card, ...]) -> tuple[float, float]:
+    def _largest_of_deal(self) -> float:
+        values = self.terms.start_values[self.holder]
+        return _largest_distance(float(values.mean()), values)
+
+    def board_values(self, betting: BettingState, board: tuple[Card, ...]) -> tuple[float, float, Callable[[], float]]:
         boards = self._next_boards()
         values = self._values.winnings(betting, self.holder, boards.buckets)
         chances = board_chances(self.weights, boards.cards)
         new = sorted(board[len(self.shown) :])
         index = int(np.flatnonzero((np.sort(boards.cards, axis=1) == new).all(axis=1))[0])
         self.weights = self.weights * are_free(board)
-        return float(chances @ values), float(values[index])
+        mean = float(chances @ values)
+        return mean, float(values[index]), lambda: _largest_distance(mean, values[chances > 0])
 
     def value(self, before: BettingState, after: BettingState, weights: _Floats) -> float:
         if after.finished:
@@ -456,6 +536,10 @@ class _HoldemWalk(_Walk):
         return chances
 
 
+def _largest_distance(mean: float, values: Sequence[float] | _Floats) -> float:
+    return float(np.abs(np.asarray(values) - mean).max(initial=0.0))
+
+
 def _is_valued(policy: Policy) -> bool:
     return isinstance(policy, CfrBot) and not policy.is_learning
 
@@ -480,8 +564,11 @@ def board_chances(weights: _Floats, cards: NDArray[np.uint8]) -> _Floats:
     return chances
 
 
-def value_terms(game: Game, policies: Mapping[str, Policy]) -> ValueTerms | None:
+def value_terms(game: Game, policies: Mapping[str, Policy], *, max_correction: float = math.inf) -> ValueTerms | None:
     """Return the terms by the values of a strategy of a game, of a known cfr if it has some; None without values.
+
+    Args:
+        max_correction: see `ValueTerms`.
 
     Raises:
         BotFileError: a file of values is damaged or that of another strategy.
@@ -494,8 +581,8 @@ def value_terms(game: Game, policies: Mapping[str, Policy]) -> ValueTerms | None
         if solver.refusal(game) is not None:
             continue
         if not is_holdem(game):
-            return ValueTerms(game, policies, ExactValues(game, solver))
+            return ValueTerms(game, policies, ExactValues(game, solver), max_correction=max_correction)
         values = solver.values(game)
         if values is not None:
-            return ValueTerms(game, policies, values, solver)
+            return ValueTerms(game, policies, values, solver, max_correction=max_correction)
     return None

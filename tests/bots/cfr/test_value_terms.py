@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
+from functools import cache
 from itertools import combinations
 from pathlib import Path
 from typing import TypeAlias
@@ -21,6 +23,7 @@ from bots.errors import BotFileError, PolicyError
 from bots.sdk.registry import make_bot
 from engine import CALL, Action, ActionKind, BettingState, Card, Game, Position
 from engine.ranges import HOLDINGS, are_free
+from logs.estimation.mean import largest_loss
 from protocol import find_game
 from tests.bots.evaluation.known import Known
 from tests.logs.variance.small_games import Strategy, all_hands, drawn, small_game, uniform
@@ -38,14 +41,20 @@ def random_values(game: Game, seed: int) -> PairValues:
         text = repr((seed, betting.rounds, holes, board)).encode()
         return float(np.random.default_rng(list(text)).normal()) * game.big_blind
 
-    return value
+    return cache(value)
 
 
-def estimates(name: str, strategies: tuple[Strategy, Strategy], known: str, values: PairValues) -> np.ndarray:
+def estimates(
+    name: str,
+    strategies: tuple[Strategy, Strategy],
+    known: str,
+    values: PairValues,
+    max_correction: float = math.inf,
+) -> np.ndarray:
     """Return a row for each hand: probability, chips of the first known player, estimate, the other's term."""
     game = small_game(name)
     policies = {player: Known(strategies["AB".index(player)]) for player in known}
-    terms = ValueTerms(game, policies, values)
+    terms = ValueTerms(game, policies, values, max_correction=max_correction)
     position = Position("AB".index(known[0]))
     rows = []
     for hand in all_hands(game, strategies):
@@ -77,6 +86,26 @@ def test_expectation_is_that_of_the_chips(name: str, known: str, kind: str) -> N
     assert chances @ estimate == pytest.approx(chances @ won, abs=1e-9 * game.big_blind)
     assert chances @ other_term == pytest.approx(0, abs=1e-9 * game.big_blind)
     assert variance(chances, estimate) > 0
+
+
+@pytest.mark.parametrize("kind", ["exact", "random"])
+@pytest.mark.parametrize(
+    ("name", "known"),
+    [("kuhn", "A"), ("kuhn", "BA"), pytest.param("leduc", "A", marks=pytest.mark.slow)],
+)
+def test_bounded_estimate_keeps_its_expectation_and_its_bounds(name: str, known: str, kind: str) -> None:
+    game = small_game(name)
+    strategies = (drawn(30), drawn(31))
+    values = random_values(game, 7) if kind == "random" else ExactValues(game, Known(strategies[0]))
+    free = estimates(name, strategies, known, values)
+    for part in (0.1, 0.5):
+        max_correction = part * largest_loss(game)
+        rows = estimates(name, strategies, known, values, max_correction)
+        chances, won, estimate, other_term = rows.T
+        assert chances @ (estimate + other_term) == pytest.approx(chances @ won, abs=1e-9 * game.big_blind)
+        assert np.abs(estimate + other_term).max() <= largest_loss(game) + max_correction + 1e-9
+        if part == 0.1:
+            assert np.abs(rows - free).max() > 0.01 * game.big_blind
 
 
 @pytest.mark.parametrize("name", ["kuhn", pytest.param("leduc", marks=pytest.mark.slow)])
