@@ -274,6 +274,10 @@ class TrainingError(StartError):
     """A player's memory cannot be read or written."""
 
 
+class ValuationError(StartError):
+    """Hands cannot be valued by the strategy of a known player."""
+
+
 @dataclass(eq=False, repr=False)
 class DealerLostError(StartError):
     """A dealer process ended during a match."""

@@ -281,7 +281,7 @@ def test_dealer_imports_no_agent() -> None:
     """The dealer imports what a bot is and how one is named, and no agent. The command line may import more, and seats
     of people what a bot sees."""
     known = {"bots.sdk.bot", "bots.sdk.program", "bots.sdk.registry", "bots.sdk.selfplay", "bots.sdk.learning"}
-    known |= {"bots.errors", "bots.workers", "bots.sdk.options"}
+    known |= {"bots.errors", "bots.workers", "bots.sdk.options", "bots.hand_values"}
     assert not [
         f"{name} -> {target}"
         for name, targets in arrows().items()

@@ -9,7 +9,7 @@ from bots.sdk.options import Interval, Wording
 from dealer.cli.shell.command_options import JsonOutput, Junit, Quiet, RunOptions, Scheduler, Verbose
 from dealer.cli.shell.computations import workers_from
 from dealer.cli.shell.console import Terminal, abort, check_writable
-from dealer.cli.shell.contests import check_logs, play_and_show
+from dealer.cli.shell.contests import check_logs, check_scheduler, play_and_show
 from dealer.cli.shell.documents import show_document
 from dealer.cli.shell.sources import run_argument
 from dealer.cli.table import play_seat
@@ -59,5 +59,6 @@ def resume(
     options = RunOptions(quiet=quiet, as_json=as_json, junit=junit, verbose=verbose)
     if scheduler is not None and reopened.plan.command is not Command.TOURNAMENT:
         abort(f"--scheduler is for tournaments, and {run} holds one contest; leave it out")
+    check_scheduler(reopened.plan.score, scheduler)
     with workers_from(1, scheduler) as cluster:
         play_and_show(terminal, reopened, options, cluster)

@@ -10,6 +10,7 @@ part to the end. A gate adds a case of its own.
 
 from __future__ import annotations
 
+import enum
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
@@ -19,9 +20,21 @@ from dealer.reports.result_documents import contest_title
 from dealer.run.results import AnyResult, ContestResult
 from engine.text import shown
 from logs.document import Document
+from logs.estimation import Rate
 
 if TYPE_CHECKING:
     from junitparser import TestCase, TestSuite
+
+
+class GateScore(enum.StrEnum):
+    """Win rate that a gate judges."""
+
+    RAW = "raw"
+    """Chips as won."""
+    CORRECTED = "corrected"
+    """Without the luck of the cards."""
+    AIVAT = "aivat"
+    """Without the luck of the cards and of the choices of known players."""
 
 
 GateVerdict: TypeAlias = Literal["passed", "failed", "undecided"]
@@ -50,12 +63,13 @@ class GateData:
     deals: int
 
 
-def judge(result: ContestResult, player: str, min_mbb: float) -> Document:
+def judge(result: ContestResult, player: str, min_mbb: float, score: GateScore = GateScore.RAW) -> Document:
     """Compare a player's win rate with a bound.
 
     Args:
         player: name of the player.
         min_mbb: bound in mbb/g.
+        score: win rate to judge.
 
     Returns:
         A document whose data is `GateData`.
@@ -63,7 +77,7 @@ def judge(result: ContestResult, player: str, min_mbb: float) -> Document:
     Raises:
         KeyError: there is no such player.
     """
-    rate = result.rate(player)
+    rate = rate_by(result, player, score)
     if rate is not None:
         rate = rate.guaranteed
     opponent = result.opponent_of(player)
@@ -94,6 +108,21 @@ def judge(result: ContestResult, player: str, min_mbb: float) -> Document:
         deals=result.duplicates,
     )
     return Document(f"{player} wins at least {min_mbb:g} mbb/g", (f"{verdict}: {sentence}",), data=data)
+
+
+def rate_by(result: ContestResult, player: str, score: GateScore) -> Rate | None:
+    """Return a player's win rate of a kind, or None if the result has none.
+
+    Raises:
+        KeyError: there is no such player.
+    """
+    match score:
+        case GateScore.RAW:
+            return result.rate(player)
+        case GateScore.CORRECTED:
+            return result.corrected_rate(player)
+        case GateScore.AIVAT:
+            return result.aivat_rate(player)
 
 
 def gate_case(judgement: Document) -> TestCase:

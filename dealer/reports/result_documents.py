@@ -20,7 +20,9 @@ from dealer.run.results import (
     TournamentResult,
     winnings_columns,
 )
+from engine.text import duration, listed
 from logs.document import CHIPS, CODE, DIGITS, NAME, TEXT, TIME, Column, Document, Fact, Section, Table, Value
+from logs.estimation import MIN_UNITS
 from protocol.game_definition import short_name
 
 
@@ -55,14 +57,38 @@ def contest_document(result: ContestResult, *, is_verbose: bool = False) -> Docu
         "Language models": [models_table([result])],
         "Faults and thinking times": [faults_table([result])],
     }
-    return _document(result, contest_title(result), facts, sections)
+    return _document(result, contest_title(result), facts, sections, _aivat_advice([result]))
+
+
+def _aivat_advice(contests: Sequence[ContestResult]) -> tuple[str, ...]:
+    """Return a note with the command that computes AIVAT for contests that could have it and do not."""
+    # With fewer deals there is no interval.
+    missing = [
+        contest
+        for contest in contests
+        if contest.known and contest.duplicates >= MIN_UNITS and contest.aivat_rate() is None
+    ]
+    # A contest without a folder has no hands to count again.
+    if not missing or missing[0].folder is None:
+        return ()
+    contest = missing[0]
+    options = " ".join([f"--known {name}" for name in contest.known])
+    note = f"AIVAT takes out the luck of {listed(contest.known)}, too: arena luck {contest.folder} {options}"
+    if contest.valuation_s is not None:
+        note += f" (about {duration(contest.valuation_s)} of processor time)"
+    return (f"{note}.",)
 
 
 def _tournament_document(result: TournamentResult) -> Document:
     sections: dict[str, Sequence[str | Table]] = {}
     for standings in result.standings:
         if standings.total_bankroll:
-            tables = (crosstable(standings), rankings(standings), _entrants_table(standings, result.contests))
+            tables = (
+                crosstable(standings),
+                _aivat_table(standings, result.contests),
+                rankings(standings),
+                _entrants_table(standings, result.contests),
+            )
             sections[short_name(standings.game)] = tables
     sections["Players"] = list(_descriptions(result.contests))
     sections["Language models"] = [models_table(result.contests)]
@@ -73,16 +99,22 @@ def _tournament_document(result: TournamentResult) -> Document:
         rows = [(contest_title(contest), contest.reason) for contest in early]
         sections["Ended early"] = [Table.of("", ("contest", Column("reason", TEXT)), rows)]
     games = ", ".join([short_name(standings.game) for standings in result.standings])
-    return _document(result, f"{games}: {', '.join(result.players)}", (), sections)
+    title = f"{games}: {', '.join(result.players)}"
+    return _document(result, title, (), sections, _aivat_advice(result.contests))
 
 
 def _document(
-    result: AnyResult, title: str, facts: Iterable[Fact], sections: Mapping[str, Sequence[str | Table]]
+    result: AnyResult,
+    title: str,
+    facts: Iterable[Fact],
+    sections: Mapping[str, Sequence[str | Table]],
+    advice: tuple[str, ...],
 ) -> Document:
     """Create a document without empty facts, tables and sections."""
     sentences = [result.sentence]
     if result.resume is not None:
         sentences.append(f"Resume with:\n    {result.resume}")
+    notes = (NOTE,) if any(contest.interval == "guaranteed" for contest in result.contests) else ()
     seeds = ", ".join(dict.fromkeys(str(contest.seed) for contest in result.contests))
     all_facts = [Fact("seed", seeds, NAME), *facts, Fact("files", result.folder, CODE)]
     filled_sections = []
@@ -95,7 +127,7 @@ def _document(
         tuple(sentences),
         tuple(fact for fact in all_facts if fact.value is not None),
         tuple(filled_sections),
-        (NOTE,) if any(contest.interval == "guaranteed" for contest in result.contests) else (),
+        (*notes, *advice),
         data=result,
     )
 
@@ -109,12 +141,24 @@ def contest_title(contest: ContestResult) -> str:
 def players_table(contests: Sequence[ContestResult]) -> Table:
     """Create a table of win rates and response times, with a row per player and contest."""
     kinds = [contest.interval for contest in contests]
+    has_aivat = any(contest.aivat_rate() is not None for contest in contests)
     kind = next((f", {kind}" for kind in ("any time", "guaranteed") if kind in kinds), "")
     columns = (
         "player",
         Column("against"),
         Column(f"mbb/g ± 95 %{kind}", "+,.1f", meaning="winnings per hand, with half their 95 % interval"),
-        Column("without luck", "+,.1f", meaning="the same rate without the luck of the cards"),
+        Column(
+            "AIVAT",
+            "+,.1f",
+            meaning="the same rate without the luck of the cards and of the choices of players with known strategies",
+        ),
+        # Where there is AIVAT, it is the better estimate.
+        Column(
+            "without luck",
+            "+,.1f",
+            meaning="the same rate without the luck of the cards",
+            rank=7 if has_aivat else 0,
+        ),
         Column("SE", ",.1f", meaning="standard error of mbb/g", rank=6),
         Column("chips", CHIPS, rank=2),
         Column("hands", ",", rank=3),
@@ -127,6 +171,7 @@ def players_table(contests: Sequence[ContestResult]) -> Table:
             player.name,
             _others(contest, player) if len(contests) > 1 else "",
             contest.rate(player.name),
+            contest.aivat_rate(player.name),
             contest.corrected_rate(player.name),
             None if player.won is None else player.won.raw.error,
             player.chips,
@@ -255,6 +300,25 @@ def crosstable(standings: GameStandings) -> Table:
     columns = [Column(name, "+,.0f", rank=place) for place, name in enumerate(standings.bots, 1)]
     title = f"mbb/g of row against column{without_luck}, ± 95 %"
     return Table.of(title, ("", *columns, Column("mean", "+,.0f")), rows)
+
+
+def _aivat_table(standings: GameStandings, contests: Sequence[ContestResult]) -> Table:
+    """Create a table of the contests of a game that have AIVAT scores, with the rate of the first known player."""
+    rows = []
+    for contest in contests:
+        if contest.game != standings.game or contest.aivat_rate() is None:
+            continue
+        known = contest.known[0]
+        rate = contest.aivat_rate(known)
+        rows.append((known, contest.opponent_of(known), rate, contest.rate(known), contest.hands_counted))
+    columns = (
+        "known",
+        "against",
+        Column("AIVAT", "+,.0f"),
+        Column("chips", "+,.0f", rank=2),
+        Column("hands", ",", rank=1),
+    )
+    return Table.of("mbb/g by AIVAT, with the strategy of a player known, ± 95 %", columns, rows)
 
 
 def rankings(standings: GameStandings) -> Table:

@@ -14,7 +14,6 @@ from pydantic import PlainSerializer
 from pydantic.dataclasses import dataclass
 
 from dealer.errors import ConfigError, ResultError
-from dealer.run.choices import Score
 from dealer.run.ending import Outcome
 from dealer.run.folder import CONFIG_NAME, RESULT_NAME, is_busy
 from dealer.run.results import AnyResult, ContestResult, read_result
@@ -165,9 +164,7 @@ def _standing(result: AnyResult) -> tuple[tuple[str, ...], Rate | None]:
     if isinstance(result, ContestResult):
         players = sorted(result.players, key=lambda player: -player.chips)
         names = tuple([player.name for player in players])
-        if result.score is Score.CORRECTED:
-            return names, result.corrected_rate(names[0])
-        return names, result.rate(names[0])
+        return names, result.judged_rate(names[0])
     for standings in result.standings:
         if standings.total_bankroll:
             return tuple(standings.bots), standings.mean_rates.get(standings.bots[0])

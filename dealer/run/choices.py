@@ -70,6 +70,8 @@ class Score(enum.StrEnum):
     """Raw winnings only."""
     CORRECTED = "corrected"
     """Winnings without the luck of the cards, see `logs.variance.correction`."""
+    AIVAT = "aivat"
+    """Winnings without the luck of the cards and of the choices of known players, see `bots.hand_values`."""
 
 
 class Affinity(enum.StrEnum):

@@ -18,7 +18,15 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from dealer.errors import DealerLostError, LaunchError, PlayerError, RecoveryError, RemoteError, TrainingError
+from dealer.errors import (
+    DealerLostError,
+    LaunchError,
+    PlayerError,
+    RecoveryError,
+    RemoteError,
+    TrainingError,
+    ValuationError,
+)
 from dealer.match import MatchSetup
 from dealer.match.causes import CannotPlay, Failure, InternalError
 from dealer.match.events import ActionPlayed, Event, Watcher
@@ -27,7 +35,7 @@ from dealer.run.choices import Score
 from dealer.run.contest_plan import ContestPlan, MatchPlan
 from dealer.run.dealer_process import LONG_WAIT_S
 from dealer.run.dealers import DealerProcesses, DealtRun
-from dealer.run.ending import INTERRUPTED, Ending, Outcome, Wait, stop_reason
+from dealer.run.ending import INTERRUPTED, Ending, Outcome, Wait, policy_doubt, stop_reason
 from dealer.run.folder import launching
 from dealer.run.learning_contest import Training
 from dealer.run.match_run import LocalRun, RunningMatch, TcpRun
@@ -42,7 +50,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from dealer.run.corrected import CorrectedValues
+    from dealer.run.corrected import CorrectedValues, Valuation
 
 _HANDS_BETWEEN_LOOKS = 100
 """Hands of every match between two looks of a stop rule."""
@@ -104,6 +112,7 @@ class Contest:
         started_s: start of play, on the monotonic clock.
         seconds: duration of play.
         trained: reports on players that learn, after all deals were played.
+        warnings: sentences about scores that the result lacks.
     """
 
     def __init__(
@@ -116,6 +125,7 @@ class Contest:
         dealers: DealerProcesses | None = None,
         core: DealerCore | None = None,
         processes: SliceProcesses | None = None,
+        values_hands: bool = False,
     ) -> None:
         """Prepare a contest.
 
@@ -126,6 +136,7 @@ class Contest:
             dealers: processes that play matches over TCP; None for this process.
             core: core of this process, to be shared with quick bots.
             processes: processes that play matches of in-process bots; None for this process.
+            values_hands: whether hands are valued by default, in a process of the contest.
         """
         self.plan = plan
         self.match_plans = plan.match_plans
@@ -139,6 +150,10 @@ class Contest:
         self.trained: tuple[TrainingReport, ...] = ()
         self.monitor = Monitor(plan.run.stop, plan.bounds)
         self._corrected: list[CorrectedValues] = []
+        self._valuation: Valuation | None = None
+        self._values_hands = values_hands and plan.is_valued_by_default
+        self._is_doubted = False
+        self.warnings: list[str] = []
         self._live = Scoreboard(partial(plan.new_mean, plan.run.score), plan.names)
         self._workers = workers
         self._watches_newest = watches_newest
@@ -155,7 +170,8 @@ class Contest:
         # A server computes results in another process, which needs counts and ending, and nothing used for play.
         ending = self.ending and replace(self.ending, error=None)
         kept = self.__dict__ | {"_judged": self.judged, "ending": ending, "runs": [], "_corrected": []}
-        return kept | dict.fromkeys(("_training", "_workers", "_dealers", "_processes", "_core", "_watch"))
+        unused = ("_training", "_workers", "_dealers", "_processes", "_core", "_watch", "_valuation")
+        return kept | dict.fromkeys(unused)
 
     @property
     def judged(self) -> DealScores:
@@ -184,6 +200,14 @@ class Contest:
                 deals = fitted_deals(self.plan, self.scores)
             self._fitted = (hands, deals)
         return self._fitted[1]
+
+    @property
+    def aivat_scores(self) -> DealScores | None:
+        """AIVAT scores of the hands played so far; None unless all of them have been valued."""
+        valuation = self._valuation
+        if valuation is None or self._is_doubted or valuation.scores.hands_played < self.scores.hands_played:
+            return None
+        return valuation.scores
 
     def leave_luck(self) -> None:
         """Omit corrected scores from the result of the hands played so far."""
@@ -228,6 +252,8 @@ class Contest:
         self.started_s = time.monotonic()
         try:
             self.prepare()
+            if self._valuation is not None:
+                self._valuation.start()
             self.ending = await self._play()
         except asyncio.CancelledError:
             longest = max(self.waits, default=None)
@@ -237,12 +263,51 @@ class Contest:
                 self.ending = Ending(Outcome.INTERRUPTED, f"it was interrupted while {longest}.")
         except DealerLostError as error:
             self.ending = Ending.failed(CannotPlay(str(error)), is_dealer_lost=True)
+        except ValuationError as error:
+            self.ending = Ending.failed(CannotPlay(str(error)))
         finally:
             self.seconds = time.monotonic() - self.started_s
             await self._close_all()
+            if self._valuation is not None and self.ending is None:
+                await self._valuation.close()
+        if self._valuation is not None:
+            await self._value_rest(self._valuation)
         if self.ending.outcome.is_complete:
             self._learn()
         return self.ending
+
+    async def _value_rest(self, valuation: Valuation) -> None:
+        """Value the remaining hands of a contest that was not interrupted."""
+        is_required = self.plan.run.score is Score.AIVAT
+        try:
+            if self.ending is not None and self.ending.outcome is not Outcome.INTERRUPTED:
+                await valuation.settle()
+                self._doubt_values()
+        except asyncio.CancelledError:
+            if is_required:
+                self.ending = INTERRUPTED
+        except ValuationError as error:
+            if is_required:
+                self.ending = Ending.failed(CannotPlay(str(error)))
+            else:
+                self.warnings.append(_without_aivat(error))
+        finally:
+            await valuation.close()
+
+    def _doubt_values(self) -> None:
+        """Note known players with faults; without a demand for their values, leave these out."""
+        for name in [player.name for player in self.plan.known]:
+            player = self.plan.names.index(name)
+            faults = 0
+            for match_plan, tally in zip(self.match_plans, self.tallies, strict=True):
+                faults += tally.faults[match_plan.players.index(player)].total()
+            if faults:
+                problem = policy_doubt(name, faults)
+                if self.plan.run.score is Score.AIVAT:
+                    self.warnings.append(f"The win rates by AIVAT may be biased: {problem}.")
+                else:
+                    self._is_doubted = True
+                    self.warnings.append(f"The result has no win rates by AIVAT: {problem}.")
 
     def _learn(self) -> None:
         """Merge the learners' journals; fail the contest if one is incomplete."""
@@ -294,6 +359,8 @@ class Contest:
                 watchers.append(MatchWatcher(self._watch, self.plan.record.game_name, setup))
             if self._corrected:
                 watchers.append(self._corrected[index])
+            if self._valuation is not None:
+                watchers.append(self._valuation.matches[index])
             self.runs.append(self._new_run(match_plan, watchers, tally))
 
     def _new_run(self, match_plan: MatchPlan, watchers: Sequence[Watcher], tally: Tally) -> RunningMatch:
@@ -310,8 +377,8 @@ class Contest:
                 watchers,
                 tally,
                 learner_files,
-                # Corrected scores need every hand.
-                sends_newest=self._watches_newest and not self._corrected,
+                # Corrected and valued scores need every hand.
+                sends_newest=self._watches_newest and not self._corrected and self._valuation is None,
             )
         return TcpRun(self.plan, match_plan, watchers, tally, learner_files, self._core)
 
@@ -325,6 +392,8 @@ class Contest:
         """Set the tallies of the matches, and correct the values of their hands from the logs if necessary."""
         self.tallies = tallies
         self.scores = self._judged = self._scores_of(tallies)
+        if self.plan.run.score is Score.AIVAT or self._values_hands:
+            self._value_logged()
         if self.plan.run.score is not Score.CORRECTED:
             return
         # Imported here, because it loads compiled code.
@@ -332,6 +401,21 @@ class Contest:
 
         self._corrected = corrected_values(self.plan, self.scores)
         self._judged = self._scores_of(self._corrected)
+
+    def _value_logged(self) -> None:
+        """Begin the valuation with the logged hands."""
+        # Imported here, because few contests need it.
+        from dealer.run.corrected import Valuation
+
+        try:
+            self._valuation = Valuation(self.plan, self.scores)
+        except ValuationError as error:
+            if self.plan.run.score is Score.AIVAT:
+                raise
+            self.warnings.append(_without_aivat(error))
+            return
+        if self.plan.run.score is Score.AIVAT:
+            self._judged = self._valuation.scores
 
     def _scores_of(self, matches: Sequence[Tally] | Sequence[CorrectedValues]) -> DealScores:
         return DealScores(self.plan.game, self.match_plans, [match.values for match in matches])
@@ -351,6 +435,9 @@ class Contest:
             await self._advance(until)
             if self._held is not None and not self._is_over:
                 raise asyncio.CancelledError
+            if self.plan.looks and self._valuation is not None:
+                # The rule looks at all hands up to the mark, however fast they are valued.
+                await self._valuation.settle()
             if self.plan.looks and self._is_decided(until):
                 reason = stop_reason(self.monitor.rule, self.monitor.verdict, self.plan.names[0], self.plan.opponent)
                 return await self._finish(Outcome.STOPPED, reason)
@@ -408,3 +495,7 @@ class Contest:
     async def _close_all(self) -> None:
         with contextlib.suppress(asyncio.CancelledError):
             await asyncio.gather(*(run.close() for run in self.runs))
+
+
+def _without_aivat(error: ValuationError) -> str:
+    return f"The result has no win rates by AIVAT: {error}."

@@ -9,12 +9,15 @@ follow from the seed of the seating and the hand number, whatever the number of 
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
 from string import ascii_lowercase
 from typing import Final, NamedTuple
 
+from bots.hand_values import KnownPlayer, known_player
 from bots.sdk.bot import bot_seed
 from bots.sdk.registry import is_builtin
 from dealer.match import MatchSetup
@@ -25,6 +28,7 @@ from dealer.run.match_files import RecordPlan
 from dealer.table.players import Player
 from engine import DealKey, Game, Seed, derived_seed
 from engine.equity import shares_refusal
+from engine.holdem import is_holdem
 from logs.estimation import (
     AnyTimeMean,
     Better,
@@ -33,6 +37,7 @@ from logs.estimation import (
     PlainMean,
     RunningMean,
     StopRule,
+    largest_loss,
     opponent_of,
     score_bounds,
 )
@@ -44,6 +49,12 @@ MAX_CORRECTED_HANDS: Final = 100_000
 """Hands times players up to which results are corrected by default. It takes seconds, see docs/variance.md."""
 MIN_CORRECTED_DEALS: Final = 80
 """Fewer deals are not enough to fit the weights of a correction."""
+_MAX_VALUED_S: Final = 30
+"""Processor time for which hands are valued by default."""
+_NO_LIMIT_S: Final = 0.03
+_LIMIT_S: Final = 0.005
+_SMALL_GAME_S: Final = 0.005
+"""Processor time to value a hand, see docs/variance.md."""
 _MAX_IDLE_LINES_PER_HAND: Final = 10_000
 """Far more lines than a bot sends that corrects itself, and far fewer than would keep the dealer busy."""
 
@@ -280,6 +291,37 @@ class ContestPlan:
         )
 
     @property
+    def known(self) -> tuple[KnownPlayer, ...]:
+        """Players for which AIVAT can value hands, in the order given; empty unless the game is for two."""
+        return known_players(self.game, self.names, self.players)
+
+    @property
+    def max_correction(self) -> float:
+        """Largest difference between the AIVAT value of a hand and a possible result, in chips."""
+        # Only a sequential test needs bounds, and few hands reach this one. With half of it, close bounds of no-limit
+        # hold'em take more deals, because large pots keep their luck; twice as much helps only very close ones.
+        return float(largest_loss(self.game)) if self.is_sequential else math.inf
+
+    def valuation_s(self, hands: int) -> float | None:
+        """Estimate the processor time to value hands by AIVAT; None if it is unknown or no player is known."""
+        known = self.known
+        if not known or not all(player.is_plain for player in known):
+            return None
+        return hands * len(known) * valuation_s_per_hand(self.game)
+
+    @property
+    def is_valued_by_default(self) -> bool:
+        """The result has AIVAT scores under `Score.BOTH`."""
+        hands = self.run.deals * self.seatings
+        needed_s = self.valuation_s(hands)
+        return (
+            self.run.score is Score.BOTH
+            and self.run.deals >= MIN_CORRECTED_DEALS
+            and needed_s is not None
+            and needed_s <= _MAX_VALUED_S
+        )
+
+    @property
     def bounds(self) -> Bounds:
         """Lowest and highest score of a deal for the stop rule, in mbb/g."""
         return bounds_of(self.run.score, self.run.stop, self.game)
@@ -301,6 +343,24 @@ class ContestPlan:
         return not isinstance(self.run.stop, FixedDeals)
 
 
+def known_players(game: Game, names: Sequence[str], players: Sequence[Player]) -> tuple[KnownPlayer, ...]:
+    """Return the players for which AIVAT can value hands, in the order given; empty unless the game is for two."""
+    if game.num_players != 2:
+        return ()
+    known = []
+    for name, player in zip(names, players, strict=True):
+        if player.source is None and not player.learns:
+            known.append(known_player(name, player.text, player.directory))
+    return tuple([player for player in known if player is not None])
+
+
+def valuation_s_per_hand(game: Game) -> float:
+    """Return the processor time to value a hand of a game for two, with one known player."""
+    if not is_holdem(game):
+        return _SMALL_GAME_S
+    return _LIMIT_S if game.is_limit else _NO_LIMIT_S
+
+
 def bounds_of(score: Score, stop: StopRule, game: Game) -> Bounds:
     """Return the lowest and highest score of a deal for a stop rule, in mbb/g."""
     # Corrected scores can exceed the largest pot, but only if a player folds the best hand in it. A sequential test is
@@ -310,4 +370,9 @@ def bounds_of(score: Score, stop: StopRule, game: Game) -> Bounds:
         from logs.variance.correction import corrected_bounds
 
         return corrected_bounds(game)
+    if score is Score.AIVAT and isinstance(stop, Better):
+        # A possible result of the hand, and the correction of `ContestPlan.max_correction` on both sides.
+        lowest, highest = score_bounds(game)
+        correction = 1000 * largest_loss(game) / game.big_blind
+        return lowest - correction, highest + correction
     return score_bounds(game)

@@ -121,3 +121,8 @@ def stop_reason(rule: StopRule, verdict: Verdict | None, player: str, opponent: 
                 claim = f"not better: {player} wins less than {rule.high_mbb:.12g}"
                 error_rate = rule.beta
             return f"{claim} mbb/g from {opponent} (error rate {100 * error_rate:g} %)."
+
+
+def policy_doubt(player: str, faults: int) -> str:
+    """Compose the reason for which the hands of a player with faults may not follow its policy, without a full stop."""
+    return f"{player} had {count_of(faults, 'fault')}, and the actions played for it do not follow its policy"

@@ -25,7 +25,7 @@ from dealer.match.faults import FaultPolicy
 from dealer.match.setup import TimeLimits
 from dealer.run.affinity import core_count
 from dealer.run.choices import Command, Format, Score, Seating
-from dealer.run.contest_plan import ContestPlan, NamedGame, Plan, bounds_of
+from dealer.run.contest_plan import ContestPlan, NamedGame, Plan, bounds_of, known_players
 from dealer.run.match_files import RecordPlan
 from dealer.run.run_settings import BotSettings, RunSettings
 from dealer.table.confinement import Confinement
@@ -364,6 +364,8 @@ def _check(plan: Plan, seatings: int) -> None:
     for named in plan.games:
         if plan.score is Score.CORRECTED:
             _check_correction(named)
+        if plan.score is Score.AIVAT:
+            _check_valuation(plan, named)
         try:
             Monitor(stop, bounds_of(plan.score, stop, named.game))
         except StopRuleError as error:
@@ -402,6 +404,23 @@ def _check_correction(named: NamedGame) -> None:
         raise _problem("score", f"{named.shown}: {refusal}")
 
 
+def _check_valuation(plan: Plan, named: NamedGame) -> None:
+    # Imported here, because few plans need it.
+    from bots.hand_values import values_refusal
+
+    if named.game.num_players != 2:
+        raise _problem("score", f"{named.shown}: AIVAT during play is for games of two players; use 'corrected'")
+    for entrants in pairings(plan.format, len(plan.players), 2):
+        names = [plan.names[entrant] for entrant in entrants]
+        known = known_players(named.game, names, [plan.players[entrant] for entrant in entrants])
+        if not known:
+            text = f"AIVAT needs a player with a known strategy, the bot cfr, but {' meets '.join(names)}"
+            raise _problem("score", f"{text}; use 'corrected'")
+        refusal = values_refusal(named.game, known)
+        if refusal is not None:
+            raise _problem("score", f"{named.shown}: {refusal}")
+
+
 def _check_histories(settings: RunSettings, games: Sequence[NamedGame], names: Sequence[str]) -> None:
     if settings.observed and settings.hero is not None:
         raise _problem("observed", "hand histories have a hero or none; leave one of the two settings out")
@@ -432,7 +451,7 @@ def _check_learner(plan: Plan, player: Player) -> None:
         text = f"{player.name} learns, in process with 1 worker only; add learn=false, or leave in_process out"
         raise _problem("workers", text)
     changing = f"{player.name} learns while it plays, so it is another player in every hand"
-    if plan.score is Score.CORRECTED:
+    if plan.score in (Score.CORRECTED, Score.AIVAT):
         raise _problem("score", f"{changing} and has no win rate to be corrected; add learn=false")
     if plan.command is Command.TOURNAMENT:
         raise _problem("bots", f"{changing} and cannot be ranked; add learn=false, or train it in a play")

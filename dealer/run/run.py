@@ -188,6 +188,8 @@ class Run(Generic[_Result_co]):
                     dealers=own_dealers or dealers,
                     core=core,
                     processes=self._slice_processes(resources),
+                    # A server has no processor to spare, and a person at a table waits for no estimate.
+                    values_hands=compute is None and not self.is_table,
                 )
                 at_once = self.plan.workers
             tournament = Tournament(self._contests, at_once, self._write_contest)
@@ -209,6 +211,7 @@ class Run(Generic[_Result_co]):
             self._write(self.folder / RESULT_NAME, result)
         tallies = [tally for contest in tournament.contests for tally in contest.tallies]
         self.warnings += dict.fromkeys(sentence for tally in tallies for sentence in tally.warnings)
+        self.warnings += dict.fromkeys(sentence for contest in tournament.contests for sentence in contest.warnings)
         raise_first(shown, watched)
         return result
 
@@ -220,6 +223,7 @@ class Run(Generic[_Result_co]):
         dealers: DealerProcesses | None,
         core: DealerCore | None,
         processes: SliceProcesses | None,
+        values_hands: bool,
     ) -> list[Contest]:
         workers = asyncio.Semaphore(self.plan.workers)
         return [
@@ -231,6 +235,7 @@ class Run(Generic[_Result_co]):
                 dealers=dealers,
                 core=core,
                 processes=processes,
+                values_hands=values_hands,
             )
             for plan in self.planned
         ]

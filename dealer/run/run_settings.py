@@ -237,7 +237,8 @@ class RunSettings(StrictSettings):
         Score,
         "Win rates to compute. 'raw' computes winnings only. 'both' adds rates without the luck of the cards if "
         "they take a few seconds at most. With 'corrected', the stop rule and the live line use those, which takes "
-        "fewer hands, and the result has win rates by all estimators.",
+        "fewer hands, and the result has win rates by all estimators. 'aivat' does the same without the luck of the "
+        "choices of cfr, in a process beside the dealer; one of two players must be cfr.",
     ] = Score.BOTH
     workers: Annotated[
         int | None,

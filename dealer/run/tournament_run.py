@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from bots.sdk.registry import is_builtin
 from dealer.match.ending_sentences import stray_sentence
+from dealer.run.choices import Score
 from dealer.run.contest import Contest
 from dealer.run.contest_plan import MatchPlan
 from dealer.run.ending import INTERRUPTED, AwaitedPlayer, Outcome, Wait
@@ -154,7 +155,7 @@ def progress_of(tournament: Tournament) -> Progress:
         notes=tuple(note for names, match_plan, tally in counted for note in _notes(names, match_plan, tally)),
         is_correcting=bool(hands)
         and all(contest.ending is not None for contest in contests)
-        and any(contest.plan.is_corrected for contest in contests),
+        and any(contest.plan.is_corrected or contest.plan.run.score is Score.AIVAT for contest in contests),
     )
 
 

@@ -27,7 +27,7 @@ from dealer.cli.shell.streams import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_USAGE
 from dealer.errors import ConfigError
 from dealer.reports.gate_report import junit_report
 from dealer.reports.result_documents import result_document
-from dealer.run.choices import Command
+from dealer.run.choices import Command, Score
 from dealer.run.contest import Watch
 from dealer.run.contest_plan import ContestPlan
 from dealer.run.ending import AwaitedPlayer, Outcome
@@ -90,6 +90,7 @@ def run_new(
     if preview is not None:
         preview(run_settings)
         return
+    check_scheduler(run_settings.score, scheduler)
     # Connect before creating the folder.
     with workers_from(1, scheduler) as cluster:
         try:
@@ -101,6 +102,12 @@ def run_new(
                 raise
             raise ConfigError(*error.problems, source=str(options.config)) from None
         play_and_show(terminal, run, options, cluster, observer)
+
+
+def check_scheduler(score: Score, scheduler: str | None) -> None:
+    """Abort the command if a cluster cannot decide by the scores of the stop rule."""
+    if scheduler is not None and score is Score.AIVAT:
+        abort("with the score 'aivat', hands are valued on this machine; leave out --scheduler")
 
 
 def _read_config_of(command: Command, path: Path) -> dict[str, Any]:

@@ -70,6 +70,8 @@ def _plan_document(result: ContestResult, progress: Progress, deals: int, *, max
     pilot = f"A pilot of {count_of(result.duplicates, 'deal')} took {duration(result.seconds)}: {progress.rate}"
     if result.score is Score.CORRECTED:
         pilot = f"{pilot}, without the luck of the cards"
+    if result.score is Score.AIVAT:
+        pilot = f"{pilot}, by AIVAT"
     estimate = f"about {count_of(rounded_up(deals), 'deal')} of {short_name(result.game)}"
     if deals > max_deals:
         estimate = f"{estimate}, more than the {max_deals:,} that would be played"

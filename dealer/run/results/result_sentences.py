@@ -19,7 +19,6 @@ from protocol.game_definition import short_name
 
 _LEVEL_CHIPS = 1e-6
 """Chips of equal players differ by less than this, because of rounding in split pots."""
-_CORRECTED = "without the luck of the cards"
 _NUMBERS = ("one", "two", "three")
 _MANY_DEALS = 10_000
 """A stop rule that needs at least this many deals is explained."""
@@ -42,9 +41,11 @@ def contest_sentence(result: ContestResult, *, shows_output: bool = True) -> str
         return f"No hand was finished: {reason}"
     deals = played_text(result.duplicates, result.seatings, short_name(result.game))
     if result.verdict is not None:
-        rate = str(result.rate())
-        if result.score is not Score.RAW:
-            rate = f"{result.corrected_rate()}, {_CORRECTED}"
+        rate = str(result.judged_rate())
+        if result.score is Score.CORRECTED:
+            rate += f", {_correction(result)}"
+        if result.score is Score.AIVAT:
+            rate += f", {_correction(result, is_aivat=True)}"
         return f"{capitalized(reason.rstrip('.'))}, known after {deals}: {rate} ({_level(result.interval)})."
     sentences = [_comparison(result, deals)]
     sentences += [_training_sentence(report) for report in result.training]
@@ -56,17 +57,26 @@ def contest_sentence(result: ContestResult, *, shows_output: bool = True) -> str
 
 
 def _comparison(result: ContestResult, deals: str) -> str:
-    """Compare the players by chips and by corrected scores. If only the latter decide, they come first."""
+    """Compare the players by chips and by corrected scores. If only the latter decide, they come first.
+
+    The corrected scores are those by AIVAT if there are any.
+    """
     best = max(result.players, key=lambda player: player.chips)
     chips = _rate_of_best(result, best, None if best.won is None else best.won.best)
+    is_aivat = result.aivat_rate() is not None
+    method = _correction(result, is_aivat=is_aivat)
     leader = max(result.players, key=_corrected_mean)
-    if leader.won is not None and leader.won.corrected_best is not None and not _decides(chips):
-        corrected = _rate_of_best(result, leader, leader.won.corrected_best)
+    leading = None
+    if leader.won is not None:
+        # Between two players, the interval of the best one is that of any.
+        leading = leader.won.aivat if is_aivat else leader.won.corrected_best
+    if leading is not None and not _decides(chips):
+        corrected = _rate_of_best(result, leader, leading)
         if _decides(corrected):
             won = result.rate(leader.name)
             measured = _measured(corrected, len(result.players), result.interval)
             return (
-                f"{corrected.player} beats {corrected.opponent} by {measured}, {_CORRECTED}, over {deals}."
+                f"{corrected.player} beats {corrected.opponent} by {measured}, {method}, over {deals}."
                 f"{_guarantee(corrected, result.hands_counted, result.largest_loss)} "
                 f"The chips alone do not decide: {won}{_level_of(won, result.interval)}."
             )
@@ -81,11 +91,17 @@ def _comparison(result: ContestResult, deals: str) -> str:
         interval=result.interval,
         is_over=True,
     )
-    corrected_rate = result.corrected_rate(best.name)
+    corrected_rate = result.aivat_rate(best.name) if is_aivat else result.corrected_rate(best.name)
     if corrected_rate is None:
         return standing.sentence()
     level = _level_of(corrected_rate, result.interval)
-    return f"{standing.sentence()} {_CORRECTED.capitalize()}: {corrected_rate}{level}."
+    return f"{standing.sentence()} {capitalized(method)}: {corrected_rate}{level}."
+
+
+def _correction(result: ContestResult, *, is_aivat: bool = False) -> str:
+    if not is_aivat:
+        return "without the luck of the cards"
+    return f"by AIVAT with {listed(result.known)} known"
 
 
 def _rate_of_best(result: ContestResult, player: PlayerResult, estimate: Estimate | None) -> Rate:
@@ -93,9 +109,10 @@ def _rate_of_best(result: ContestResult, player: PlayerResult, estimate: Estimat
 
 
 def _corrected_mean(player: PlayerResult) -> float:
-    if player.won is None or player.won.corrected is None:
+    if player.won is None:
         return 0.0
-    return player.won.corrected.mean
+    corrected = player.won.aivat or player.won.corrected
+    return 0.0 if corrected is None else corrected.mean
 
 
 def _decides(rate: Rate) -> bool:

@@ -27,8 +27,8 @@ from dealer.match import causes
 from dealer.match.causes import Failure
 from dealer.match.ending_sentences import UNKNOWN_CAUSE, failure_sentence
 from dealer.run.choices import Format, Interval, Score, Seating
-from dealer.run.ending import Outcome
-from engine.text import clean, count_of
+from dealer.run.ending import Outcome, policy_doubt
+from engine.text import clean
 from logs.estimation import Estimate, LargestLoss, Rate, Verdict, opponent_of
 from logs.variance.estimates import GameEstimates, Text
 
@@ -95,6 +95,10 @@ class Winnings(_Frozen):
     corrected: JsonEstimate | None = Field(
         default=None, description="without the luck of the cards; null if not computed"
     )
+    aivat: JsonEstimate | None = Field(
+        default=None,
+        description="without the luck of the cards and of the choices of known players; null if not computed",
+    )
 
 
 class PlayerWinnings(Winnings):
@@ -110,6 +114,7 @@ def winnings_columns(won: Winnings | None) -> dict[str, float | None]:
     """Winnings as columns of a flat table, with the same names in CSV and data frames."""
     columns = _estimate_columns("", None if won is None else won.raw)
     columns |= _estimate_columns("corrected_", None if won is None else won.corrected)
+    columns |= _estimate_columns("aivat_", None if won is None else won.aivat)
     return columns
 
 
@@ -196,8 +201,7 @@ class PlayerResult(_Frozen):
         """Reason for which a known policy may not be that of all actions; empty if there is none."""
         if not self.faults:
             return ""
-        faults = count_of(sum(self.faults.values()), "fault")
-        return f"{self.name} had {faults}, and the actions played for it do not follow its policy"
+        return policy_doubt(self.name, sum(self.faults.values()))
 
 
 class MatchSummary(_Frozen):
@@ -351,6 +355,12 @@ class ContestResult(_Frozen):
     )
     stop: str = Field(description="the stop rule, as given")
     score: Score = Field(Score.RAW, description="the scores that the stop rule used")
+    known: list[str] = Field(
+        [], description="players whose strategy AIVAT knows, whether it was computed or not; empty with --score raw"
+    )
+    valuation_s: float | None = Field(
+        None, description="rough processor time of AIVAT for hands_counted, in seconds; null if it is unknown"
+    )
     verdict: Verdict | None = Field(description="of a sequential test, about the first player")
     interval: Interval = Field(
         description="half_width_95 holds for a number of deals set beforehand (fixed), the same for any distribution "
@@ -403,6 +413,35 @@ class ContestResult(_Frozen):
             return None
         return self._rate(row, row.won.corrected)
 
+    def aivat_rate(self, player: str | None = None) -> Rate | None:
+        """Return a player's rate by AIVAT; None if it was not computed.
+
+        Args:
+            player: name of the player; the first player by default.
+
+        Raises:
+            KeyError: there is no such player.
+        """
+        row = self._player(player)
+        if row.won is None or row.won.aivat is None:
+            return None
+        return self._rate(row, row.won.aivat)
+
+    def judged_rate(self, player: str | None = None) -> Rate | None:
+        """Return a player's rate by the scores of the stop rule; by its chips if those were not computed.
+
+        Raises:
+            KeyError: there is no such player.
+        """
+        match self.score:
+            case Score.CORRECTED:
+                rate = self.corrected_rate(player)
+            case Score.AIVAT:
+                rate = self.aivat_rate(player)
+            case _:
+                rate = None
+        return rate or self.rate(player)
+
     def _player(self, name: str | None) -> PlayerResult:
         if name is None:
             return self.players[0]
@@ -434,6 +473,7 @@ class ContestResult(_Frozen):
             {
                 "player": player.name,
                 "mbb/g ± 95 %": _figures(self.rate(player.name)),
+                "AIVAT": _figures(self.aivat_rate(player.name)),
                 "without luck": _figures(self.corrected_rate(player.name)),
                 "chips": f"{player.chips:+,.10g}",
                 "faults": f"{sum(player.faults.values()):,}",

@@ -59,6 +59,8 @@ def contest_result(contest: Contest, *, resume: str | None) -> ContestResult:
     plan, scores, ending = contest.plan, contest.scores, contest.ending or INTERRUPTED
     raw = _counted(plan, scores.in_order())
     corrected = _counted_without_luck(contest)
+    aivat = _counted_by_aivat(contest)
+    has_known = plan.run.score is not Score.RAW
     duplicates = scores.duplicates
     hands = scores.hands_played - contest.hands_before
     result = ContestResult(
@@ -74,7 +76,9 @@ def contest_result(contest: Contest, *, resume: str | None) -> ContestResult:
         reason=ending.sentence,
         cause=None if ending.failure is None else FailureReport.of(ending.failure),
         stop=str(plan.run.stop),
-        score=Score.CORRECTED if plan.run.score is Score.CORRECTED else Score.RAW,
+        score=Score.RAW if plan.run.score is Score.BOTH else plan.run.score,
+        known=[player.name for player in plan.known] if has_known else [],
+        valuation_s=plan.valuation_s(duplicates * plan.seatings) if has_known else None,
         verdict=contest.monitor.verdict,
         interval=plan.interval,
         largest_loss=largest_loss_mbb(plan.game),
@@ -83,7 +87,13 @@ def contest_result(contest: Contest, *, resume: str | None) -> ContestResult:
         folder=str(plan.record.folder),
         resume=None if ending.outcome.is_complete else resume,
         players=[
-            _player_result(contest, player, raw.mean(name), None if corrected is None else corrected.mean(name))
+            _player_result(
+                contest,
+                player,
+                raw.mean(name),
+                corrected=None if corrected is None else corrected.mean(name),
+                aivat=None if aivat is None else aivat.mean(name),
+            )
             for player, name in enumerate(plan.names)
         ],
         matches=[
@@ -121,7 +131,20 @@ def _counted_without_luck(contest: Contest) -> Scoreboard | None:
     return _counted(contest.plan, deals.tolist(), Score.CORRECTED)
 
 
-def _player_result(contest: Contest, player: int, mean: RunningMean, corrected: RunningMean | None) -> PlayerResult:
+def _counted_by_aivat(contest: Contest) -> Scoreboard | None:
+    """Count the AIVAT scores; return None unless all hands have been valued."""
+    scores = contest.aivat_scores
+    return None if scores is None else _counted(contest.plan, scores.in_order(), Score.AIVAT)
+
+
+def _player_result(
+    contest: Contest,
+    player: int,
+    mean: RunningMean,
+    *,
+    corrected: RunningMean | None,
+    aivat: RunningMean | None,
+) -> PlayerResult:
     plan = contest.plan
     faults: Counter[str] = Counter()
     times = ResponseTimes()
@@ -145,7 +168,7 @@ def _player_result(contest: Contest, player: int, mean: RunningMean, corrected: 
         name=plan.names[player],
         player=plan.players[player].text,
         chips=contest.scores.chips()[player],
-        won=player_winnings(mean, corrected, len(plan.players)),
+        won=player_winnings(mean, corrected, len(plan.players), aivat),
         standard_deviation=mean.standard_deviation,
         faults=dict(sorted(faults.items(), key=lambda item: order[item[0]])),
         first_fault=None if first_fault is None else fault_phrase(first_fault),
@@ -201,18 +224,18 @@ def _quantile(ordered: Sequence[float], share: float) -> float:
     return ordered[max(0, math.ceil(share * len(ordered)) - 1)]
 
 
-def player_winnings(mean: RunningMean, corrected: RunningMean | None, players: int) -> PlayerWinnings | None:
+def player_winnings(
+    mean: RunningMean, corrected: RunningMean | None, players: int, aivat: RunningMean | None = None
+) -> PlayerWinnings | None:
     """Return the winnings of one of several players; None before a deal is complete."""
     if not mean.count:
         return None
-    best = estimate_of_best(mean, players)
-    if corrected is None:
-        return PlayerWinnings(raw=mean.estimate, best=best)
     return PlayerWinnings(
         raw=mean.estimate,
-        corrected=corrected.estimate,
-        best=best,
-        corrected_best=estimate_of_best(corrected, players),
+        corrected=None if corrected is None else corrected.estimate,
+        aivat=None if aivat is None else aivat.estimate,
+        best=estimate_of_best(mean, players),
+        corrected_best=None if corrected is None else estimate_of_best(corrected, players),
     )
 
 

@@ -169,6 +169,17 @@ def test_gate_has_an_exit_code_for_each_verdict(arena_here: Arena, tmp_path: Pat
     assert arena_here("gate", "run", "--min-mbb", "0", "--player", "Bob").sentence == (
         "there is no player 'Bob'; there are: raising, folding"
     )
+    assert arena_here("gate", "run", "--min-mbb", "0", "--score", "aivat").sentence == (
+        "the result of run has no win rate for --score aivat; play with --score aivat"
+    )
+
+
+def test_aivat_does_not_decide_on_a_cluster(arena_here: Arena) -> None:
+    ran = arena_here("tournament", "kuhn", "cfr", "random", "--score", "aivat", "--scheduler", "tcp://127.0.0.1:1")
+    assert (ran.code, ran.sentence) == (
+        2,
+        "with the score 'aivat', hands are valued on this machine; leave out --scheduler",
+    )
 
 
 @pytest.mark.parametrize("bound", ["nan", "inf", "-inf"])
