@@ -9,7 +9,10 @@ there. Its winnings are divided by this probability, so the mean over boards is 
 together the play before the start wins nothing, hence only winnings after a start are counted.
 
 Where the bot solves rivers or turns, the response is against the solutions, which follow from the strategy and the
-betting (`bots.cfr.endgames`).
+betting (`bots.cfr.endgames`). To solve all 48 rivers after each betting of a turn takes long. With fewer rivers the
+response of the turn is chosen first, by a solution with classes of holdings on rivers (`answer_turn`).
+Then rivers are drawn and solved, and on them the response is best. So the mean has no bias, and is that of a response
+which wins a little less than the best one.
 """
 
 from __future__ import annotations
@@ -22,9 +25,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bots.cfr.abstraction import NO_BUCKET
-from bots.cfr.endgames import RIVER, EndgameBetting, Endgames, answer, endgame_betting, evaluation_arrays
+from bots.cfr.endgame_walk import (
+    FULL_BOARD,
+    NEVER,
+    EndgameBetting,
+    Holdings,
+    Vector,
+    answer,
+    endgame_betting,
+    evaluation_arrays,
+    holdings_on,
+    pair_weight,
+)
+from bots.cfr.endgames import RIVER, RIVERS, Endgames, answer_turn
 from bots.cfr.expectation import load_raises, load_tree
-from bots.cfr.showdowns import FULL_BOARD, Vector, holdings_on, pair_weight
 from bots.cfr.strategy_files import StrategyFile
 from bots.cfr.tree import DECISION, BettingTree, betting_tree
 from bots.cfr.tree_walk import WalkedTree, walked_tree
@@ -32,6 +46,8 @@ from engine import RAISE, Action, BettingState, Card, Position, betting_start
 from engine.kernels.jit import njit
 
 _SHOWN: Final = (0, 3, 4, 5)
+_ANSWER_ITERATIONS: Final = 50
+"""By which the response of a turn is chosen, if its rivers are drawn."""
 _SOLVED: Final = -1
 """In place of a node of the strategy: an endgame decides."""
 
@@ -42,12 +58,14 @@ class Responses:
     Args:
         endgames: solved rounds, None if the strategy plays all rounds.
         round_: `TURN` or `RIVER`.
+        rivers: drawn after a turn, if rivers are solved.
 
     Attributes:
         starts: first decisions of the round, as nodes of the strategy's tree.
     """
 
-    def __init__(self, strategy: StrategyFile, endgames: Endgames | None, round_: int) -> None:
+    def __init__(self, strategy: StrategyFile, endgames: Endgames | None, round_: int, rivers: int = RIVERS) -> None:
+        self.rivers = rivers
         self.strategy = strategy
         self.endgames = endgames
         self.round = round_
@@ -91,7 +109,12 @@ class Responses:
             Chips per hand, the mean over both seats.
         """
         deck = chance.permutation(52)
-        on_board = BoardResponses(self, tuple(map(Card, deck[: _SHOWN[self.round]].tolist())))
+        rivers = None
+        if self.rivers < RIVERS and self.round != RIVER and self.is_solved(RIVER):
+            # Each river is as likely as any other, and high and low cards are among them.
+            step = RIVERS / self.rivers
+            rivers = (chance.uniform(0, step) + step * np.arange(self.rivers)).astype(int)
+        on_board = BoardResponses(self, tuple(map(Card, deck[: _SHOWN[self.round]].tolist())), rivers)
         shares = on_board.start_shares
         index = int(chance.choice(len(shares), p=shares))
         return sum(on_board.winnings(self.starts[index])) / (2 * float(shares[index]))
@@ -127,14 +150,22 @@ def same_nodes(tree: BettingTree, other: BettingTree, start: int) -> Iterator[tu
 class BoardResponses:
     """Best responses on a board of the first round, with all holdings of both players.
 
+    Args:
+        drawn: indices of the rivers after a turn on which the response is counted; all by default.
+
     Attributes:
         numbers: number of each holding, in the order of the board.
         pairs: number of pairs of holdings without a common card.
     """
 
-    def __init__(self, responses: Responses, board: tuple[Card, ...]) -> None:
+    def __init__(self, responses: Responses, board: tuple[Card, ...], drawn: NDArray[np.int64] | None = None) -> None:
         self.board = board
+        self.drawn = drawn
         self.numbers, self.holdings = holdings_on(board)
+        if drawn is not None:
+            boards = [0, *(drawn + 1).tolist()]
+            first_cards, second_cards, ties, places = self.holdings
+            self.holdings = Holdings(first_cards[boards], second_cards[boards], ties[boards], places[boards])
         self.pairs = pair_weight(self.holdings, np.ones((2, len(self.numbers))))
         self.responses = responses
 
@@ -181,12 +212,27 @@ class BoardResponses:
         """
         subgame = self.responses.subgame(start)
         strategy = self.strategy_of(subgame)
+        of_turn = strategy[0].copy()
+        weights = np.stack(self.reach[start])
+        best_from = 0 if is_best else NEVER
+        share = None
         won = []
         for player in range(2):
             self.write_solutions(subgame, Position(1 - player), strategy)
-            arrays = evaluation_arrays(subgame.betting, self.holdings, np.stack(self.reach[start]), strategy)
-            won.append(answer(arrays, player, is_best) / self.pairs)
+            if self.drawn is not None:
+                share = RIVERS / len(self.drawn) / (RIVERS - 4)
+                if is_best:
+                    best_from = RIVER
+                    self._answer_turn(subgame.betting, weights, strategy[0], player)
+            arrays = evaluation_arrays(subgame.betting, self.holdings, weights, strategy, share)
+            won.append(answer(arrays, player, best_from) / self.pairs)
+            strategy[0] = of_turn
         return won[0], won[1]
+
+    def _answer_turn(self, betting: EndgameBetting, weights: Vector, strategy: Vector, player: int) -> None:
+        totals = weights.sum(axis=1, keepdims=True)
+        if totals.all():
+            answer_turn(betting, self.board, weights / totals, strategy, player, _ANSWER_ITERATIONS)
 
     def strategy_of(self, subgame: Subgame) -> Vector:
         """Return the probabilities of the strategy, shape (boards, actions, holdings); 0 in a solved round."""
@@ -230,8 +276,11 @@ class BoardResponses:
 
     @property
     def rivers(self) -> list[tuple[Card, ...]]:
-        """Full boards after the board of a turn, in the order of `Holdings`."""
-        return [(*self.board, Card(card)) for card in range(52) if card not in self.board]
+        """Full boards after the board of a turn, in the order of `Holdings`, only the drawn ones if some are."""
+        rivers = [(*self.board, Card(card)) for card in range(52) if card not in self.board]
+        if self.drawn is None:
+            return rivers
+        return [rivers[index] for index in self.drawn.tolist()]
 
     @cached_property
     def buckets(self) -> NDArray[np.uint16]:

@@ -67,7 +67,7 @@ class CfrBot(LearningBot):
 
     Rivers: after the last card the bot solves the remaining game with all holdings of both players and the real pot
         (Ganzfried & Sandholm 2015), and plays the solution (`bots.cfr.endgames`). With `turns` it also solves turns,
-        including all rivers; 25 iterations take some tenths of a second.
+        including all rivers; 25 iterations take about a tenth of a second.
 
     More players: limit hold'em for three or more, and no-limit hold'em for three and six, follow the strategy of the
         same self-play, with buckets on rivers. There is no guarantee, because even an equilibrium of more than two

@@ -2,11 +2,19 @@
 
 The ranges at the start follow from the strategy (`bots.cfr.lookup.find_ranges`). The remaining game has ten to sixty
 nodes on a river and is solved without buckets (Ganzfried & Sandholm 2015, "Endgame solving in large
-imperfect-information games"). A turn has fewer bets, and each iteration walks all of its 48 rivers. Raises outside the
-tree start a new solution (Brown & Sandholm 2017, "Safe and nested subgame solving for imperfect-information games").
+imperfect-information games"). Raises outside the tree start a new solution (Brown & Sandholm 2017, "Safe and nested
+subgame solving for imperfect-information games").
 
-The kernels run discounted counterfactual regret minimisation with alternating updates (Brown & Sandholm 2019) over
-vectors of holdings, sorted by rank on the board, and validate nothing.
+A turn has fewer bets and 48 rivers, so a solution in which every holding plays for itself on each of them takes up to a
+second. Here the holdings play for themselves on the turn only. On each river they are divided by strength into classes
+of about equal weight, and all holdings of a class play alike. The river that comes is solved anew, without classes, so
+they serve only to value the ends of the turn.
+
+On the turn, a fold counts the pairs of holdings without a common card. On a river, the classes do not tell which pairs
+these are. The pairs are weighted by a product of a factor for each holding instead, which gives each holding the number
+of opposing ones that are possible with it. The game with these weights has a zero sum, too.
+
+The kernels run the iterations of `bots.cfr.endgame_walk` and validate nothing.
 """
 
 from __future__ import annotations
@@ -20,298 +28,36 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bots.cfr.boards import HOLDING_COUNT
-from bots.cfr.lookup import Chances, find_ranges, narrow_range
-from bots.cfr.showdowns import CARD_LANES, Holdings, Vector, fold, holdings_on, pair_weight, show_down
+from bots.cfr.boards import HOLDING_CARDS, HOLDING_COUNT
+from bots.cfr.endgame_walk import (
+    CARD_LANES,
+    NEVER,
+    EndgameArrays,
+    EndgameBetting,
+    Holdings,
+    Task,
+    Vector,
+    answer,
+    decay,
+    endgame_betting,
+    fold,
+    holdings_on,
+    learn,
+    learning_arrays,
+    leave,
+    pair_weight,
+    write_average,
+    write_reach,
+)
+from bots.cfr.lookup import Chances, find_ranges, narrow_range, ranks_on
 from bots.cfr.strategy_files import StrategyFile
-from bots.cfr.tree import BettingTree, Sizes, betting_tree, read_sizes
+from bots.cfr.tree import DECISION, FOLDED, BettingTree, Sizes, betting_tree, read_sizes
 from engine import RAISE, Action, BettingState, Card, Position, betting_start
 from engine.kernels.jit import njit
 from engine.ranges import are_free
 
 TURN: Final = 2
 RIVER: Final = 3
-_DECISION = 0
-_FOLDED = 1
-
-
-class EndgameBetting(NamedTuple):
-    """Betting of an endgame in preorder. Arrays have the shape (nodes,) unless stated otherwise.
-
-    Attributes:
-        kinds: see `BettingTree`, as for `players`, `rounds` and `parents`.
-        ends: number after the last descendant.
-        chips: chips that the loser of an end has put in.
-        counts: number of actions.
-        rows: index of the first action of a decision among all actions.
-        led_by: index, among all actions, of the action that leads to the node.
-        leads_to: node after each action, shape (actions,).
-        since: by player, the last node on the path to which an action of its opponent led, which holds the opponent's
-            reach, or 0. The number of nodes if the opponent has not acted since the river card. Shape
-            (2, nodes).
-    """
-
-    kinds: NDArray[np.int8]
-    players: NDArray[np.int8]
-    rounds: NDArray[np.int8]
-    parents: NDArray[np.int32]
-    ends: NDArray[np.int32]
-    chips: Vector
-    counts: NDArray[np.int32]
-    rows: NDArray[np.int32]
-    led_by: NDArray[np.int32]
-    leads_to: NDArray[np.int32]
-    since: NDArray[np.int32]
-
-
-class _Work(NamedTuple):
-    """Scratch space of a walk.
-
-    Attributes:
-        reach: opponent's probability of reaching the node, the last row that at a river card, shape (nodes + 1,
-            holdings).
-        values: counterfactual values of the player's holdings, the last row sums over river cards, likewise.
-        sums: shape (holdings,).
-        by_card: sums by card, shape (64,).
-    """
-
-    reach: Vector
-    values: Vector
-    sums: Vector
-    by_card: Vector
-
-
-class EndgameArrays(NamedTuple):
-    """State of the solver.
-
-    Attributes:
-        weights: probability of each holding at the start by player, shape (2, holdings), in the order of board 0.
-        regrets: shape (boards, actions, holdings), initially 0.
-        strategy: probabilities of the actions, likewise, initially equal.
-        averages: sums of the reach of each action by the player's own probabilities, weighted by iteration, likewise.
-    """
-
-    betting: EndgameBetting
-    holdings: Holdings
-    work: _Work
-    weights: Vector
-    regrets: Vector
-    strategy: Vector
-    averages: Vector
-
-
-class _Task(NamedTuple):
-    """Purpose of a walk for a player.
-
-    Attributes:
-        iteration: number of the iteration of learning, from 1, or 0 to evaluate.
-        is_best: in an evaluation, whether the player plays the best action with each holding instead of the strategy.
-        kept: factor of regrets above 0, t^1.5 / (t^1.5 + 1) with t = iteration - 1.
-    """
-
-    player: int
-    iteration: int
-    is_best: bool
-    kept: np.float32
-
-
-@njit
-def _learn(arrays: EndgameArrays, iterations: int) -> None:
-    """Run iterations of discounted CFR with the powers 1.5 for gains, 0 for losses and 2 for the average."""
-    for iteration in range(1, iterations + 1):
-        power = (iteration - 1) ** 1.5
-        for player in range(2):
-            _walk(arrays, _Task(player, iteration, False, np.float32(power / (power + 1))))
-
-
-@njit
-def answer(arrays: EndgameArrays, player: int, is_best: bool) -> float:
-    """Return the chips that a player wins from its opponent's strategy, summed over pairs of holdings by weight.
-
-    Args:
-        is_best: whether the player plays a best response instead of its strategy.
-    """
-    _walk(arrays, _Task(player, 0, is_best, np.float32(0)))
-    total = 0.0
-    weights = arrays.weights[player]
-    # Sum over the holdings: weight times value at the first node.
-    for index in range(len(weights)):
-        total += weights[index] * arrays.work.values[0, index]
-    return total
-
-
-@njit
-def _walk(arrays: EndgameArrays, task: _Task) -> None:
-    """Write the values of a player's holdings at each node."""
-    betting = arrays.betting
-    root_reach = arrays.work.reach[0]
-    weights = arrays.weights[1 - task.player]
-    for index in range(len(weights)):
-        root_reach[index] = weights[index]
-    first = int(np.int64(0))  # numba compiles a function again for a literal 0
-    _write_reach(arrays, first, first, task)
-    # In reverse preorder, all children come before their parent.
-    for node in range(len(betting.kinds) - 1, -1, -1):
-        if betting.rounds[node] == betting.rounds[0]:
-            _leave(arrays, first, node, task)
-        elif betting.rounds[betting.parents[node]] == betting.rounds[0]:
-            _deal(arrays, node, task)
-
-
-@njit
-def _deal(arrays: EndgameArrays, first: int, task: _Task) -> None:
-    """Write the values at the first node of a river, the means over the river cards."""
-    betting = arrays.betting
-    holdings = arrays.holdings
-    work = arrays.work
-    parent = betting.parents[first]
-    extra = len(betting.kinds)
-    # Reach of the opponent at the end of the turn: at the node its own last action led to.
-    before = work.reach[betting.since[task.player, parent] if betting.players[parent] == task.player else first]
-    reach = work.reach[extra]
-    values = work.values[first]
-    sums = work.values[extra]
-    sums[:] = np.float32(0)
-    # Sum the values over the river cards, each holding at its index on the turn.
-    for board in range(1, len(holdings.first_cards)):
-        places = holdings.places[board]
-        # Holdings with the river card all have rank 0: they end at the first tie.
-        blocked = np.int64(holdings.ties[board, 0])
-        for index in range(len(reach)):
-            reach[index] = before[places[index]] if index >= blocked else np.float32(0)
-        _write_reach(arrays, board, first, task)
-        for node in range(betting.ends[first] - 1, first - 1, -1):
-            _leave(arrays, board, node, task)
-        for index in range(blocked, len(reach)):
-            sums[places[index]] += values[index]
-    # Both players hold four of the 48 cards, so each pair of holdings sees 44: boards less 1 and 4.
-    share = np.float32(1 / (len(holdings.first_cards) - 5))
-    for index in range(len(sums)):
-        values[index] = share * sums[index]
-
-
-@njit
-def _write_reach(arrays: EndgameArrays, board: int, first: int, task: _Task) -> None:
-    """Write the opponent's reach after each of its actions in a round; when learning, add it to the averages."""
-    betting = arrays.betting
-    work = arrays.work
-    strategy = arrays.strategy[board]
-    averages = arrays.averages[board]
-    weight = np.float32(task.iteration * task.iteration)
-    for node in range(first + 1, betting.ends[first]):
-        parent = betting.parents[node]
-        row = betting.led_by[node]
-        if betting.players[parent] == task.player or betting.rounds[parent] != betting.rounds[first]:
-            continue
-        before = work.reach[betting.since[task.player, parent]]
-        reach = work.reach[node]
-        played = strategy[row]
-        for index in range(len(reach)):
-            reach[index] = before[index] * played[index]
-        # An iteration counts in the average by the square of its number.
-        if weight > 0:
-            average = averages[row]
-            for index in range(len(reach)):
-                average[index] += weight * reach[index]
-
-
-@njit
-def _leave(arrays: EndgameArrays, board: int, node: int, task: _Task) -> None:
-    """Write the values of a player's holdings at a node from those of its children."""
-    betting = arrays.betting
-    work = arrays.work
-    strategy = arrays.strategy[board]
-    if betting.kinds[node] != _DECISION:
-        _end(arrays, board, node, task.player)
-    elif betting.players[node] != task.player:
-        _add_up(betting, work, node)
-    elif task.iteration:
-        _regret(betting, work, arrays.regrets[board], strategy, node, task.kept)
-    else:
-        # An evaluation: the mean of the actions' values by probability, or their maximum for a best response.
-        values = work.values[node]
-        for action in range(betting.counts[node]):
-            row = betting.rows[node] + action
-            below = work.values[betting.leads_to[row]]
-            played = strategy[row]
-            for index in range(len(values)):
-                if not task.is_best:
-                    values[index] = played[index] * below[index] + (values[index] if action else 0)
-                elif not action or below[index] > values[index]:
-                    values[index] = below[index]
-
-
-@njit
-def _end(arrays: EndgameArrays, board: int, node: int, player: int) -> None:
-    """Write the values of a player's holdings at an end of the betting."""
-    betting = arrays.betting
-    holdings = arrays.holdings
-    work = arrays.work
-    reach = work.reach[betting.since[player, node]]
-    values = work.values[node]
-    if betting.kinds[node] == _FOLDED:
-        if betting.players[node] != player:
-            chips = betting.chips[node]
-        else:
-            chips = -betting.chips[node]
-        fold(holdings, board, reach, work.by_card, chips, values)
-    else:
-        show_down(holdings, board, reach, work.by_card, betting.chips[node], values)
-
-
-@njit
-def _add_up(betting: EndgameBetting, work: _Work, node: int) -> None:
-    """Write the values at a decision of the opponent: the sum over its actions, whose reach is in their values."""
-    values = work.values[node]
-    values[:] = np.float32(0)
-    for action in range(betting.counts[node]):
-        below = work.values[betting.leads_to[betting.rows[node] + action]]
-        for index in range(len(values)):
-            values[index] += below[index]
-
-
-@njit
-def _regret(
-    betting: EndgameBetting, work: _Work, regrets: Vector, strategy: Vector, node: int, kept: np.float32
-) -> None:
-    """Write the values at a decision of the player, and update its regrets and its strategy.
-
-    Args:
-        regrets: on the board, shape (actions, holdings).
-        strategy: likewise.
-        kept: factor of regrets above 0. Those below 0 are halved.
-    """
-    values = work.values[node]
-    sums = work.sums
-    nothing = np.float32(0)
-    half = np.float32(0.5)
-    first = betting.rows[node]
-    last = betting.rows[node] + betting.counts[node]
-    values[:] = nothing
-    sums[:] = nothing
-    # Values: the sum over the actions by probability.
-    for row in range(first, last):
-        below = work.values[betting.leads_to[row]]
-        played = strategy[row]
-        for index in range(len(values)):
-            values[index] += played[index] * below[index]
-    # Discounted regrets, and the sum over the actions of those above 0.
-    for row in range(first, last):
-        below = work.values[betting.leads_to[row]]
-        action_regrets = regrets[row]
-        for index in range(len(values)):
-            before = action_regrets[index]
-            regret = before * (kept if before > nothing else half) + below[index] - values[index]
-            action_regrets[index] = regret
-            sums[index] += regret if regret > nothing else nothing
-    # Regret matching. A loop per action instead of per holding keeps all inner loops over adjacent memory.
-    even = np.float32(1 / betting.counts[node])
-    for row in range(first, last):
-        action_regrets = regrets[row]
-        played = strategy[row]
-        for index in range(len(values)):
-            regret = action_regrets[index] if action_regrets[index] > nothing else nothing
-            played[index] = regret / sums[index] if sums[index] > nothing else even
 
 
 _RIVER_SIZES: Final = "0.5,1,all:1,all:all"
@@ -322,18 +68,284 @@ SPREAD: Final = 0.3
 """Part of the opponent's range that is spread over all holdings. docs/cfr-tables.md compares other values."""
 OWN_SPREAD: Final = 0.001
 """Likewise for the player's own range, so that the solution covers every holding."""
-_MIN_CHANCE: Final = 1e-3
-"""Smaller probabilities of the solution become 0."""
 _MAX_ENDGAMES: Final = 64
 """Number of endgames in the cache. A solved one has up to half a megabyte."""
+
+
+RIVERS: Final = 48
+_CLASSES: Final = 31
+"""Classes of a river. One more has the holdings with the river card."""
+_MIN_REACH: Final = 1e-6
+"""Smallest part of an opponent's range for which the rivers after a betting are walked."""
+
+
+class TurnArrays(NamedTuple):
+    """State of the solver.
+
+    Attributes:
+        turn: the turn, with the rows of its own actions only.
+        rivers: all rivers as one board, with their classes in place of holdings: class by class, each on all rivers.
+        lanes: index of the class of each holding on each river, shape (holdings, 48).
+        factors: by player, factor of each holding in pairs on a river, shape (2, holdings).
+        fixed: player whose strategy of the turn is given and learns nothing there, or -1.
+    """
+
+    turn: EndgameArrays
+    rivers: EndgameArrays
+    lanes: NDArray[np.uint16]
+    factors: Vector
+    fixed: int
+
+
+@njit
+def _learn(arrays: TurnArrays, iterations: int) -> None:
+    for iteration in range(1, iterations + 1):
+        for player in range(2):
+            _walk(arrays, Task(player, iteration, NEVER, decay(iteration)))
+
+
+@njit
+def answer_in_classes(arrays: TurnArrays, player: int, best_from: int) -> float:
+    """Return the chips that a player wins from its opponent's strategy, summed over pairs of holdings by weight.
+
+    Args:
+        best_from: round from which on the player plays a best response, in classes on rivers, or `NEVER`.
+    """
+    _walk(arrays, Task(player, 0, best_from, np.float32(0)))
+    total = 0.0
+    weights = arrays.turn.weights[player]
+    for index in range(len(weights)):
+        total += weights[index] * arrays.turn.work.values[0, index]
+    return total
+
+
+@njit
+def _walk(arrays: TurnArrays, task: Task) -> None:
+    """Write the values of a player's holdings at each node of the turn."""
+    turn = arrays.turn
+    betting = turn.betting
+    root_reach = turn.work.reach[0]
+    weights = turn.weights[1 - task.player]
+    for index in range(len(weights)):
+        root_reach[index] = weights[index]
+    first = int(np.int64(0))  # numba compiles a function again for a literal 0
+    write_reach(turn, first, first, task)
+    of_turn = task
+    if task.player == arrays.fixed:
+        of_turn = Task(task.player, 0, NEVER, np.float32(0))
+    for node in range(len(betting.kinds) - 1, -1, -1):
+        if betting.rounds[node] == betting.rounds[0]:
+            leave(turn, first, node, of_turn)
+        elif betting.rounds[betting.parents[node]] == betting.rounds[0]:
+            _deal(arrays, node, task)
+
+
+@njit
+def _deal(arrays: TurnArrays, first: int, task: Task) -> None:
+    """Write the values of holdings at the first node of a river, the means over the river cards."""
+    turn = arrays.turn
+    rivers = arrays.rivers
+    betting = turn.betting
+    parent = betting.parents[first]
+    extra = len(betting.kinds)
+    # Reach of the opponent at the end of the turn: at the node its own last action led to.
+    before = turn.work.reach[betting.since[task.player, parent] if betting.players[parent] == task.player else first]
+    opposing = turn.work.reach[extra]
+    factors = arrays.factors[1 - task.player]
+    total = np.float32(0)
+    for index in range(len(before)):
+        opposing[index] = factors[index] * before[index]
+        total += opposing[index]
+    values = turn.work.values[first]
+    if total < np.float32(_MIN_REACH):
+        values[:] = np.float32(0)
+        return
+    lanes = arrays.lanes
+    reach = rivers.work.reach[extra]
+    reach[:] = np.float32(0)
+    for index in range(len(lanes)):
+        weight = opposing[index]
+        if weight > np.float32(0):
+            of_holding = lanes[index]
+            for river in range(RIVERS):
+                reach[of_holding[river]] += weight
+    reach[_CLASSES * RIVERS :] = np.float32(0)
+    board = int(np.int64(0))
+    write_reach(rivers, board, first, task)
+    for node in range(betting.ends[first] - 1, first - 1, -1):
+        if betting.kinds[node] == DECISION:
+            leave(rivers, board, node, task)
+        else:
+            _end(rivers, node, task.player)
+    of_classes = rivers.work.values[first]
+    of_classes[_CLASSES * RIVERS :] = np.float32(0)
+    share = turn.river_share
+    own = arrays.factors[task.player]
+    for index in range(len(lanes)):
+        of_holding = lanes[index]
+        total = np.float32(0)
+        for river in range(RIVERS):
+            total += of_classes[of_holding[river]]
+        values[index] = share * own[index] * total
+
+
+@njit
+def _end(rivers: EndgameArrays, node: int, player: int) -> None:
+    """Write the values of a player's classes at an end of the betting, for all rivers at once."""
+    betting = rivers.betting
+    reach = rivers.work.reach[betting.since[player, node]]
+    values = rivers.work.values[node]
+    chips = betting.chips[node]
+    totals = rivers.work.sums[:RIVERS]
+    below = rivers.work.sums[RIVERS : 2 * RIVERS]
+    totals[:] = np.float32(0)
+    for first in range(0, len(reach), RIVERS):
+        for river in range(RIVERS):
+            totals[river] += reach[first + river]
+    if betting.kinds[node] == FOLDED:
+        if betting.players[node] == player:
+            chips = -chips
+        for first in range(0, len(reach), RIVERS):
+            for river in range(RIVERS):
+                values[first + river] = chips * totals[river]
+        return
+    # Weaker classes less stronger ones, with equal ones a tie: W - (T - W - E).
+    below[:] = np.float32(0)
+    for first in range(0, len(reach), RIVERS):
+        for river in range(RIVERS):
+            equal = reach[first + river]
+            values[first + river] = chips * (below[river] + below[river] + equal - totals[river])
+            below[river] += equal
+
+
+def river_classes(board: tuple[Card, ...], weights: Vector) -> NDArray[np.uint8]:
+    """Divide the holdings without a card of a turn's board on each river by strength, shape (48, holdings).
+
+    Args:
+        weights: by which the classes of a river are about equal, shape (holdings,).
+    """
+    free = np.flatnonzero(are_free(board))
+    rivers = [card for card in range(52) if card not in board]
+    ranks = np.array([ranks_on((*board, Card(card)))[free] for card in rivers]).astype(np.int32)
+    orders = np.argsort(ranks, axis=1)
+    classes = np.empty(ranks.shape, np.uint8)
+    _classify(ranks, orders, weights, classes)
+    return classes
+
+
+@njit
+def _classify(ranks: NDArray[np.int32], orders: NDArray[np.intp], weights: Vector, classes: NDArray[np.uint8]) -> None:
+    for river in range(len(ranks)):
+        order = orders[river]
+        of_river = ranks[river]
+        total = 0.0
+        for index in range(len(order)):
+            if of_river[index]:
+                total += weights[index]
+        below = 0.0
+        start = 0
+        while start < len(order):
+            rank = of_river[order[start]]
+            end = start
+            equal = 0.0
+            while end < len(order) and of_river[order[end]] == rank:
+                equal += weights[order[end]]
+                end += 1
+            # Equal holdings are in the class of the middle of their weight.
+            number = min(int((below + equal / 2) / total * _CLASSES), _CLASSES - 1)
+            if not rank:
+                number = _CLASSES
+                equal = 0.0
+            for index in range(start, end):
+                classes[river, order[index]] = number
+            below += equal
+            start = end
+
+
+def pair_factors(holdings: Holdings, weights: Vector) -> Vector:
+    """Return the factors of holdings by player, shape (2, holdings).
+
+    The product of both players' factors, weighted by the other range, sums for each holding to the weight of the
+    holdings that share no card with it.
+    """
+    possible = np.empty_like(weights)
+    by_card = np.empty(CARD_LANES, np.float32)
+    for player in range(2):
+        fold(holdings, 0, weights[1 - player], by_card, np.float32(1), possible[player])
+    total = float(possible[0] @ weights[0])
+    return np.maximum(possible, 0) / np.float32(np.sqrt(total))
+
+
+def solve_turn(betting: EndgameBetting, board: tuple[Card, ...], weights: Vector, iterations: int) -> TurnArrays:
+    """Solve a turn; the `strategy` of the turn and of the rivers in the result are averages.
+
+    Args:
+        weights: probability of each free holding by player, shape (2, holdings).
+    """
+    arrays = _turn_arrays(betting, board, weights)
+    _learn(arrays, iterations)
+    write_average(arrays.turn)
+    write_average(arrays.rivers)
+    return arrays
+
+
+def answer_turn(
+    betting: EndgameBetting,
+    board: tuple[Card, ...],
+    weights: Vector,
+    strategy: Vector,
+    player: int,
+    iterations: int,
+) -> None:
+    """Write actions of the turn that win much from its given strategy, if the rivers after it are solved.
+
+    Args:
+        weights: probability of each free holding by player, shape (2, holdings).
+        strategy: probabilities of the actions of the turn, shape (actions, holdings); those of the player become 1 for
+            the best action and 0 for the others.
+    """
+    arrays = _turn_arrays(betting, board, weights)._replace(fixed=1 - player)
+    of_turn = arrays.turn.strategy[0]
+    decisions = np.flatnonzero((betting.counts > 0) & (betting.rounds == betting.rounds[0]))
+    rows = {node: slice(betting.rows[node], betting.rows[node] + betting.counts[node]) for node in decisions.tolist()}
+    for node, actions in rows.items():
+        if betting.players[node] != player:
+            of_turn[actions] = strategy[actions]
+    _learn(arrays, iterations)
+    write_average(arrays.rivers)
+    answer_in_classes(arrays, player, int(betting.rounds[0]))
+    for node, actions in rows.items():
+        if betting.players[node] == player:
+            best = arrays.turn.work.values[betting.leads_to[actions]].argmax(axis=0)
+            strategy[actions] = np.arange(betting.counts[node])[:, None] == best
+
+
+def _turn_arrays(betting: EndgameBetting, board: tuple[Card, ...], weights: Vector) -> TurnArrays:
+    cards = HOLDING_CARDS[are_free(board)]
+    size = len(cards)
+    places = np.arange(size)[None]
+    first_cards, second_cards = np.ascontiguousarray(cards.T)[:, None]
+    holdings = Holdings(first_cards, second_cards, np.zeros((1, size), np.uint16), places)
+    classes = river_classes(board, weights.mean(axis=0))
+    lanes = np.ascontiguousarray((classes * np.uint16(RIVERS) + np.arange(RIVERS, dtype=np.uint16)[:, None]).T)
+    actions_of_turn = int(betting.counts[betting.rounds == betting.rounds[0]].sum())
+    turn = learning_arrays(betting, holdings, weights, size, actions_of_turn)
+    return TurnArrays(
+        # Both players hold four of the 48 cards, so each pair of holdings sees 44.
+        turn._replace(river_share=np.float32(1 / (RIVERS - 4))),
+        learning_arrays(betting, holdings, weights, (_CLASSES + 1) * RIVERS, len(betting.leads_to)),
+        lanes,
+        pair_factors(holdings, weights),
+        fixed=-1,
+    )
 
 
 class EndgameSolution(NamedTuple):
     """Strategy of the first round of an endgame.
 
     Attributes:
-        chances: probability of each action by holding, shape (actions of the tree, 1326). Equal for holdings that share
-            a card with the board, and in a later round.
+        chances: probability of each action of the round by holding, shape (actions, 1326). Equal for holdings that
+            share a card with the board.
         values: chips per hand that each position wins, counted from the beginning of the hand; half of what others
             have put in is left out.
         gains: chips per hand that a best response of each position wins in addition.
@@ -398,18 +410,48 @@ class Endgame:
     @cached_property
     def solution(self) -> EndgameSolution:
         numbers, holdings = holdings_on(self.board)
-        weights = self.weights[:, numbers] / self.weights[:, numbers].sum(axis=1, keepdims=True)
         betting = self._betting
-        arrays = _solved(betting, holdings, weights.astype(np.float32), self.iterations)
-        pairs = pair_weight(holdings, arrays.weights)
-        own = [answer(arrays, player, False) / pairs for player in range(2)]
-        best = [answer(arrays, player, True) / pairs for player in range(2)]
-        chances = np.empty((len(betting.leads_to), HOLDING_COUNT), np.float32)
-        for node in np.flatnonzero(betting.counts).tolist():
+        arrays = learning_arrays(betting, holdings, self._ranges(numbers), len(numbers), len(betting.leads_to))
+        learn(arrays, self.iterations)
+        write_average(arrays)
+        return self._solution(arrays, numbers, partial(answer, arrays))
+
+    def _ranges(self, numbers: NDArray[np.intp]) -> Vector:
+        """Return the probabilities of these holdings, shape (2, holdings)."""
+        weights = self.weights[:, numbers]
+        ranges: NDArray[np.float32] = (weights / weights.sum(axis=1, keepdims=True)).astype(np.float32)
+        return ranges
+
+    def _solution(
+        self, arrays: EndgameArrays, numbers: NDArray[np.intp], won: Callable[[int, int], float]
+    ) -> EndgameSolution:
+        """Return the solution of the first round.
+
+        Args:
+            numbers: number of each holding, in the order of the arrays.
+            won: returns the chips that a player wins with a best response from a round on.
+        """
+        betting = self._betting
+        pairs = pair_weight(arrays.holdings, arrays.weights)
+        own = [won(player, NEVER) / pairs for player in range(2)]
+        best = [won(player, 0) / pairs for player in range(2)]
+        is_in_round = betting.rounds == betting.rounds[0]
+        chances = np.empty((int(betting.counts[is_in_round].sum()), HOLDING_COUNT), np.float32)
+        for node in np.flatnonzero(is_in_round & (betting.counts > 0)).tolist():
             rows = slice(int(betting.rows[node]), int(betting.rows[node] + betting.counts[node]))
             chances[rows] = 1 / betting.counts[node]
             chances[rows, numbers] = arrays.strategy[0, rows]
         return EndgameSolution(chances, (own[0], own[1]), (best[0] - own[0], best[1] - own[1]))
+
+
+class Turn(Endgame):
+    """A turn, solved with classes of holdings on its rivers."""
+
+    @cached_property
+    def solution(self) -> EndgameSolution:
+        numbers = np.flatnonzero(are_free(self.board))
+        arrays = solve_turn(self._betting, self.board, self._ranges(numbers), self.iterations)
+        return self._solution(arrays.turn, numbers, partial(answer_in_classes, arrays))
 
 
 class Endgames:
@@ -500,7 +542,8 @@ class Endgames:
             # Players are numbered from 0 among those in the pot.
             players = np.searchsorted(start.in_pot, tree.players).astype(np.int8)
             tree = replace(tree, players=np.where(tree.players < 0, tree.players, players))
-            self._cache[key] = Endgame(start, board, weights(), tree, self._iterations[start.round])
+            kind = Turn if start.round == TURN else Endgame
+            self._cache[key] = kind(start, board, weights(), tree, self._iterations[start.round])
         self._cache.move_to_end(key)
         while len(self._cache) > _MAX_ENDGAMES:
             self._cache.popitem(last=False)
@@ -544,66 +587,3 @@ def _spread(weights: NDArray[np.float64], board: tuple[Card, ...], parts: Sequen
     ranges: NDArray[np.float64] = (1 - spread) * weights / weights.sum(axis=1, keepdims=True)
     ranges += spread * free / free.sum()
     return ranges
-
-
-def endgame_betting(tree: BettingTree) -> EndgameBetting:
-    nodes = len(tree.kinds)
-    counts = tree.number_of_actions().astype(np.int32)
-    rows = (counts.cumsum() - counts).astype(np.int32)
-    led_by = np.full(nodes, -1, np.int32)
-    leads_to = np.zeros(int(counts.sum()), np.int32)
-    since = np.zeros((2, nodes), np.int32)
-    for node in range(1, nodes):
-        parent = tree.parents[node]
-        led_by[node] = rows[parent] + tree.taken[node]
-        leads_to[led_by[node]] = node
-        for player in range(2):
-            since[player, node] = node if tree.players[parent] != player else since[player, parent]
-        if tree.rounds[node] != tree.rounds[parent]:
-            since[:, node] = nodes
-    return EndgameBetting(
-        kinds=tree.kinds,
-        players=tree.players,
-        rounds=tree.rounds,
-        parents=tree.parents,
-        ends=tree.ends,
-        chips=tree.chips.astype(np.float32),
-        counts=counts,
-        rows=rows,
-        led_by=led_by,
-        leads_to=leads_to,
-        since=since,
-    )
-
-
-def evaluation_arrays(betting: EndgameBetting, holdings: Holdings, weights: Vector, strategy: Vector) -> EndgameArrays:
-    """Return the state to evaluate a strategy by `answer`, without the arrays of learning."""
-    nodes = len(betting.kinds)
-    boards, size = holdings.first_cards.shape
-
-    def zeros(*shape: int) -> Vector:
-        return np.zeros(shape, np.float32)
-
-    work = _Work(zeros(nodes + 1, size), zeros(nodes + 1, size), zeros(size), zeros(CARD_LANES))
-    nothing = zeros(boards, 0, size)
-    return EndgameArrays(betting, holdings, work, weights, regrets=nothing, strategy=strategy, averages=nothing)
-
-
-def _solved(betting: EndgameBetting, holdings: Holdings, weights: Vector, iterations: int) -> EndgameArrays:
-    """Solve an endgame; the `strategy` of the result is the average strategy."""
-    boards, size = holdings.first_cards.shape
-    counts = betting.counts[betting.counts > 0]
-    firsts = betting.rows[betting.counts > 0]
-    even = np.repeat(1 / counts, counts).astype(np.float32)
-    strategy = np.tile(even[:, None], (boards, 1, size))
-    regrets = np.zeros_like(strategy)
-    averages = np.zeros_like(strategy)
-    arrays = evaluation_arrays(betting, holdings, weights, strategy)
-    arrays = arrays._replace(regrets=regrets, averages=averages)
-    _learn(arrays, iterations)
-    totals = np.repeat(np.add.reduceat(averages, firsts, axis=1), counts, axis=1)
-    np.divide(averages, totals, out=strategy, where=totals > 0)
-    # Small probabilities are remainders of the first iterations, which play every action.
-    strategy[strategy < _MIN_CHANCE] = 0
-    strategy /= np.repeat(np.add.reduceat(strategy, firsts, axis=1), counts, axis=1)
-    return arrays

@@ -16,7 +16,7 @@ import numpy as np
 
 from bots.cfr.best_responses import Responses
 from bots.cfr.bot import CfrBot
-from bots.cfr.endgames import RIVER, TURN
+from bots.cfr.endgames import RIVER, RIVERS, TURN
 from bots.cfr.strategy_values import strategy_checksum
 from bots.errors import SolvingError
 from bots.long_run import ResultJournal, ShowProgress, result_journal, show_nothing
@@ -41,43 +41,54 @@ _ROUNDS: Final = {"turn": TURN, "river": RIVER}
 
 
 class ResponseSettings(NamedTuple):
-    """Settings of an estimate. Estimates with equal settings have equal winnings on the same boards."""
+    """Settings of an estimate. Estimates with equal settings have equal winnings on the same boards.
+
+    Attributes:
+        street: round from which on a player plays a best response.
+        rivers: drawn after each turn, None for all.
+    """
 
     game: str
     bot: str
     street: Street
     seed: int
+    rivers: int | None = None
 
     @property
     def data(self) -> dict[str, Any]:
         """Settings as JSON, with a checksum of the strategy."""
         checksum = strategy_checksum(_cfr_bot(self.bot).strategy(find_game(self.game)[1]))
-        return {
+        data = {
             "game": self.game,
             "bot": self.bot,
             "strategy": checksum,
             "from": self.street,
             "seed": self.seed,
         }
+        if self.rivers is not None:
+            data["rivers"] = self.rivers
+        return data
 
     @property
     def solves_all_rivers(self) -> bool:
         """Return whether all rivers after a turn are solved, the slowest of these computations."""
-        return self.street == "turn" and _cfr_bot(self.bot).solves_rivers
+        return self.street == "turn" and self.rivers is None and _cfr_bot(self.bot).solves_rivers
 
 
-def response_settings(game: str, bot: str, street: Street, seed: int) -> ResponseSettings:
+def response_settings(game: str, bot: str, street: Street, seed: int, rivers: int | None = None) -> ResponseSettings:
     """Check the settings of an estimate.
 
     Raises:
-        SolvingError: the bot is not a fixed strategy of cfr for hold'em of two players.
+        SolvingError: the bot is not a fixed strategy of cfr for hold'em of two players, or solves no rivers to draw.
     """
     rules: Game = find_game(game)[1]
     if not is_dealt_as_holdem(rules) or rules.num_players != 2:
         raise SolvingError(f"{short_name(game)}: best responses from the {street} on are for hold'em of two")
     if _cfr_bot(bot).is_learning:
         raise SolvingError(f"{bot} answers its opponent, so no strategy of it is fixed: leave out exploit")
-    return ResponseSettings(game, bot, street, seed)
+    if rivers is not None and not (street == "turn" and _cfr_bot(bot).solves_rivers):
+        raise SolvingError(f"{bot} solves no rivers from the {street} on of which some can be drawn: leave out rivers")
+    return ResponseSettings(game, bot, street, seed, rivers)
 
 
 def _cfr_bot(bot: str) -> CfrBot:
@@ -92,7 +103,7 @@ def _responses(settings: ResponseSettings) -> Responses:
     # Cached, so that a worker loads a strategy once for all boards.
     game = find_game(settings.game)[1]
     bot = _cfr_bot(settings.bot)
-    return Responses(bot.strategy(game), bot.endgames(game), _ROUNDS[settings.street])
+    return Responses(bot.strategy(game), bot.endgames(game), _ROUNDS[settings.street], settings.rivers or RIVERS)
 
 
 def won_on_board(settings: ResponseSettings, number: int) -> float:
@@ -157,6 +168,7 @@ class ResponseData:
         strategy: checksum of the strategy.
         from_round: round from which on one player plays a best response, ``turn`` or ``river``.
         boards: number of boards drawn.
+        rivers: number of rivers drawn after each turn, None for all.
         mbb_per_game: winnings of the best response, the mean of both seats.
         half_width_95: half the 95 % interval over boards, None with too few.
     """
@@ -167,6 +179,7 @@ class ResponseData:
     strategy: str
     from_round: str
     boards: int
+    rivers: int | None
     seed: int
     mbb_per_game: float
     half_width_95: float | None
@@ -178,10 +191,15 @@ def response_document(settings: ResponseSettings, won: RunningMean) -> Document:
     counted = "all holdings"
     if street == "turn":
         counted = "all holdings and all 48 rivers"
+    exactness = f"It is exact, over {counted}, on"
+    if settings.rivers is not None:
+        exactness = (
+            "It chooses its actions on the turn with classes of holdings on the rivers, and is exact on "
+            f"{count_of(settings.rivers, 'drawn river')} of each of"
+        )
     sentences = (
         f"From the {street} on, a best response wins {text_of(won.estimate, '+,.1f')} mbb/g from {settings.bot}, the "
-        f"mean of both seats. It is exact, over {counted}, on {won.count:,} drawn boards with one drawn betting before "
-        f"the {street} each.",
+        f"mean of both seats. {exactness} {won.count:,} drawn boards with one drawn betting before the {street} each.",
         f"Up to the {street} both play as {settings.bot}. A response that deviates earlier wins at least as much, so "
         "this is a lower bound of the exploitability.",
     )
@@ -202,6 +220,7 @@ def response_document(settings: ResponseSettings, won: RunningMean) -> Document:
             strategy=data["strategy"],
             from_round=street,
             boards=won.count,
+            rivers=settings.rivers,
             seed=settings.seed,
             mbb_per_game=won.mean,
             half_width_95=won.half_width(),

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bots.cfr.showdowns import CARD_LANES, Holdings, Vector, fold, show_down
+from bots.cfr.endgame_walk import CARD_LANES, Holdings, Vector, fold, show_down
 from bots.cfr.strategy_files import StrategyFile
 from bots.cfr.tree import BettingTree
 from engine.kernels.jit import njit

@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bots.artifact import FileKind, as_arrays, read_artifact, write_artifact
+from bots.cfr.endgame_walk import holdings_on
 from bots.cfr.expectation import load_tree
-from bots.cfr.showdowns import holdings_on
 from bots.cfr.strategy_files import StrategyFile
 from bots.cfr.strategy_values import StrategyValues, first_places, strategy_checksum, write_values
 from bots.cfr.tree import DECISION, BettingTree

@@ -44,7 +44,7 @@ TURNS_WORTH: Final = HERE / "turns-worth.csv"
 SHIPPED_FOR: Final = {name: SHIPPED[name] for name in ("limit", "nolimit")}
 ITERATIONS: Final = {"river": (25, 50, 100, 200, 400), "turn": (10, 25, 50)}
 COUNTS: Final = {"river": 100, "turn": 10}
-GAMES: Final = {"river": tuple(SHIPPED_FOR), "turn": ("nolimit",)}
+GAMES: Final = {"river": tuple(SHIPPED_FOR), "turn": tuple(SHIPPED_FOR)}
 DEALS: Final = {"limit": 4_000, "nolimit": 2_000}
 HANDS: Final = {"limit": 8_000, "nolimit": 2_000}
 """Of local best response, for each set of actions."""

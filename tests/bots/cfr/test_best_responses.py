@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 
 from bots.cfr.best_responses import BoardResponses, Responses, same_nodes
 from bots.cfr.bot import SHIPPED, CfrBot
-from bots.cfr.endgames import RIVER, TURN, Endgames, answer, endgame_betting, evaluation_arrays
-from bots.cfr.showdowns import Holdings
+from bots.cfr.endgame_walk import Holdings, answer, endgame_betting, evaluation_arrays
+from bots.cfr.endgames import RIVER, TURN, Endgames
 from bots.cfr.strategy_files import StrategyFile, read_strategy
 from bots.cfr.tree import DECISION, FOLDED, BettingTree, betting_tree
 from bots.sdk.view import View
@@ -89,7 +89,7 @@ def test_response_in_leduc_is_that_of_the_sequence_form() -> None:
     arrays = evaluation_arrays(endgame_betting(tree), holdings, np.ones((2, 6), np.float32), strategy)
     for player in range(2):
         expected = best_response(form, player, plans[1 - player]).value
-        assert answer(arrays, player, True) / 30 == pytest.approx(expected, abs=1e-5)
+        assert answer(arrays, player, 0) / 30 == pytest.approx(expected, abs=1e-5)
 
 
 def test_response_from_the_second_round_of_leduc_is_that_of_the_sequence_form() -> None:
@@ -116,7 +116,7 @@ def test_response_from_the_second_round_of_leduc_is_that_of_the_sequence_form() 
             order = np.flatnonzero(np.array(LEDUC.deck) != board)[holdings.places[0]]
             played = np.ascontiguousarray(strategy[1 + number : 2 + number, after][:, :, order])
             arrays = evaluation_arrays(subgame, holdings, np.ascontiguousarray(reach[:, order]), played)
-            won += answer(arrays, 0, True) + answer(arrays, 1, True)
+            won += answer(arrays, 0, 0) + answer(arrays, 1, 0)
     # 6 cards of one player, 5 of the other, 4 boards. What the players win before cancels in the sum of both.
     expected = sum(value_from_second_round(form, plans, player) for player in range(2))
     assert won / 120 == pytest.approx(expected, abs=1e-5)
@@ -256,6 +256,25 @@ def test_solved_rivers_are_those_of_the_bot() -> None:
             for row, action in enumerate(subgame.tree.actions[node], subgame.betting.rows[node]):
                 chances = expected.get(action, np.zeros(1326))[on_board.numbers]
                 assert played[0, row] == pytest.approx(chances, abs=1e-6)
+
+
+@pytest.mark.slow
+def test_mean_over_drawn_rivers_is_that_over_all(limit: StrategyFile) -> None:
+    responses = Responses(limit, Endgames(limit, 1), TURN)
+    start = responses.starts[3]
+    whole = BoardResponses(responses, BOARD[:4])
+    # Without a best response the turn is played by the strategy in both, so the means are equal.
+    expected = whole.winnings(start, is_best=False)
+    parts = [BoardResponses(responses, BOARD[:4], np.arange(first, 48, 8)) for first in range(8)]
+    drawn = np.array([part.winnings(start, is_best=False) for part in parts])
+    assert drawn.mean(axis=0) == pytest.approx(expected, rel=1e-4)
+    assert drawn.std(axis=0).min() > 0
+    # The response chosen in advance wins more than the strategy, and at most what the best one wins.
+    answered = np.mean([part.winnings(start) for part in parts], axis=0)
+    best = whole.winnings(start)
+    for player in range(2):
+        assert expected[player] < answered[player] <= best[player]
+        assert best[player] - answered[player] < 0.5 * (best[player] - expected[player])
 
 
 @pytest.mark.slow

@@ -9,6 +9,7 @@ import pytest
 from bots.cfr.response_estimates import JOURNAL, estimate_responses, response_document, response_settings, won_on_board
 from bots.errors import BotFileError, SolvingError
 from bots.workers import local_workers
+from logs.estimation import RunningMean
 
 BOT = "cfr?rivers=0"
 
@@ -42,6 +43,17 @@ def test_rivers_are_all_solved_after_a_turn_only() -> None:
     assert response_settings("limit", "cfr", "turn", 0).solves_all_rivers
     assert not response_settings("limit", "cfr", "river", 0).solves_all_rivers
     assert not response_settings("limit", BOT, "turn", 0).solves_all_rivers
+
+
+def test_drawn_rivers_are_named_and_refused_where_none_are_solved() -> None:
+    settings = response_settings("limit", "cfr", "turn", 0, 6)
+    assert not settings.solves_all_rivers
+    assert settings.data["rivers"] == 6
+    document = response_document(settings, RunningMean([1.0, 2.0]))
+    assert "is exact on 6 drawn rivers of each of 2 drawn boards" in document.sentences[0]
+    for bot, street in (("cfr", "river"), (BOT, "turn")):
+        with pytest.raises(SolvingError, match="solves no rivers from the"):
+            response_settings("limit", bot, street, 0, 6)
 
 
 def test_document_names_the_round_and_the_boards() -> None:

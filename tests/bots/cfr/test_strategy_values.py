@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from bots.cfr.bot import SHIPPED
+from bots.cfr.endgame_walk import Holdings
 from bots.cfr.expectation import load_tree
-from bots.cfr.showdowns import Holdings
 from bots.cfr.strategy_files import StrategyFile, read_strategy
 from bots.cfr.strategy_values import StrategyValues, read_values, write_values
 from bots.cfr.tree import DECISION, FOLDED, BettingTree
