@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
+import re
 import signal
+import subprocess
 import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -56,18 +58,37 @@ async def test_match_over_standard_streams(tmp_path: Path) -> None:
     assert (tmp_path / "errors.txt").read_text("utf-8") == ""
 
 
+@contextlib.asynccontextmanager
+async def http_program(folder: Path) -> AsyncIterator[Agent]:
+    """Start ``arena mcp --port`` and connect to it."""
+    from mcp import Client
+
+    arguments = [*ARENA, "mcp", "limit", "calling", "--runs", "runs", "--port", "0"]
+    with subprocess.Popen(arguments, cwd=folder, env=program_env(NUMBA_OPT="1"), stderr=subprocess.PIPE) as process:
+        assert process.stderr is not None
+        line = await asyncio.to_thread(process.stderr.readline)
+        address = re.search(rb"http://\S+", line)
+        assert address, line
+        try:
+            async with Client(address[0].decode()) as client:
+                yield Agent(client)
+        finally:
+            process.terminate()
+
+
 @pytest.mark.slow
-async def test_killed_program_continues_at_the_same_decision(tmp_path: Path) -> None:
+@pytest.mark.parametrize("start", [program, http_program], ids=["standard streams", "HTTP"])
+async def test_killed_program_continues_at_the_same_decision(tmp_path: Path, start: Any) -> None:
     state: dict[str, Any] = {}
     with contextlib.suppress(BaseExceptionGroup):
-        async with program(tmp_path) as agent:
+        async with start(tmp_path) as agent:
             state = await agent.call("start_match", deals=3, **MATCH)
             for _ in range(6):
                 state = await agent.act(state, "call")
             (folder,) = (tmp_path / "runs").iterdir()
             kill_program(tmp_path)
             await asyncio.wait_for(agent.act(state, "call"), PATIENCE_S)
-    async with program(tmp_path) as agent:
+    async with start(tmp_path) as agent:
         again = await agent.call("state")
         assert (again["decision"], again["hand"]) == (state["decision"], state["hand"])
         await agent.play(again)
@@ -84,5 +105,6 @@ def kill_program(folder: Path) -> None:
         os.kill(child.pid, signal.SIGKILL)
 
 
+@pytest.mark.slow
 def test_command_line_does_not_load_the_package() -> None:
     assert loaded_by("import dealer.cli.mcp", ["mcp", "mcp.server", "dealer.agents.local_seats"]) == []

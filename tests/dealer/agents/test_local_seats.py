@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 
 from dealer.person.table_session import TableSession
-from logs.hand_source import find
 from tests.dealer.agents.agents import State, connected, local_seats
 
 KUHN = {"game": "kuhn", "opponents": ["calling"], "seed": 5}
@@ -20,10 +19,9 @@ def number_of(state: State) -> int:
     return int(state["decision"].partition(".")[0])
 
 
-@pytest.mark.parametrize("is_http", [False, True], ids=["in memory", "over HTTP"])
-async def test_whole_match_is_played_and_counted(tmp_path: Path, is_http: bool) -> None:
-    deals = 100 if is_http else 5
-    async with connected(local_seats(tmp_path), is_http=is_http) as agent:
+@pytest.mark.parametrize("deals", [5, pytest.param(100, marks=pytest.mark.slow)])
+async def test_whole_match_is_played_and_counted(tmp_path: Path, deals: int) -> None:
+    async with connected(local_seats(tmp_path), is_http=True) as agent:
         games = await agent.call("list_games")
         assert [game["name"] for game in games["games"]] == ["kuhn", "limit", "nolimit", "nolimit3"]
         assert (await agent.call("list_bots", game="kuhn"))["bots"][0]["games"] == ["kuhn"]
@@ -43,19 +41,11 @@ async def test_whole_match_is_played_and_counted(tmp_path: Path, is_http: bool) 
     assert sum(result["chips"].values()) == 0
     assert result["won"]["mbb_per_hand"] == written["players"][0]["won"]["raw"]["mean"]
     assert result["decisions"] == len(decisions)
-    if is_http:
+    if deals == 100:
+        # Fewer than 80 deals are too few for corrected scores.
         corrected = written["players"][0]["won"]["corrected"]
         assert result["corrected"]["mbb_per_hand"] == corrected["mean"]
         assert result["corrected"]["half_width_95"] == corrected["half_width_95"] > 0
-
-
-async def test_match_has_the_cards_of_its_seed(tmp_path: Path) -> None:
-    async with connected(local_seats(tmp_path)) as agent:
-        for game in ("limit", "limit"):
-            state = await agent.call("start_match", deals=1, **{**KUHN, "game": game})
-            await agent.play(state)
-    first, second = (next(iter(find([folder]).hands())).deal for folder in sorted(tmp_path.iterdir()))
-    assert first == second
 
 
 async def test_illegal_actions_are_refused_and_counted(tmp_path: Path) -> None:
@@ -88,7 +78,7 @@ async def test_repeated_call_changes_nothing(tmp_path: Path) -> None:
 
 async def test_parallel_calls_play_one_action(tmp_path: Path) -> None:
     async with connected(local_seats(tmp_path)) as agent:
-        state = await agent.call("start_match", deals=30, **KUHN)
+        state = await agent.call("start_match", deals=4, **KUHN)
         while state["status"] != "over":
             calls = [agent.act(state, "call"), agent.act(state, "call"), agent.call("state"), agent.act(state, "raise")]
             answers = await asyncio.gather(*calls, return_exceptions=True)
@@ -96,12 +86,16 @@ async def test_parallel_calls_play_one_action(tmp_path: Path) -> None:
             assert sum(answer.get("accepted", False) for answer in data) == 1
             state = await agent.call("state")
         result = await agent.call("result")
-    assert result["hands"] == 30
+    assert result["hands"] == 4
     assert result["status"] == "finished"
 
 
 @pytest.mark.parametrize("is_http", [False, True], ids=["in memory", "over HTTP"])
 async def test_cancelled_call_is_completed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_http: bool) -> None:
+    from dealer.agents.local_seats import LocalSeats
+
+    act = LocalSeats.act
+    is_cancelled = asyncio.Event()
     is_saving = asyncio.Event()
     may_save = asyncio.Event()
     save = TableSession._save
@@ -112,6 +106,14 @@ async def test_cancelled_call_is_completed(tmp_path: Path, monkeypatch: pytest.M
             await may_save.wait()
         await save(session)
 
+    async def act_or_note(*arguments: Any) -> Any:
+        try:
+            return await act(*arguments)
+        except asyncio.CancelledError:
+            is_cancelled.set()
+            raise
+
+    monkeypatch.setattr(LocalSeats, "act", act_or_note)
     monkeypatch.setattr(TableSession, "_save", save_slowly)
     async with connected(local_seats(tmp_path), is_http=is_http) as agent:
         first = await agent.call("start_match", deals=3, **{**KUHN, "game": "limit"})
@@ -119,6 +121,8 @@ async def test_cancelled_call_is_completed(tmp_path: Path, monkeypatch: pytest.M
         await is_saving.wait()
         call.cancel()
         await asyncio.wait([call])
+        # The call is cancelled on the server's side, too, before its action is saved and sent.
+        await is_cancelled.wait()
         may_save.set()
         again = await agent.act(first, "call")
         assert not again["accepted"]
