@@ -139,7 +139,8 @@ class Study:
 
         def record(name: str) -> Measured:
             names.append(name)
-            return Measured(0.0)
+            # Not 0, by which an expression may divide.
+            return Measured(1.0)
 
         self._value(expression, record)
         return list(dict.fromkeys(names))
