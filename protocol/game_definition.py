@@ -32,6 +32,8 @@ SHORT_NAMES = {
     "kuhn": "kuhn.limit.2p",
     "kuhn3": "kuhn.limit.3p",
     "kuhn-depth": "kuhn-depth.limit.2p",
+    "kuhn-breadth": "kuhn-breadth.nolimit.2p",
+    "kuhn-both": "kuhn-both.nolimit.2p",
     "leduc": "leduc.limit.2p",
     "leduc-nolimit": "leduc.nolimit.2p",
 }

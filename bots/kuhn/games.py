@@ -18,10 +18,11 @@ import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
-from bots.errors import EvolutionError
+from bots.errors import BotFileError, EvolutionError
 from engine.errors import quoted
 
 if TYPE_CHECKING:
@@ -347,3 +348,63 @@ def kuhn_equilibrium(bluff: float) -> tuple[Genes, Genes]:
         raise ValueError(f"bluff must be 0 to 1/3, not {quoted(f'{bluff:g}')}: no equilibrium bluffs that often")
     first_player = (bluff, 0.0, min(1.0, 3 * bluff), 0.0, min(1.0, bluff + 1 / 3), 1.0)
     return first_player, _SECOND_PLAYER
+
+
+_MAX_CHARACTERS: Final = 100_000
+
+
+def read_genes(path: Path, game: KuhnGame | None = None) -> Genes:
+    """Read a strategy from a file.
+
+    Args:
+        game: by default the game with as many genes and without `tens_as_twos`.
+
+    Raises:
+        BotFileError: the file is unreadable or has no strategy for the game.
+    """
+    try:
+        with path.open(encoding="utf-8") as file:
+            text = file.read(_MAX_CHARACTERS)
+    except UnicodeDecodeError as error:
+        raise BotFileError(str(path), "it is not a text") from error
+    except OSError as error:
+        raise BotFileError(str(path), f"it cannot be read: {error.strerror or error}") from error
+    genes = []
+    for number, line in enumerate(text.splitlines(), 1):
+        numbers, _, _ = line.partition("#")
+        for word in numbers.replace(",", " ").split():
+            try:
+                genes.append(float(word))
+            except ValueError:
+                raise BotFileError(
+                    str(path), f"line {number}: {quoted(word)} is not a number; a gene is a probability, 0 to 1"
+                ) from None
+    try:
+        return (game or game_of_genes(genes)).require_genes(genes)
+    except EvolutionError as error:
+        raise BotFileError(str(path), str(error)) from error
+
+
+def game_of_genes(genes: Sequence[float]) -> KuhnGame:
+    """Return the game whose strategies have as many genes.
+
+    Raises:
+        EvolutionError: no game has as many genes.
+    """
+    sizes = {len(KuhnGame(variant).gene_names): variant for variant in Variant}
+    if len(genes) not in sizes:
+        numbers = ", ".join(f"{size} ({variant.value})" for size, variant in sizes.items())
+        raise EvolutionError(f"a strategy has one of these numbers of genes: {numbers}; not {len(genes)}")
+    return KuhnGame(sizes[len(genes)])
+
+
+def format_genes(genes: Genes, game: KuhnGame) -> str:
+    """Format a strategy as the text of a file for `read_genes`."""
+    cards = len(CARDS)
+    heading = "  ".join(CARDS)
+    lines = [f"# {heading}"]
+    for index, row in enumerate(game.rows):
+        row_genes = genes[cards * index : cards * (index + 1)]
+        numbers = " ".join([f"{gene:.6g}" for gene in row_genes])
+        lines.append(f"{numbers}  # {row}")
+    return "\n".join(lines) + "\n"

@@ -17,7 +17,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
 
-from bots.errors import BotFileError, EvolutionError
+from bots.errors import BotFileError
 from bots.evolution.breeding import Floats
 from bots.evolution.evolution import (
     Evolution,
@@ -43,7 +43,6 @@ from bots.solving import sequence_form as of_plans
 from bots.solving.equilibria import SEATS, LinearProgram, Solution
 from bots.solving.sequence_form import Chances, Choice, Plan, plan_of
 from bots.workers import Workers
-from engine.errors import quoted
 from logs.document import CODE, TEXT, Axis, Chart, Column, Document, Fact, Part, Section, Series, Table, Value
 
 
@@ -243,50 +242,6 @@ def _genes(chromosome: Floats) -> Genes:
 
 def _mean(rows: Sequence[Sequence[float]]) -> Genes:
     return tuple(np.mean(rows, axis=0).tolist())
-
-
-_MAX_CHARACTERS: Final = 100_000
-
-
-def read_genes(path: Path, game: KuhnGame) -> Genes:
-    """Read a strategy from a file.
-
-    Raises:
-        BotFileError: the file is unreadable or has no strategy for the game.
-    """
-    try:
-        with path.open(encoding="utf-8") as file:
-            text = file.read(_MAX_CHARACTERS)
-    except UnicodeDecodeError as error:
-        raise BotFileError(str(path), "it is not a text") from error
-    except OSError as error:
-        raise BotFileError(str(path), f"it cannot be read: {error.strerror or error}") from error
-    genes = []
-    for number, line in enumerate(text.splitlines(), 1):
-        numbers, _, _ = line.partition("#")
-        for word in numbers.replace(",", " ").split():
-            try:
-                genes.append(float(word))
-            except ValueError:
-                raise BotFileError(
-                    str(path), f"line {number}: {quoted(word)} is not a number; a gene is a probability, 0 to 1"
-                ) from None
-    try:
-        return game.require_genes(genes)
-    except EvolutionError as error:
-        raise BotFileError(str(path), str(error)) from error
-
-
-def format_genes(genes: Genes, game: KuhnGame) -> str:
-    """Format a strategy as the text of a file for `read_genes`."""
-    cards = len(CARDS)
-    heading = "  ".join(CARDS)
-    lines = [f"# {heading}"]
-    for index, row in enumerate(game.rows):
-        row_genes = genes[cards * index : cards * (index + 1)]
-        numbers = " ".join([f"{gene:.6g}" for gene in row_genes])
-        lines.append(f"{numbers}  # {row}")
-    return "\n".join(lines) + "\n"
 
 
 def strategy_parts(game: KuhnGame, solution: Solution) -> list[Part]:

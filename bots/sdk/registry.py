@@ -67,6 +67,7 @@ _ENTRIES: Final[Mapping[str, tuple[str, str]]] = {
     "equilibrium": ("bots.equilibrium.bot:EquilibriumBot", "plays an exact equilibrium"),
     "evolved": ("bots.evolved.bot:EvolvedBot", "preflop charts, then evolved genes"),
     "folding": ("bots.baseline:FoldingBot", "folds to every bet"),
+    "kuhn": ("bots.kuhn.bot:GenesBot", "plays genes from a file"),
     "kuhn-bluffer": ("bots.kuhn.bot:BlufferBot", "bets and raises with weak cards, too"),
     "kuhn-caller": ("bots.kuhn.bot:CallerBot", "bets and calls with every card"),
     "kuhn-folder": ("bots.kuhn.bot:FolderBot", "never puts in a chip"),

@@ -204,6 +204,11 @@ class Study:
             rows.append((group.group["title"], *(counts[verdict] for verdict in Verdict), group.group["finding"]))
         return Table.of("Verdicts", ("claims", *Verdict, Column("finding", TEXT)), rows)
 
+    def unjudged(self) -> Sequence[Mapping[str, Any]]:
+        """Return the printed tables that are not judged, each with title, source, number of figures and reason."""
+        tables: Sequence[Mapping[str, Any]] = self.data.get("unjudged", ())
+        return tables
+
     def document(self) -> Document:
         tables = (self.overview(), *self.tables().values())
         return Document(

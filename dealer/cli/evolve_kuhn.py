@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Annotated, Final
 
 from bots.kuhn.fitness import KuhnSettings, OppositionKind
-from bots.kuhn.games import MODEL_NAMES, Genes, model
-from bots.kuhn.runs import evolution_document, evolve_seeds, format_genes, read_genes
+from bots.kuhn.games import MODEL_NAMES, Genes, format_genes, model, read_genes
+from bots.kuhn.runs import evolution_document, evolve_seeds
 from bots.sdk.options import Interval, Wording
 from dealer.cli.shell.command_options import TypedOptions
 from dealer.cli.shell.computations import RunFolder, WorkerCount, computing

@@ -5,8 +5,8 @@
 NAME is `evolved`, `kuhn`, `learner`, `lp-mc` or `rembrant`. `bots/studies/NAME.toml` has the claims: what was printed,
 where and with which uncertainty, and how it is measured. With a folder, everything is measured that it does not hold
 yet; then NAME.csv beside the claims has the figures and FOLDER/NAME.html the report. Without one, the claims are judged
-by the measured figures of NAME.csv; only what follows from them is computed. Both write the verdicts into docs/NAME.md
-and the tables into docs/NAME-tables.md. Review the prose of these pages when figures have changed.
+by the measured figures of NAME.csv; only what follows from them is computed. Both write the verdicts into docs/NAME.md,
+the tables into docs/NAME-tables.md, and docs/claims.md. Review the prose of these pages when figures have changed.
 `bots.studies.claims` has the rule of the verdicts.
 """
 
@@ -21,8 +21,10 @@ from concurrent.futures import ProcessPoolExecutor, as_completed
 from pathlib import Path
 from typing import Final
 
+from bots.studies.claims import Verdict
 from bots.studies.measured import Measured, read_figures, write_figures
-from bots.studies.study import FOLDER, NAMES, Study
+from bots.studies.study import FOLDER, NAMES, Study, counts_sentence, read_study
+from logs.document import TEXT, Column, Table
 from logs.document.page import format_page
 from logs.document.plain import markdown_table
 from logs.whole_file import write_whole
@@ -41,6 +43,47 @@ def blocks_of(study: Study) -> dict[Path, dict[str, str]]:
     }
     verdicts = {"verdicts": markdown_table(study.overview())}
     return {DOCS / f"{study.name}.md": verdicts, DOCS / f"{study.name}-tables.md": tables}
+
+
+def claims_blocks() -> dict[str, str]:
+    """Blocks of the page of all claims, by marker."""
+    studies = [read_study(name) for name in NAMES]
+    rows = []
+    for study in studies:
+        counts = study.counts()
+        rows.append((study.name, *(counts[verdict] for verdict in Verdict), len(study.unjudged())))
+    columns = ("work", *Verdict, "printed tables not judged")
+    overview = f"{counts_sentence(studies)}\n\n" + markdown_table(Table.of("", columns, rows))
+    return {"all claims": overview} | {f"claims of {study.name}": _claims_of_work(study) for study in studies}
+
+
+def _claims_of_work(study: Study) -> str:
+    lines = [study.data["work"].strip(), "", counts_sentence([study]), ""]
+    for group in study.judged_groups():
+        key = study.group_key(group.group)
+        columns = (
+            "claim",
+            Column("printed claim", TEXT),
+            "printed",
+            "ours",
+            Column("verdict"),
+            Column("because", TEXT),
+        )
+        rows = [
+            (row.claim.key.rpartition(".")[2], row.claim.quantity, row.printed, row.ours, row.verdict, row.claim.why)
+            for row in group.claims
+        ]
+        table = Table.of("", columns, rows)
+        lines += [f"### {group.table.title}", "", markdown_table(table), group.table.note, ""]
+        command = group.group.get("command") or study.data.get("command", f"arena claims {key} --check")
+        if any(row.claim.exact or row.claim.measured in study.figures for row in group.claims):
+            lines += [f"Command: `{command}`", ""]
+    if study.unjudged():
+        lines += ["### Not judged", ""]
+        columns = (Column("printed", TEXT), Column("where", TEXT), "figures", Column("because", TEXT))
+        rows = [(part["title"], part["source"], part["figures"] or None, part["why"]) for part in study.unjudged()]
+        lines.append(markdown_table(Table.of("", columns, rows)))
+    return "\n".join(lines).rstrip("\n") + "\n"
 
 
 def measure(study: Study, folder: Path) -> dict[str, Measured]:
@@ -101,6 +144,7 @@ def main(name: str = "", folder: str = "") -> None:
         outputs = study.data.get("outputs", {})
         blocks[DOCS / f"{name}-tables.md"] |= {marker: output_of(command) for marker, command in outputs.items()}
         Path(folder, f"{name}.html").write_text(format_page(study.document()), "utf-8")
+    blocks[DOCS / "claims.md"] = claims_blocks()
     for page, of_page in blocks.items():
         page.write_text(with_blocks(page.read_text("utf-8"), of_page), "utf-8")
     print(study.document().sentences[0])

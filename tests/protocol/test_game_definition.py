@@ -58,6 +58,8 @@ def test_the_shipped_games() -> None:
         "holdem.nolimit.2p.reverse_blinds",
         "holdem.nolimit.3p",
         "holdem.nolimit.6p",
+        "kuhn-both.nolimit.2p",
+        "kuhn-breadth.nolimit.2p",
         "kuhn-depth.limit.2p",
         "kuhn.limit.2p",
         "kuhn.limit.3p",
@@ -305,7 +307,8 @@ def test_an_unknown_name_is_refused_with_the_names_there_are(name: str) -> None:
         find_game(name)
     assert str(caught.value) == (
         f"{name}: no such game or file; name a .game file or one of limit, nolimit, limit3, limit6, limit10, "
-        "nolimit3, nolimit6, nolimit10, kuhn, kuhn3, kuhn-depth, leduc, leduc-nolimit"
+        "nolimit3, nolimit6, nolimit10, kuhn, kuhn3, kuhn-depth, kuhn-breadth, kuhn-both, leduc, "
+        "leduc-nolimit"
     )
 
 

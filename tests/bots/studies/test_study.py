@@ -11,7 +11,9 @@ import pytest
 
 from bots.studies.claims import Claim, Verdict
 from bots.studies.study import FOLDER, NAMES, Study, read_study
+from tests.scripts import script
 
+PAGES = script("studies/study.py")
 STUDIES = {name: read_study(name) for name in NAMES}
 
 
@@ -64,3 +66,18 @@ def test_a_changed_print_in_the_file_changes_the_page(name: str, monkeypatch: py
     other = read_study(name)
     monkeypatch.setattr(other, "data", tomllib.loads(changed))
     assert other.overview() != before
+
+
+def test_the_page_of_claims_is_made_of_the_data() -> None:
+    page = (PAGES.DOCS / "claims.md").read_text("utf-8")
+    assert PAGES.with_blocks(page, PAGES.claims_blocks()) == page
+    assert all(claim.quantity in page for study in STUDIES.values() for claim in claims_of(study))
+
+
+def test_printed_tables_that_are_not_judged_have_a_reason() -> None:
+    for study in STUDIES.values():
+        for part in study.unjudged():
+            assert part["title"]
+            assert part["source"]
+            assert part["why"]
+            assert part["figures"] >= 0

@@ -57,6 +57,7 @@ SLOW: Final = (
     "stats limit",
     "exploit exact kuhn3 calling",
     "solve game kuhn-depth",
+    "claims kuhn",
     "solve kuhn3 --iterations 10",
     "play limit mfs rembrant -n 200 --seed 3",
     "play nolimit A=mfs B=rembrant -n 200 --seed 3 --stop ci=500",
