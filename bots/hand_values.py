@@ -23,8 +23,8 @@ _KNOWN_BOT: Final = "cfr"
 _NO_COST: Final = frozenset({"seed", "explain"})
 """Options of the known bot that change neither its policy nor the time to value a hand."""
 _NO_VALUES: Final = "there are no values of a strategy for this game; 'arena train values' computes them"
-_NICENESS: Final = 10
-"""A low priority, so that dealer and bots come first."""
+_NICENESS: Final = 5
+"""A low priority, so that dealer and bots come first. Lower ones get nearly nothing on a busy machine."""
 
 
 class KnownPlayer(NamedTuple):
