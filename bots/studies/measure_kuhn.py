@@ -8,7 +8,8 @@ with different seeds, in chips per hand:
 - ``record``: the highest fitness of all generations; ``value`` what the strategy that had it wins, exactly
 - ``converged``: the generation in which the mean has 95 % of its gain; ``settled``: that from which means over 100
   generations stay near the value of the game
-- ``gene NAME``: the mean of a gene in the last population
+- ``gene NAME``: the mean of a gene in the last population, in the larger games over `GENE_SEEDS` seeds
+- ``spread``: the standard deviation of the mean fitness between generations 200 and 400
 - ``ahead``: the share of the generations in which the second player's mean is the higher one
 - ``fittest``, ``average``: exploitability of the fittest first player of the last generation, and of the mean of all in
   the later half; ``fittest-rival``, ``average-rival`` of second players; ``guaranteed`` what the average first player
@@ -17,12 +18,12 @@ with different seeds, in chips per hand:
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import permutations
 from math import prod, sqrt
 from pathlib import Path
-from statistics import fmean
+from statistics import fmean, stdev
 from tempfile import TemporaryDirectory
 from typing import Any, Final
 
@@ -41,6 +42,8 @@ from bots.kuhn.runs import (
 from bots.studies.measured import Measured, Task
 
 SEEDS: Final = 25
+GENE_SEEDS: Final = 5
+"""Of the genes in the larger games."""
 LONG_SEEDS: Final = 10
 """Of runs of more generations than `SHORT`."""
 SHORT: Final = 100
@@ -48,6 +51,8 @@ _RIVAL_GENERATIONS: Final = 1000
 _LUCK: Final = 4.3
 """Standard errors by which the highest of about 101,000 means lies above what is possible."""
 _SETTLED: Final = 200
+_SPREAD_END: Final = 400
+_SPREAD_SEEDS: Final = 4
 _WINDOW: Final = 100
 _NEAR: Final = 0.005
 _OPTIONS: Final[dict[str, dict[str, Any]]] = {
@@ -109,7 +114,11 @@ def tasks(figures: Iterable[str], _: Path) -> Iterator[Task]:
 
 
 def task_of(figure: str) -> Task:
-    name = figure.rsplit(maxsplit=1)[-1]
+    kind, *_, name = figure.split()
+    if kind == "spread":
+        return Task(figure, measure_spread, (name,), is_long=True)
+    if kind == "gene" and not name.startswith(Variant.CLASSIC.value):
+        return Task(f"genes {name}", measure_genes, (name,))
     return Task(name, measure, (name,), is_long=settings_of(name)[1] > SHORT)
 
 
@@ -122,6 +131,25 @@ def measure(name: str, seeds: int = 0) -> dict[str, Measured]:
     values = {f"mean {at}": [one.mean[at] for one in results] for at in (20, 100, 500) if at <= generations}
     values |= (_of_model if of_model else _of_rivals)(settings.rules, results)
     return {f"{what} {name}": Measured.over(of_seeds) for what, of_seeds in values.items()}
+
+
+def measure_genes(name: str) -> dict[str, Measured]:
+    """Measure the genes of the last populations in a larger game, over `GENE_SEEDS` seeds."""
+    settings, generations = settings_of(name)
+    results = [run(replace(settings, seed=seed), generations) for seed in range(1, GENE_SEEDS + 1)]
+    return _gene_figures(settings.rules, results, name)
+
+
+def _gene_figures(game: KuhnGame, results: Sequence[KuhnResult], name: str) -> dict[str, Measured]:
+    columns = zip(*[result.genes for result in results], strict=True)
+    return {f"gene {gene} {name}": Measured.over(column) for gene, column in zip(game.gene_names, columns, strict=True)}
+
+
+def measure_spread(name: str) -> dict[str, Measured]:
+    """Measure the movement of the mean fitness in co-evolution."""
+    settings, _ = settings_of(name)
+    curves = [run(replace(settings, seed=seed), _SPREAD_END).mean for seed in range(1, _SPREAD_SEEDS + 1)]
+    return {f"spread {name}": Measured.over([stdev(curve[_SETTLED:]) for curve in curves])}
 
 
 def run(settings: KuhnSettings, generations: int) -> KuhnResult:
@@ -224,11 +252,23 @@ def king_behind_a_check(other: str) -> float:
     return sum(check * (1 + call) for check, call in zip(checks, calls, strict=True)) / sum(checks)
 
 
-def farthest(genes: Sequence[Measured], printed: str) -> Measured:
-    """The mean gene that is the farthest from a printed 0 or 1, as its distance."""
-    signs = printed.replace(" ", "")
-    return max(
-        Measured(abs(gene.mean - int(sign)), gene.half_width, gene.units)
-        for gene, sign in zip(genes, signs, strict=True)
-        if sign in "01"
-    )
+def farthest(name: str, printed: str, measured: Callable[[str], Measured]) -> Measured:
+    """Return the largest distance of a mean gene of an experiment from its printed 0 or 1.
+
+    Args:
+        printed: a symbol for each gene, row by row; others than 0 and 1 claim nothing.
+        measured: returns a figure by its name.
+    """
+    names = settings_of(name)[0].rules.gene_names
+    distances = []
+    for gene_name, symbol in zip(names, printed.replace(" ", ""), strict=True):
+        if symbol in "01":
+            gene = measured(f"gene {gene_name} {name}")
+            distances.append(Measured(abs(gene.mean - int(symbol)), gene.half_width, gene.units))
+    return max(distances)
+
+
+def between(name: str, other: str) -> float:
+    """Return a model's winnings from another one, as the mean of both seats of the classic game."""
+    genes, others = model(name, Variant.CLASSIC), model(other, Variant.CLASSIC)
+    return (won(genes, 1, other) - won(others, 1, name)) / 2
