@@ -76,7 +76,7 @@ class DecisionPoint:
         """Return a position's observation as a new array.
 
         Args:
-            hole: indexes of the position's cards (`ObservationLayout.card_entries`).
+            hole: indexes of the position's cards in an observation.
             board: indexes of all board cards.
         """
         row = self._rows.get(position)

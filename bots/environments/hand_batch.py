@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bots.environments.action_menu import ActionMenu
+from bots.environments.dealing import BlockDealer
 from bots.environments.kernel import (
     ALL_SEATS,
     EMPTY,
@@ -22,7 +23,6 @@ from bots.environments.observation import ObservationLayout, observation_layout
 from bots.environments.opponents import CompiledPolicy, Opponents, compiled_policy, seated_bots
 from engine import Game
 from engine.batch import rank_hands
-from engine.dealing import reference_generator
 from engine.kernels.betting import POSITION, betting_tables
 from protocol import find_game
 
@@ -113,8 +113,6 @@ class HandBatch:
         Raises:
             ValueError: the number is negative.
         """
-        if first_hand < 0:
-            raise ValueError(f"hands are numbered from 0, not {first_hand}")
         if self._opponents is not None:
             self._rules = self._rules_for(seed)
         self._dealer = _BatchDealer(self.layout, seed, first_hand)
@@ -194,22 +192,12 @@ def _columns(layout: ObservationLayout, seat: int) -> Columns:
 
 
 class _BatchDealer:
-    """Hands of a match in arrays, dealt a few thousand at a time."""
+    """Next hands of a match as the columns `dealt` of the kernel, a few thousand at a time."""
 
     def __init__(self, layout: ObservationLayout, seed: int, first_hand: int) -> None:
-        game = layout.game
-        self._game = game
-        self._generator = reference_generator(seed)
-        self._deck = np.array(game.deck, np.uint8)
-        # Index of each card in an observation, for hole cards and each board card.
-        self._entries = np.array(layout.card_index, np.int64)
-        self._starts = np.array([0] * (game.num_players * game.num_hole_cards) + layout.board_starts, np.int64)
-        skipped = first_hand * game.cards_per_hand
-        while skipped > 0:
-            words = min(skipped, 1 << 16)
-            self._generator.getrandbits(32 * words)
-            skipped -= words
-        self._dealt = np.empty((0, game.num_players + game.cards_per_hand), np.int64)
+        self._game = layout.game
+        self._dealer = BlockDealer(layout, seed, first_hand)
+        self._dealt = np.empty((0, self._game.num_players + self._game.cards_per_hand), np.int64)
         self._number = first_hand
         self._used = 0
 
@@ -227,22 +215,11 @@ class _BatchDealer:
 
     def _deal(self, count: int) -> NDArray[np.int64]:
         game = self._game
-        num_words = count * game.cards_per_hand
-        words = np.frombuffer(self._generator.getrandbits(32 * num_words).to_bytes(4 * num_words, "little"), "<u4")
-        words = words.reshape(count, game.cards_per_hand)
-        rows = np.arange(count)
-        decks = np.tile(self._deck, (count, 1))
-        cards = np.empty((count, game.cards_per_hand), np.uint8)
-        # As in `engine.deals`: the last card of the deck takes the place of the dealt one.
-        for place in range(game.cards_per_hand):
-            last = len(self._deck) - 1 - place
-            drawn = words[:, place] % (last + 1)
-            cards[:, place] = decks[rows, drawn]
-            decks[rows, drawn] = decks[:, last]
+        cards, entries = self._dealer.deal(count)
         board = cards[:, game.num_players * game.num_hole_cards :]
         columns = []
         for position in range(game.num_players):
             first = position * game.num_hole_cards
             hole = cards[:, first : first + game.num_hole_cards]
             columns.append(rank_hands(np.concatenate([hole, board], axis=1)).astype(np.int64))
-        return np.column_stack([*columns, self._entries[cards] + self._starts])
+        return np.column_stack([*columns, entries])

@@ -92,15 +92,12 @@ class ObservationLayout:
     def encode(self, betting: BettingState, position: Position, deal: Deal) -> NDArray[np.float32]:
         """Return the observation of a position, with its own cards and those on the table."""
         row = self.betting_row(betting, position)
-        holes, board = self.card_entries(deal)
-        row[holes[position] + board[: self.game.board_cards_by_round[betting.round]]] = 1.0
+        for card in deal.hole_cards[position]:
+            row[self.card_index[card]] = 1.0
+        end = self.game.board_cards_by_round[betting.round]
+        for start, card in zip(self.board_starts[:end], deal.board[:end], strict=True):
+            row[start + self.card_index[card]] = 1.0
         return row
-
-    def card_entries(self, deal: Deal) -> tuple[list[list[int]], list[int]]:
-        """Return the index in an observation of each hole card, by position, and of each board card."""
-        index = self.card_index
-        holes = [[index[card] for card in cards] for cards in deal.hole_cards]
-        return holes, [start + index[card] for start, card in zip(self.board_starts, deal.board, strict=True)]
 
     def betting_row(self, betting: BettingState, position: Position) -> NDArray[np.float32]:
         """Return an observation without cards."""

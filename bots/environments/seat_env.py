@@ -12,12 +12,13 @@ from gymnasium.spaces import Box, Discrete
 from numpy.typing import NDArray
 
 from bots.environments.action_menu import ActionMenu
+from bots.environments.dealing import DealtHand, dealt_hands
 from bots.environments.decision_points import DecisionTree
 from bots.environments.observation import observation_layout
 from bots.environments.opponents import Opponents, seated_bots
 from bots.sdk.selfplay import BotGroup
 from bots.sdk.view import View
-from engine import Action, Deal, Game, Position, Seat, deals, hand_values
+from engine import Action, Deal, Game, Position, Seat, hand_values
 from protocol import find_game
 
 FIRST_HAND: Final = "hand_number"
@@ -82,7 +83,7 @@ class SeatEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
         seated_bots(opponents, game, seat, 0)
         self._group: BotGroup | None = None
         self._seed = 0
-        self._hands: Iterator[tuple[int, Deal]] | None = None
+        self._hands: Iterator[DealtHand] | None = None
         self._number = 0
         self._position = Position(0)
         self._tree = DecisionTree(self.layout, self.menu)
@@ -110,17 +111,17 @@ class SeatEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
         first = (options or {}).get(FIRST_HAND)
         if seed is not None:
             first = first or 0
-            self.begin_match(seed, enumerate(deals(self.game, seed, first), first))
+            self.begin_match(seed, dealt_hands(self.layout, seed, first))
         elif first is not None:
-            self._hands = enumerate(deals(self.game, self._seed, first), first)
+            self._hands = dealt_hands(self.layout, self._seed, first)
         return self.begin_hand()
 
-    def begin_match(self, seed: int, hands: Iterator[tuple[int, Deal]]) -> None:
+    def begin_match(self, seed: int, hands: Iterator[DealtHand]) -> None:
         """Begin a match.
 
         Args:
             seed: seed of the bots.
-            hands: the next hands with their numbers, which environments can share.
+            hands: the next hands, which environments can share.
 
         Raises:
             BotFailure: a bot's code raised at the end of the match before.
@@ -134,15 +135,15 @@ class SeatEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
         """Deal the next hand of the match and play to the first decision of the seat."""
         assert self._hands is not None
         assert self._group is not None
-        self._number, self._deal = number, deal = next(self._hands)
-        self._holes, self._board = self.layout.card_entries(deal)
+        self._number, self._deal, self._holes, self._board = next(self._hands)
+        number = self._number
         players = self.game.num_players
         # The button moves on by one seat from hand to hand, as in the dealer's matches.
         self._position = Position((self.seat - number) % players)
         seats = [Seat((number + position) % players) for position in range(players)]
         self._point = self._tree.start()
         self._is_over = False
-        if failures := self._group.begin_hand(number, deal, seats, self._point.betting):
+        if failures := self._group.begin_hand(number, self._deal, seats, self._point.betting):
             raise failures[0]
         self._play_opponents(self._group)
         return self._observe(), self._info(False)

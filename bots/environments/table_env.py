@@ -11,11 +11,12 @@ from numpy.typing import NDArray
 from pettingzoo import AECEnv
 
 from bots.environments.action_menu import ActionMenu
+from bots.environments.dealing import DealtHand, dealt_hands
 from bots.environments.decision_points import DecisionPoint, DecisionTree
 from bots.environments.observation import observation_layout
 from bots.sdk.bot import fresh_seed
 from bots.sdk.view import View
-from engine import Action, Deal, Game, Position, deals, hand_values
+from engine import Action, Deal, Game, Position, hand_values
 from protocol import find_game
 
 
@@ -73,7 +74,7 @@ class TableEnv(AECEnv[str, NDArray[np.float32], Any]):
             self.observation_spaces[agent] = box
             self.action_spaces[agent] = Discrete(self.menu.size)
         self._seed = 0
-        self._hands: Iterator[tuple[int, Deal]] | None = None
+        self._hands: Iterator[DealtHand] | None = None
         self._number = 0
         self._tree = DecisionTree(self.layout, self.menu)
         self._point: DecisionPoint = self._tree.start()
@@ -103,10 +104,9 @@ class TableEnv(AECEnv[str, NDArray[np.float32], Any]):
             self._seed = seed
             first = first or 0
         if first is not None:
-            self._hands = enumerate(deals(self.game, self._seed, first), first)
+            self._hands = dealt_hands(self.layout, self._seed, first)
         assert self._hands is not None
-        self._number, self._deal = next(self._hands)
-        self._holes, self._board = self.layout.card_entries(self._deal)
+        self._number, self._deal, self._holes, self._board = next(self._hands)
         agents = self.possible_agents
         start = self._number % len(agents)
         self._agents_by_position = agents[start:] + agents[:start]

@@ -11,10 +11,11 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
+from bots.environments.dealing import dealt_hands
 from bots.environments.hand_batch import HandBatch
 from bots.environments.opponents import Opponents, compiled_policy, seated_bots
 from bots.environments.seat_env import FIRST_HAND, SeatEnv
-from engine import Game, deals
+from engine import Game
 from protocol import find_game
 
 
@@ -98,7 +99,7 @@ class SeatVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], NDArray[An
         if self._batch is not None:
             self._batch.reset(seed, first)
             return self._batch.observations.copy(), self._batch_infos(self._batch)
-        hands = enumerate(deals(self.game, seed, first), first)
+        hands = dealt_hands(self.layout, seed, first)
         observations = []
         self._infos = []
         for table in self._tables:
