@@ -25,7 +25,7 @@ BATCH: Final = "environments, batches"
 UNIT: Final = "hands/s"
 GAME: Final = "limit"
 ROWS: Final = 4096
-_WARM_HANDS: Final = 20_000
+WARM_HANDS: Final = 20_000
 SEED: Final = 20_241
 OPENSPIEL_GAME: Final = (
     "universal_poker(betting=limit,numPlayers=2,numRounds=4,blind=10 5,firstPlayer=2 1 1 1,numSuits=4,numRanks=13,"
@@ -78,7 +78,7 @@ def measure(repeats: int = 5, hands: int = 5000) -> list[Row]:
             programs += add(library, f"{name} {metadata.version(name)}", hands)
     for program in programs:
         if program.is_ours:
-            program.play(max(_WARM_HANDS, program.hands))
+            program.play(max(WARM_HANDS, program.hands))
     rates: dict[str, list[float]] = {program.who: [] for program in programs}
     played: dict[str, _Played] = {}
     for _ in range(repeats):

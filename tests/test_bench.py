@@ -89,6 +89,14 @@ def test_self_play_is_measured(rows_of: Any, monkeypatch: pytest.MonkeyPatch) ->
     assert rows[-1]["who"].startswith("pokerkit ")
 
 
+@pytest.mark.slow  # numba compiles
+def test_environments_are_measured(rows_of: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("bench.environments.WARM_HANDS", 10)
+    rows = rows_of("environments", "--repeats", "1", "--hands", "20")
+    assert {row["group"] for row in rows} == {"environments, one table", "environments, batches"}
+    assert all(row["rate_median"] > 0 or row["note"] == "not installed" for row in rows)
+
+
 @pytest.mark.slow
 def test_evaluators_are_measured(rows_of: Any) -> None:
     rows = rows_of("evaluator", "--repeats", "1")

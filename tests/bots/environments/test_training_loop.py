@@ -1,0 +1,32 @@
+"""The training loop of docs/agents.md runs as it stands."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from bots.sdk.registry import make_bot
+from bots.solving.engine_games import small_game
+from bots.solving.exact import plan_of_policy
+from bots.solving.sequence_form import best_response, sequence_form
+from protocol import find_game
+
+PAGE = Path(__file__).resolve().parents[3] / "docs" / "agents.md"
+
+
+@pytest.mark.slow
+def test_loop_prints_what_the_page_shows(capsys: pytest.CaptureFixture[str]) -> None:
+    block = re.search(r"<!-- loop -->(.*)<!-- end of loop -->", PAGE.read_text("utf-8"), re.DOTALL)
+    assert block is not None
+    code, output = re.findall(r"```(?:python|text)\n(.*?)```", block[1], re.DOTALL)
+    exec(compile(code, "agents.md", "exec"), {})
+    assert capsys.readouterr().out == output
+
+
+def test_best_response_wins_what_the_page_states() -> None:
+    form = sequence_form(small_game(find_game("kuhn")[1]))
+    for player in (0, 1):
+        opponent = plan_of_policy(form, 1 - player, make_bot("random"), "random")
+        assert best_response(form, player, opponent).value == pytest.approx(1 / 3)
