@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bots.environments.action_menu import ActionMenu
-from bots.environments.dealing import BlockDealer
+from bots.environments.dealt_hands import BlockDealer
 from bots.environments.kernel import (
     ALL_SEATS,
     EMPTY,

@@ -12,7 +12,7 @@ from gymnasium.spaces import Box, Discrete
 from numpy.typing import NDArray
 
 from bots.environments.action_menu import ActionMenu
-from bots.environments.dealing import DealtHand, dealt_hands
+from bots.environments.dealt_hands import DealtHand, dealt_hands
 from bots.environments.decision_points import DecisionTree
 from bots.environments.observation import observation_layout
 from bots.environments.opponents import Opponents, seated_bots

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from pettingzoo import AECEnv
 
 from bots.environments.action_menu import ActionMenu
-from bots.environments.dealing import DealtHand, dealt_hands
+from bots.environments.dealt_hands import DealtHand, dealt_hands
 from bots.environments.decision_points import DecisionPoint, DecisionTree
 from bots.environments.observation import observation_layout
 from bots.sdk.bot import fresh_seed

@@ -11,7 +11,7 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
-from bots.environments.dealing import dealt_hands
+from bots.environments.dealt_hands import dealt_hands
 from bots.environments.hand_batch import HandBatch
 from bots.environments.opponents import Opponents, compiled_policy, seated_bots
 from bots.environments.seat_env import FIRST_HAND, SeatEnv
