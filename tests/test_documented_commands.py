@@ -444,7 +444,8 @@ def test_commands_and_options_exist(document: Path) -> None:
             words = part.split()
             if words[0] == "arena" and len(words) > 1 and not words[1].startswith("-"):
                 assert ("arena", words[1]) in commands, f"there is no command {part!r}"
-                known = commands.get(tuple(words[:3]), commands["arena", words[1]])
+                longest = max(len(command) for command in commands if command == tuple(words[: len(command)]))
+                known = commands[tuple(words[:longest])]
             elif words[0].startswith("--"):
                 known = anywhere
             else:

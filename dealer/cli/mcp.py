@@ -43,7 +43,7 @@ def mcp(
     runs: Annotated[Path, "Folder of the matches."] = Path("runs"),
     server: Annotated[
         str | None,
-        "Play on this server, as a bot of the token's user, also on its ladder.",
+        "Play on a server, as a bot of the token's user; also on its ladder.",
         Wording("ADDRESS", group="Server", otherwise="matches of this machine"),
     ] = None,
     token_file: Annotated[

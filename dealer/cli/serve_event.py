@@ -74,7 +74,7 @@ def edit(
 
 @app.command()
 def withdraw(terminal: Terminal, name: _Name, data: ServerData = SERVER_DATA) -> None:
-    """Remove an event that has not closed, or cancel the contests of one that is not finished."""
+    """Withdraw an event: remove it before it closes; later, cancel the contests that have not ended."""
     with contextlib.closing(open_store(data)) as store:
         event = _event(store, name)
         store.write_now(lambda db: withdraw_event(db, operator(), event))
@@ -91,7 +91,7 @@ def disqualify_bot(
     name: _Name,
     bot: Annotated[str, typer.Argument(metavar="BOT", help="Name of the bot.")],
     data: ServerData = SERVER_DATA,
-    reason: Annotated[str, typer.Option(help="Shown on the page of the event.")] = "by the organisers",
+    reason: Annotated[str, typer.Option(metavar="TEXT", help="Shown on the page of the event.")] = "by the organisers",
 ) -> None:
     """Exclude a bot, at any time: its contests do not count, and the standings are made anew."""
     with contextlib.closing(open_store(data)) as store:
