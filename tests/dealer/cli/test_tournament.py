@@ -141,6 +141,12 @@ def test_crosstable_in_every_format(arena_here: Arena, tmp_path: Path) -> None:
         assert lines[0] == "kuhn"
         assert "leduc" in lines
         assert max(map(len, lines)) <= width
+    root = ElementTree.fromstring(arena_here("crosstable", "t", "-f", "svg").out)
+    labels = [text.text for text in root.iter("{http://www.w3.org/2000/svg}text")]
+    assert labels[0] == "kuhn, mbb/g"
+    assert "leduc, mbb/g" in labels
+    # An arrow for each pair of the three bots in both games.
+    assert len(list(root.iter("{http://www.w3.org/2000/svg}line"))) == 6
     lines = arena_here("crosstable", "t", "--format", "csv").out.splitlines()
     assert lines[0] == (
         "game,player,opponent,mbb_per_game,half_width_95,standard_error,guaranteed_half_width,"
