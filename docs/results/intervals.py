@@ -24,6 +24,7 @@ from typing import Final, Literal, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from bots.cfr.value_terms import ValuedHands, value_terms
 from bots.evaluation.hypothetical_hands import ActionTerms
 from bots.evaluation.policies import open_policy
 from bots.sdk.registry import make_bot
@@ -53,7 +54,7 @@ _MAX_DRAWS: Final = 2_000_000
 _BATCH_HANDS: Final = 4096
 
 Floats: TypeAlias = NDArray[np.float64]
-Score: TypeAlias = Literal["raw", "corrected", "AIVAT"]
+Score: TypeAlias = Literal["raw", "corrected", "AIVAT", "AIVAT by values"]
 
 
 class Scenario(NamedTuple):
@@ -89,7 +90,13 @@ SCENARIOS: Final = (
         ("raw", "corrected"),
     ),
     Scenario("rembrant against mfs", "nolimit", 20_000, ("rembrant?seed=1", "mfs?seed=1"), ("raw", "corrected")),
-    Scenario("cfr against mfs", "nolimit", 5_000, ("cfr?rivers=0,seed=1", "mfs?seed=1"), ("raw", "corrected", "AIVAT")),
+    Scenario(
+        "cfr against mfs",
+        "nolimit",
+        5_000,
+        ("cfr?rivers=0,seed=1", "mfs?seed=1"),
+        ("raw", "corrected", "AIVAT", "AIVAT by values"),
+    ),
     Scenario("cfr against folding", "nolimit", 5_000, ("cfr?rivers=0,seed=1", "folding")),
     Scenario("cfr against mfs", "limit", 10_000, ("cfr?rivers=0,seed=1", "mfs?seed=1"), ("raw", "corrected")),
     Scenario("random, calling and rh", "limit3", 8_000, ("random?seed=1", "calling", "rh?k=30"), ("raw", "corrected")),
@@ -155,9 +162,13 @@ def _played(scenario: Scenario) -> Floats:
     batch: list[HandRecord] = []
     with contextlib.ExitStack() as stack:
         action_terms = None
+        valued = None
         if "AIVAT" in scenario.scores:
             policy = stack.enter_context(open_policy(scenario.players[0], game))
             action_terms = ActionTerms(game, {"0": policy})
+            terms_by_values = value_terms(game, {"0": policy})
+            assert terms_by_values is not None
+            valued = ValuedHands(terms_by_values)
 
         def count() -> None:
             values = {"raw": [list(record.values) for record in batch]}
@@ -169,6 +180,11 @@ def _played(scenario: Scenario) -> Floats:
                 columns = term_values(shares, [record.deal for record in batch], terms, streams)
                 # The first column is the term of the value function, the one without fitted weights.
                 values["AIVAT"] = (np.array(values["corrected"]) + columns[:, :, 0]).tolist()
+            if valued is not None:
+                values["AIVAT by values"] = [
+                    [value + gain for value, gain in zip(record.values, valued.columns(record)[:, 0], strict=True)]
+                    for record in batch
+                ]
             for index, kind in enumerate(scenario.scores):
                 for record, hand_values in zip(batch, values[kind], strict=True):
                     for name, value in zip(record.names, hand_values, strict=True):
