@@ -145,6 +145,8 @@ class KuhnResult:
         fittest_rival: genes of its fittest rival.
         average: mean of `genes` over the later half of all generations; empty without rivals.
         rival_average: mean of `rival_genes` over the later half of all generations.
+        genes_by_generation: mean genes of the population by generation.
+        rival_genes_by_generation: mean genes of the rivals by generation.
     """
 
     seed: int
@@ -160,6 +162,8 @@ class KuhnResult:
     fittest_rival: Genes
     average: Genes
     rival_average: Genes
+    genes_by_generation: tuple[Genes, ...] = ()
+    rival_genes_by_generation: tuple[Genes, ...] = ()
 
 
 _Trace: TypeAlias = dict[str, list[Any]]
@@ -227,6 +231,8 @@ def _result(settings: KuhnSettings, evolution: Evolution, trace: _Trace) -> Kuhn
         fittest_rival=tuple(trace["fittest_rival"]),
         average=average,
         rival_average=rival_average,
+        genes_by_generation=tuple(map(tuple, trace["genes"])),
+        rival_genes_by_generation=tuple(map(tuple, trace["rival_genes"])),
     )
 
 
@@ -369,6 +375,7 @@ def evolution_document(settings: KuhnSettings, results: Sequence[KuhnResult], fo
         Section("Results", (_results_table(settings, results),)),
         Section("Genes", (_genes_table(settings, results),)),
         Section("Fitness by generation", (_fitness_chart(settings, results),)),
+        Section("Genes by generation", tuple(_gene_charts(settings, results))),
     )
     sentences = (_in_words(settings, results), f"The populations and the fittest genes are in {folder}.")
     document_data = {"settings": data, "results": results}
@@ -458,6 +465,25 @@ def _fitness_chart(settings: KuhnSettings, results: Sequence[KuhnResult]) -> Cha
     if len(results) > 1:
         note = f"Means over {len(results)} seeds; bands are one standard deviation wide on each side."
     return Chart("Fitness", Axis("generation"), Axis("fitness", "chips per hand"), tuple(lines), note)
+
+
+def _gene_charts(settings: KuhnSettings, results: Sequence[KuhnResult]) -> Iterator[Chart]:
+    """Draw the mean genes of the population by generation, a chart for each question and player."""
+    sides = {"": [result.genes_by_generation for result in results]}
+    if results[0].rival_genes_by_generation:
+        sides = {
+            "first player: ": sides[""],
+            "second player: ": [result.rival_genes_by_generation for result in results],
+        }
+    game = settings.rules
+    for side, histories in sides.items():
+        for index, (row, question) in enumerate(zip(game.rows, game.questions, strict=True)):
+            lines = []
+            for place, card in enumerate(CARDS):
+                gene = len(CARDS) * index + place
+                lines.append(_mean_series(card, [[genes[gene] for genes in history] for history in histories]))
+            axis = Axis("probability of yes", "")
+            yield Chart(f"{side}{row}: {question}", Axis("generation"), axis, tuple(lines))
 
 
 def _mean_series(name: str, curves: Sequence[Sequence[float]]) -> Series:
