@@ -23,6 +23,7 @@ RIVERS = script("cfr/rivers.py")
 RESPONSES = script("cfr/responses.py")
 ADAPTING = script("cfr/adapting.py")
 MERGED = script("cfr/merged.py")
+EXPLOITERS = script("strength/exploiters.py")
 _FIGURES = re.compile(r"^\| `([\w-]+)` \|.*\| ([^|]*?) ?\| ([^|]*?) ?\|$", re.MULTILINE)
 RECORDED = -18.8
 """What the strategy of a small training wins from the shipped one, in mbb/g."""
@@ -47,6 +48,11 @@ def test_the_table_of_merged_trees_is_counted_again() -> None:
     parts = RIVERS.read_rows(MERGED.CSV, MERGED.Part)
     assert parts == [part for game in MERGED.GAMES for part in MERGED.count_parts(game)]
     assert MERGED.with_table(page, parts) == page
+
+
+def test_winnings_from_exploiters_are_shown_as_they_were_measured() -> None:
+    page = EXPLOITERS.PAGE.read_text("utf-8")
+    assert EXPLOITERS.with_table(page, RIVERS.read_rows(EXPLOITERS.CSV, EXPLOITERS.Met)) == page
 
 
 def test_best_responses_are_shown_as_they_were_measured() -> None:
