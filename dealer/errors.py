@@ -21,7 +21,8 @@
     │   ├── DealerLostError    a dealer process ended during a match
     │   ├── RecoveryError      a file is not that of the interrupted match
     │   ├── RemoteError        another machine cannot play a contest
-    │   └── TrainingError      a player's memory cannot be read or written
+    │   ├── TrainingError      a player's memory cannot be read or written
+    │   └── ValuationError     hands cannot be valued by the strategy of a known player
     ├── MatchFailure           a match is over, or a player is lost; never leaves `dealer.match`
     └── UnreadLinesError       a player does not read its lines (also an OSError); never leaves a match
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import cache
 from math import sqrt
-from pathlib import Path
 from typing import Annotated, ClassVar, Final
 
 from bots.errors import BotFileError, GameRefused
@@ -113,7 +112,7 @@ class KuhnBot(Bot):
             return None
         *names, last = WIRE_NAMES.values()
         games = f"{', '.join(names)} and {last}"
-        return f"{cls.model_name} plays Kuhn poker, the games {games}; this game is not one of them"
+        return f"this bot plays Kuhn poker, the games {games}; this game is not one of them"
 
     def act(self, view: View) -> Action:
         return choose_action(self.policy(view), uniform(draw(self._seed, view)))
@@ -206,6 +205,9 @@ class GenesBot(KuhnBot):
         super().__init__(seed=seed)
         self._file_genes: Genes = ()
         if genes:
+            # Loading pathlib takes longer than a bot without a file takes to start.
+            from pathlib import Path
+
             try:
                 self._file_genes = read_genes(Path(genes))
             except BotFileError as error:

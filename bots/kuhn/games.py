@@ -18,7 +18,6 @@ import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
@@ -26,6 +25,8 @@ from bots.errors import BotFileError, EvolutionError
 from engine.errors import quoted
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from bots.solving.sequence_form import Node, PublicGame, SequenceForm
 
 CARDS: Final = ("J", "Q", "K")

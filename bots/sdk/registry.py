@@ -531,5 +531,8 @@ def _list_options(name: str, valid: Mapping[str, Option]) -> str:
     texts = []
     for option in valid.values():
         default = "none" if option.default is None else option.default
+        if isinstance(default, bool):
+            # As it is written in an option.
+            default = str(default).lower()
         texts.append(f"{option.name} ({option.type_name}, default {default})")
     return f"its options, separated by commas: {', '.join(texts)}"

@@ -135,7 +135,7 @@ def test_other_games_are_refused() -> None:
     bot = make_bot("kuhn-shy")
     for ask in (bot.act, bot.policy):
         with pytest.raises(
-            GameRefused, match="shy plays Kuhn poker, the games kuhn, kuhn-depth, kuhn-breadth and kuhn-both; this"
+            GameRefused, match="this bot plays Kuhn poker, the games kuhn, kuhn-depth, kuhn-breadth and kuhn-both; this"
         ):
             ask(view)
 

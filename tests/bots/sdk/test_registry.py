@@ -50,7 +50,8 @@ def test_seeds() -> None:
 
 RANDOM_OPTIONS = (
     "its options, separated by commas: fold (number, default 0.06), call (number, default 0.47), "
-    "raise (number, default 0.47), decisions (text, default none), seed (whole number, default none)"
+    "raise (number, default 0.47), decisions (text, default none), free_folds (true or false, default false), "
+    "seed (whole number, default none)"
 )
 
 

@@ -253,6 +253,7 @@ UNLISTED = {
     "is_my_turn",
     "legal",
     "match_state",
+    "from_deal",
     "from_hand",
     "from_holding",
     "from_state",

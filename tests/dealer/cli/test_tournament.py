@@ -57,7 +57,7 @@ def test_default_game_is_limit_holdem(arena_here: Arena) -> None:
     assert [contest["game"] for contest in json.loads(ran.out)["contests"]] == ["holdem.limit.2p.reverse_blinds"]
     assert "a tournament of kuhn needs at least 2 bots, 0 given" in arena_here("tournament", "kuhn").sentence
     assert (
-        "'kuhn' is a game, not a bot: games are named before bots" in arena_here("tournament", "mfs", "kuhn").sentence
+        "'leduc' is a game, not a bot: games are named before bots" in arena_here("tournament", "mfs", "leduc").sentence
     )
     assert "a play has one game" in arena_here("play", "kuhn", "leduc").sentence
 
@@ -150,7 +150,8 @@ def test_crosstable_in_every_format(arena_here: Arena, tmp_path: Path) -> None:
     lines = arena_here("crosstable", "t", "--format", "csv").out.splitlines()
     assert lines[0] == (
         "game,player,opponent,mbb_per_game,half_width_95,standard_error,guaranteed_half_width,"
-        "corrected_mbb_per_game,corrected_half_width_95,corrected_standard_error,corrected_guaranteed_half_width,hands"
+        "corrected_mbb_per_game,corrected_half_width_95,corrected_standard_error,corrected_guaranteed_half_width,"
+        "aivat_mbb_per_game,aivat_half_width_95,aivat_standard_error,aivat_guaranteed_half_width,hands"
     )
     assert len(lines) == 1 + 2 * 9
     arena_here("play", "kuhn", "-n", "2", "-q", "--in-process", "--out", "p")

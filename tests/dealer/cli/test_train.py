@@ -30,7 +30,7 @@ def test_training_writes_its_page_and_continues(arena_here: Arena, tmp_path: Pat
     [
         (["--opponents", " "], "the opponents are missing: name at least one player"),
         (["--test-opponents", "random nobody", "-n", "1000000000"], "there is no bot 'nobody'"),
-        (["--opponents", "kuhn-shy"], "shy plays Kuhn poker"),
+        (["--opponents", "kuhn-shy"], "this bot plays Kuhn poker"),
         (["--opponents", "mfs?k=0"], "k must be above 0"),
         (["--game", "kuhn"], "hold'em"),
         (["--memory", "."], ". is a folder; --memory takes a file"),

@@ -72,7 +72,7 @@ SLOW: Final = (
     "report kuhn --out report.html --force",
     "train cfr trained --game kuhn --losses 0 --iterations 70",
 )
-WITHOUT_TABLES: Final = ("table", "deal", "replay", "watch", "bot", "join", "serve", "warmup")
+WITHOUT_TABLES: Final = ("table", "deal", "replay", "watch", "bot", "join", "mcp", "serve", "warmup")
 """They wait for others or print what others compute; `warmup` prints a table once in the life of a machine."""
 _WHOLE: Final = ("    arena resume ", "It plays as ")
 """Beginnings of lines whose rest is for copying."""

@@ -185,7 +185,7 @@ def test_a_game_of_ones_own_is_kept_beside_the_settings(tmp_path: Path) -> None:
         ({"games": ["chess"]}, "no such game or file"),
         ({"bots": ["calling"]}, "limit needs 2 players, 1 given: calling"),
         ({"bots": ["calling", "nobody-at-all"]}, "'nobody-at-all' is neither a built-in bot"),
-        ({"bots": ["kuhn", "calling"]}, "'kuhn' is a game, not a bot: games are named before bots"),
+        ({"bots": ["leduc", "calling"]}, "'leduc' is a game, not a bot: games are named before bots"),
         (
             {"command": "tournament", "games": ["kuhn3"], "bots": ["calling", "random"]},
             "needs at least 3 bots, 2 given",
