@@ -269,12 +269,9 @@ def test_mean_over_drawn_rivers_is_that_over_all(limit: StrategyFile) -> None:
     drawn = np.array([part.winnings(start, is_best=False) for part in parts])
     assert drawn.mean(axis=0) == pytest.approx(expected, rel=1e-4)
     assert drawn.std(axis=0).min() > 0
-    # The response chosen in advance wins more than the strategy, and at most what the best one wins.
+    # A response whose turn is chosen in advance wins at most what the best one wins.
     answered = np.mean([part.winnings(start) for part in parts], axis=0)
-    best = whole.winnings(start)
-    for player in range(2):
-        assert expected[player] < answered[player] <= best[player]
-        assert best[player] - answered[player] < 0.5 * (best[player] - expected[player])
+    assert (answered <= whole.winnings(start)).all()
 
 
 @pytest.mark.slow
