@@ -52,7 +52,7 @@ MIN_CORRECTED_DEALS: Final = 80
 _MAX_VALUED_S: Final = 30
 """Processor time for which hands are valued by default."""
 _NO_LIMIT_S: Final = 0.03
-_LIMIT_S: Final = 0.005
+_LIMIT_S: Final = 0.02
 _SMALL_GAME_S: Final = 0.005
 """Processor time to value a hand, see docs/variance.md."""
 _MAX_IDLE_LINES_PER_HAND: Final = 10_000
