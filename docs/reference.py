@@ -45,6 +45,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
     files.append(File.generated(config, "reference/command-line.md", content=command_line()))
     files.append(File.generated(config, "reference/settings.md", content=run_settings()))
+    files.append(File.generated(config, "reference/server-settings.md", content=server_settings()))
     files.append(File.generated(config, "reference/result.md", content=result_fields()))
     files.append(File.generated(config, "reference/json.md", content=json_page()))
     for name, schema in schemas().items():
@@ -85,6 +86,22 @@ def run_settings() -> str:
     ]
     bots = ["", "## Settings of a bot", "", str(BotSettings.__doc__), "", *reference_table(BotSettings)]
     return "\n".join([*lines, *reference_table(RunSettings), *bots]) + "\n"
+
+
+def server_settings() -> str:
+    """A table per section of the configuration file of `arena serve`."""
+    from dealer.server.server_settings import SECTIONS, heading
+
+    lines = [
+        "# Server settings",
+        "",
+        "All settings of a configuration file of `arena serve`, as `arena serve --init` writes them;",
+        "[Operation](../operate.md) explains them.",
+    ]
+    for name, section in SECTIONS.items():
+        lines += ["", f"## {f'`{heading(name)}`' if name else 'The server'}", "", str(section.__doc__), ""]
+        lines += reference_table(section)
+    return "\n".join(lines) + "\n"
 
 
 def result_fields() -> str:

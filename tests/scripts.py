@@ -10,14 +10,14 @@ from tests.dealer.helpers import ROOT
 
 
 def script(path: str) -> ModuleType:
-    """The script at a path below `docs`, such as ``cfr/remake.py``, as a module; it may import its neighbours."""
-    name = "docs_" + path.removesuffix(".py").replace("/", "_").replace("-", "_")
-    spec = importlib.util.spec_from_file_location(name, ROOT / "docs" / path)
+    """The script at a path, such as ``research/cfr/remake.py``, as a module; it may import its neighbours."""
+    name = path.removesuffix(".py").replace("/", "_").replace("-", "_")
+    spec = importlib.util.spec_from_file_location(name, ROOT / path)
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
-    sys.path.insert(0, str((ROOT / "docs" / path).parent))
+    sys.path.insert(0, str((ROOT / path).parent))
     try:
         spec.loader.exec_module(module)
     finally:

@@ -29,7 +29,7 @@ from tests.dealer.web.visits import small_house, with_web
 from tests.outside import needs
 
 ROOT = Path(__file__).parents[1]
-FOLDER = ROOT / "docs" / "serve" / "container"
+FOLDER = ROOT / "examples" / "container"
 SETTINGS = read_toml_settings(FOLDER / "arena-server.toml")
 
 

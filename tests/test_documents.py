@@ -7,8 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from tests.scripts import script
-
 ROOT = Path(__file__).resolve().parents[1]
 DOCUMENTS = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
 
@@ -52,8 +50,3 @@ def test_documents_have_no_marks_of_a_merge() -> None:
     marks = re.compile(r"^(<{7}|>{7}) |^={7}$", re.MULTILINE)
     paths = [*DOCUMENTS, *ROOT.glob("*.md"), *ROOT.glob("*.toml"), *ROOT.glob("docs/**/*.md")]
     assert not [path.name for path in paths if marks.search(path.read_text("utf-8"))]
-
-
-def test_page_of_server_settings_is_up_to_date() -> None:
-    settings = script("serve/settings.py")
-    assert settings.PAGE.read_text("utf-8") == settings.reference_page(), "make it again: python docs/serve/settings.py"

@@ -15,7 +15,7 @@ from dealer.server.db.store import MIGRATIONS
 from tests.dealer.server.servers import rows
 from tests.scripts import script
 
-YEAR = script("serve/year.py")
+YEAR = script("research/serve/year.py")
 RUNS, RUNS_A_DAY = 300, 10
 AS_RUN_8 = """
 UPDATE seats SET (version, mbb_per_game) =

@@ -17,7 +17,7 @@ from typing import Final
 _ALL_TESTS: Final = ("-m", "pytest", "-q", "-m", "slow or not slow")
 PARTS: Final = {
     "join": (*_ALL_TESTS, "tests/dealer/joining/test_pages.py"),
-    "puppets": ("docs/serve/puppets.py",),
+    "puppets": ("research/serve/puppets.py",),
     "viewers": ("-m", "bench", "viewers", "--rounds", "3"),
     "windows": (*_ALL_TESTS, "tests/dealer/cli/test_windows.py"),
 }

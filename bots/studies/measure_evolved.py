@@ -177,7 +177,7 @@ def ship(folder: Path, name: str) -> None:
     """Write the champion with the record of its training."""
     player = read_player(folder / name / "player.chromosome")
     record = {
-        "what": "the shipped champion: of the runs of docs/studies the player that won most over many tables",
+        "what": "the shipped champion: of the runs of research/studies the player that won most over many tables",
         "commands": commands(name),
         "trainers of other runs": {source: list(numbers) for source, numbers in RUNS[name].borrowed.items()},
         "chosen": {"deals": _DEALS, "seed": SELECTION_SEED, "among": list(RUNS)},

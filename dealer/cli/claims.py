@@ -147,7 +147,7 @@ def _can_check(checker: Checker, claim: Claim, terminal: Terminal) -> bool:
 
 
 def _remedy(work: str) -> str:
-    return f"python docs/studies/study.py {work} FOLDER, in the source, computes all figures"
+    return f"python research/studies/study.py {work} FOLDER, in the source, computes all figures"
 
 
 def _check_document(rows: Sequence[Checked], known: Iterable[tuple[Checker, Claim]]) -> Document:

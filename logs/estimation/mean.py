@@ -232,7 +232,7 @@ _SKEWNESS_WEIGHT: Final = 2.0
 """Weight of the term of the skewness in `skewed_half_width`.
 
 A sample is less skewed than the scores where the largest ones are rare. With a weight of 1 the interval of 100 AIVAT
-scores of `cfr` against `mfs` held in 0.924 of the samples of docs/results/intervals.py.
+scores of `cfr` against `mfs` held in 0.924 of the samples of research/results/intervals.py.
 """
 _MIN_HALF_WIDTH: Final = 1e-6
 _SLACK: Final = 1e-9

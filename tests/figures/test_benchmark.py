@@ -6,7 +6,7 @@ from bots.sdk.registry import known_names, make_bot
 from protocol import find_game
 from tests.scripts import script
 
-REMAKE = script("benchmark/remake.py")
+REMAKE = script("research/benchmark/remake.py")
 
 
 def test_page_shows_what_was_measured() -> None:

@@ -18,12 +18,12 @@ from tests.scripts import script
 
 pytestmark = pytest.mark.slow
 
-REMAKE = script("cfr/remake.py")
-RIVERS = script("cfr/rivers.py")
-RESPONSES = script("cfr/responses.py")
-ADAPTING = script("cfr/adapting.py")
-MERGED = script("cfr/merged.py")
-EXPLOITERS = script("strength/exploiters.py")
+REMAKE = script("research/cfr/remake.py")
+RIVERS = script("research/cfr/rivers.py")
+RESPONSES = script("research/cfr/responses.py")
+ADAPTING = script("research/cfr/adapting.py")
+MERGED = script("research/cfr/merged.py")
+EXPLOITERS = script("research/strength/exploiters.py")
 _FIGURES = re.compile(r"^\| `([\w-]+)` \|.*\| ([^|]*?) ?\| ([^|]*?) ?\|$", re.MULTILINE)
 RECORDED = -18.8
 """What the strategy of a small training wins from the shipped one, in mbb/g."""

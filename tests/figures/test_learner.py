@@ -15,8 +15,8 @@ from tests.scripts import script
 
 pytestmark = pytest.mark.slow
 
-REMAKE = script("learner/remake.py")
-MEMORIES = script("learner/memories.py")
+REMAKE = script("research/learner/remake.py")
+MEMORIES = script("research/learner/memories.py")
 
 
 def test_the_page_shows_what_was_played() -> None:

@@ -13,7 +13,7 @@ pytestmark = pytest.mark.slow
 
 @pytest.mark.parametrize("name", ["cluster/remake.py", "serve/remake.py", "speed/remake.py", "speed/runs.py"])
 def test_the_tables_are_those_of_the_last_measurement(name: str) -> None:
-    remake = script(name)
+    remake = script(f"research/{name}")
     found = json.loads(remake.MEASURED.read_text("utf-8"))
     page = remake.PAGE.read_text("utf-8")
     assert remake.with_tables(page, found) == page

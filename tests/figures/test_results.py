@@ -12,8 +12,8 @@ from tests.scripts import script
 
 pytestmark = pytest.mark.slow
 
-SIMULATION = script("results/intervals.py")
-DEALS = script("results/deals.py")
+SIMULATION = script("research/results/intervals.py")
+DEALS = script("research/results/deals.py")
 
 
 def test_the_page_shows_what_was_simulated() -> None:

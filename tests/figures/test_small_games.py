@@ -13,7 +13,7 @@ pytestmark = pytest.mark.slow
 
 
 def test_the_page_shows_the_output() -> None:
-    remake = script("small-games/remake.py")
+    remake = script("research/small-games/remake.py")
     text = remake.PAGE.read_text("utf-8")
     assert remake.remade(text) == text
 

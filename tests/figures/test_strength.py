@@ -21,12 +21,12 @@ from tests.scripts import script
 
 pytestmark = pytest.mark.slow
 
-FOLDER = ROOT / "docs" / "strength"
+FOLDER = ROOT / "research" / "strength"
 
 
-REMAKE = script("strength/remake.py")
-FIELDS = script("strength/fields.py")
-FOOTPRINT = script("strength/footprint.py")
+REMAKE = script("research/strength/remake.py")
+FIELDS = script("research/strength/fields.py")
+FOOTPRINT = script("research/strength/footprint.py")
 
 
 def _shown(row: dict[str, str]) -> str:

@@ -19,7 +19,7 @@ strength of `llm` is that of a model."""
 OF_SMALL_GAMES = {"equilibrium", *(name for name in builtin_names() if name.startswith("kuhn-"))}
 """They play no hold'em; `docs/small-games.md` has their exact values."""
 
-FILES = sorted((ROOT / "docs" / "strength").glob("*.toml"))
+FILES = sorted((ROOT / "research" / "strength").glob("*.toml"))
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)

@@ -19,8 +19,8 @@ from tests.scripts import script
 
 pytestmark = pytest.mark.slow
 
-STUDY = script("studies/study.py")
-with_blocks = script("blocks.py").with_blocks
+STUDY = script("research/studies/study.py")
+with_blocks = script("research/blocks.py").with_blocks
 STUDIES = {name: read_study(name) for name in NAMES}
 
 

@@ -10,7 +10,7 @@ from tests.scripts import script
 
 pytestmark = pytest.mark.slow
 
-TRAINERS = script("studies/trainers.py")
+TRAINERS = script("research/studies/trainers.py")
 
 
 def test_printed_tables_sum_to_the_printed_winnings() -> None:

@@ -8,7 +8,7 @@ from tests.scripts import script
 
 pytestmark = pytest.mark.slow
 
-REMAKE = script("variance/remake.py")
+REMAKE = script("research/variance/remake.py")
 
 
 def test_the_page_shows_what_was_measured() -> None:

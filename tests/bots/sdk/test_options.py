@@ -31,7 +31,7 @@ def test_declared_options() -> None:
     assert (hands.name, hands.kind, hands.default, hands.sentence) == ("hands", int, 10, "Hands to play.")
     assert (hands.group, part.group, move.group) == ("Play", "Play", "More")
     assert (part.kind, part.limits, part.valid) == (float, ("more than 0", "1"), "more than 0 and at most 1")
-    assert list(script("reference.py").reference_table(Settings))[2:] == [
+    assert list(script("docs/reference.py").reference_table(Settings))[2:] == [
         "| `hands` | `10` | 1 |  | hands to play |",
         "| `part` | all | more than 0 | 1 | part of the pot |",
         '| `move` | `"call"` |  |  | what to do |',

@@ -13,7 +13,7 @@ from bots.studies.claims import Claim, Verdict
 from bots.studies.study import FOLDER, NAMES, Study, read_study
 from tests.scripts import script
 
-PAGES = script("studies/study.py")
+PAGES = script("research/studies/study.py")
 STUDIES = {name: read_study(name) for name in NAMES}
 
 

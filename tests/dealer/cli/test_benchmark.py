@@ -18,7 +18,7 @@ from dealer.reports.benchmark_data import BenchmarkData
 from tests.dealer.cli.conftest import Arena
 from tests.scripts import script
 
-REFERENCE = script("reference.py")
+REFERENCE = script("docs/reference.py")
 
 
 @pytest.fixture

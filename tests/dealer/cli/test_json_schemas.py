@@ -11,7 +11,7 @@ from jsonschema import Draft202012Validator
 from tests.dealer.cli.conftest import Arena
 from tests.scripts import script
 
-REFERENCE = script("reference.py")
+REFERENCE = script("docs/reference.py")
 RUNS: Final = {
     "run": "play kuhn calling random -n 60 --seed 3 --in-process --quiet",
     "limit": "play limit random raising -n 40 --seed 3 --in-process --quiet",

@@ -128,7 +128,7 @@ def test_nothing_to_clear(root: Path, arena_here: Arena) -> None:
 
 
 def test_each_state_is_json_with_its_schema(root: Path, arena_here: Arena, monkeypatch: pytest.MonkeyPatch) -> None:
-    schema = Draft202012Validator(script("reference.py").schemas()["warmup"])
+    schema = Draft202012Validator(script("docs/reference.py").schemas()["warmup"])
     monkeypatch.setattr("dealer.cli.warmup._jobs", lambda: [("nothing", lambda: None)])
     states = []
     for words in (("warmup",), ("warmup",), ("warmup", "--clear")):

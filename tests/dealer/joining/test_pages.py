@@ -1,6 +1,6 @@
 """The commands of the pages about a course and a competition do what the pages say, as they are printed there.
 
-Nothing but addresses, ports and tokens is put in, by `docs/serve/joining.py`, which also writes what they print.
+Nothing but addresses, ports and tokens is put in, by `research/serve/joining.py`, which also writes what they print.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ LIMIT = "holdem.limit.2p.reverse_blinds"
 
 @pytest.fixture(scope="module")
 def pages() -> ModuleType:
-    return script("serve/joining.py")
+    return script("research/serve/joining.py")
 
 
 def room_of(pages: ModuleType, folder: Path) -> Any:

@@ -137,7 +137,7 @@ def test_optional_settings_document_their_default() -> None:
 
 @pytest.mark.parametrize("kind", [RunSettings, BotSettings])
 def test_every_field_is_on_the_page_of_reference(kind: Any) -> None:
-    _, _, *rows = script("reference.py").reference_table(kind)
+    _, _, *rows = script("docs/reference.py").reference_table(kind)
     assert [row.split("`")[1] for row in rows] == [field.name for field in fields(kind)]
 
 

@@ -8,7 +8,7 @@ from engine import Seed
 from tests.dealer.results_of import won_by
 from tests.scripts import script
 
-peeking = script("serve/peeking.py")
+peeking = script("research/serve/peeking.py")
 
 
 @pytest.mark.parametrize(("seed", "is_worth_it"), [(3, True), (peeking.key(1), False)])

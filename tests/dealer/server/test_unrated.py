@@ -184,7 +184,7 @@ async def test_the_ladder_plays_no_two_bots_of_one_user_and_counts() -> None:
 @pytest.mark.slow  # a whole attack
 def test_losing_on_purpose_raises_no_rating(monkeypatch: pytest.MonkeyPatch) -> None:
     """The attack raises a rating beyond its interval if it counts, and changes nothing by the rule."""
-    puppets = script("serve/puppets.py")
+    puppets = script("research/serve/puppets.py")
     # Who always bets wins most from who folds to every bet, so that few deals show it.
     monkeypatch.setattr(puppets, "HONEST", "raising")
     honest, bought, by_rule = puppets.attack("kuhn", ("calling", "random", "raising"), deals=100, lost=400)

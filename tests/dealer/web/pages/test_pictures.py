@@ -17,9 +17,16 @@ pytestmark = [needs_browser, pytest.mark.slow]
 
 def test_no_page_is_wider_than_its_window(tmp_path: Path) -> None:
     pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-    words = [sys.executable, str(ROOT / "docs" / "pictures" / "remake.py"), "--all", str(tmp_path), "--deals", "100"]
+    words = [
+        sys.executable,
+        str(ROOT / "research" / "pictures" / "remake.py"),
+        "--all",
+        str(tmp_path),
+        "--deals",
+        "100",
+    ]
     subprocess.run(words, env=program_env(), check=True, timeout=550)
-    pages = {*script("pictures/remake.py").PAGES, "table", "end-of-hand", "live", "end"}
+    pages = {*script("research/pictures/remake.py").PAGES, "table", "end-of-hand", "live", "end"}
     sizes = [(width, scheme) for width in (360, 820, 1400) for scheme in ("light", "dark")]
     taken = {f"{page}-{width}-{scheme}.png" for page in pages for width, scheme in sizes}
     assert {path.name for path in tmp_path.iterdir()} == taken

@@ -248,7 +248,7 @@ def test_names_comments_and_faults_stay_text(tmp_path: Path) -> None:
 
 
 def test_same_deal_of_other_seatings_is_linked_if_the_cards_are_the_same(tmp_path: Path) -> None:
-    honest = f"{ROOT / 'docs' / 'serve' / 'peeking.py'}:Honest"
+    honest = f"{ROOT / 'research' / 'serve' / 'peeking.py'}:Honest"
     for name, seed in (("same", 7), ("other", DealKey(bytes(32)))):
         dealer.library.play("kuhn", [honest, "random"], out=tmp_path / name, deals=5, seed=seed, in_process=True)
     with browsing(tmp_path / "same", tmp_path / "other") as client:

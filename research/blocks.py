@@ -1,0 +1,19 @@
+"""Blocks of pages that scripts write."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
+
+DOCS: Final = Path(__file__).resolve().parents[1] / "docs"
+"""The pages."""
+
+
+def with_blocks(page: str, blocks: Mapping[str, str]) -> str:
+    """The text of a page with these blocks between their markers, ``<!-- NAME -->`` and ``<!-- end of NAME -->``."""
+    for name, block in blocks.items():
+        begin, end = f"<!-- {name} -->\n", f"<!-- end of {name} -->"
+        before, rest = page.split(begin)
+        page = f"{before}{begin}{block}{end}{rest.split(end)[1]}"
+    return page

@@ -1,0 +1,89 @@
+"""Measure the exact best responses to the shipped strategies from the turn and from the river on.
+
+    python research/cfr/responses.py FOLDER [WORKERS]
+
+does as `arena exploit exact GAME BOT --from ROUND --run FOLDER/NAME` for each row of `BOARDS`. FOLDER keeps the
+computed boards; the results go to `responses.csv` next to this script and to `docs/cfr-tables.md`.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Iterable
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Final, NamedTuple
+
+sys.path.append(str(Path(__file__).resolve().parents[1]))
+from blocks import DOCS
+from rows import between, read_rows, write_rows
+
+from bots.cfr.response_estimates import estimate_responses, response_settings
+from bots.workers import local_workers
+from protocol import find_game
+
+HERE: Final = Path(__file__).resolve().parent
+CSV: Final = HERE / "responses.csv"
+PAGE: Final = DOCS / "cfr-tables.md"
+SEED: Final = 1
+BOARDS: Final = {
+    ("limit", "cfr?rivers=0", "turn"): 500,
+    ("limit", "cfr?rivers=0", "river"): 1_000,
+    ("limit", "cfr", "river"): 1_000,
+    ("nolimit", "cfr?rivers=0", "turn"): 300,
+    ("nolimit", "cfr?rivers=0", "river"): 200,
+    ("nolimit", "cfr", "river"): 100,
+}
+"""Number of boards by game, bot and round."""
+
+
+class Response(NamedTuple):
+    """Winnings of a best response in mbb/g.
+
+    Attributes:
+        street: round from which on one player plays the best response.
+        boards: how many were drawn.
+        mean: over the boards and both seats.
+        half_width: of the 95 % interval over boards.
+    """
+
+    game: str
+    bot: str
+    street: str
+    boards: int
+    mean: float
+    half_width: float
+
+
+def measure(folder: Path, game: str, bot: str, street: str, workers: int) -> Response:
+    """Compute the boards that are missing in the folder."""
+    settings = response_settings(find_game(game)[0], bot, "turn" if street == "turn" else "river", SEED)
+    name = f"{game}-{bot.replace('?', '-').replace('=', '-')}-{street}"
+    with nullcontext() if workers == 1 else local_workers(workers) as pool:
+        won = estimate_responses(settings, BOARDS[game, bot, street], folder=folder / name, workers=pool)
+    return Response(game, bot, street, won.count, round(won.mean, 1), round(won.half_width() or 0.0, 1))
+
+
+def with_table(text: str, responses: Iterable[Response]) -> str:
+    """Fill the table of the page."""
+    lines = ["| game | bot | from | boards | a best response wins, mbb/g |", "| --- | --- | --- | ---: | ---: |"]
+    for row in responses:
+        won = f"{row.mean:+,.0f} ± {row.half_width:,.0f}"
+        lines.append(f"| {row.game} | `{row.bot}` | {row.street} | {row.boards:,} | {won} |")
+    return between(text, "responses", lines)
+
+
+def main(folder: Path, workers: int = 1) -> None:
+    """Measure all rows and write the file and the page."""
+    responses = []
+    for game, bot, street in BOARDS:
+        before = time.process_time()
+        responses.append(measure(folder, game, bot, street, workers))
+        print(*responses[-1], f"{time.process_time() - before:.0f} s of processor time", flush=True)
+    write_rows(CSV, Response, responses)
+    PAGE.write_text(with_table(PAGE.read_text("utf-8"), read_rows(CSV, Response)), "utf-8")
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 1)
