@@ -66,12 +66,17 @@ class Site:
     private_links: tuple[Link, ...] = ()
     organiser_links: tuple[Link, ...] = ()
 
+    @staticmethod
+    def address(request: HTTPConnection) -> str:
+        """Return the address at which the visitor sees the pages, without a slash at its end."""
+        return str(request.base_url).rstrip("/")
+
     def page(self, request: HTTPConnection, template: str, *, status: int = 200, **values: Any) -> HTMLResponse:
         """Render a template.
 
         A template extends ``base.html.jinja`` and fills the blocks `title`, `main` and, for files under ``/static``,
-        `scripts`. Its variables are `site`, `visitor`, `links`, `path` and `values`. A form that changes something
-        begins with ``{{ form.key(visitor) }}`` (``{% import "form.html.jinja" as form %}``) and is read by
+        `scripts`. Its variables are `site`, `visitor`, `links`, `path`, `address` and `values`. A form that changes
+        something begins with ``{{ form.key(visitor) }}`` (``{% import "form.html.jinja" as form %}``) and is read by
         `dealer.web.security.read_form`. The filter `segment` quotes a text as one segment of a path.
 
         Args:
@@ -85,7 +90,8 @@ class Site:
             links += self.private_links
         if visitor.is_organiser:
             links += self.organiser_links
-        variables = {"site": self, "visitor": visitor, "links": links, "path": request.url.path, **values}
+        variables = {"site": self, "visitor": visitor, "links": links, "path": request.url.path}
+        variables |= {"address": self.address(request), **values}
         return HTMLResponse(templates().get_template(template).render(variables), status)
 
     def document(

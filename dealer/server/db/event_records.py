@@ -153,7 +153,7 @@ def disqualify(db: sqlite3.Connection, who: str, event: ScheduledEvent, bot: str
     if event.state is EventState.WITHDRAWN:
         raise RefusedError(f"the event {event.name} is withdrawn")
     if bot in [known.bot for known in event.disqualified]:
-        raise RefusedError(f"{shown(bot)} is disqualified already")
+        raise RefusedError(f"the bot {shown(bot)} is disqualified already")
     is_upcoming = event.state in (EventState.ANNOUNCED, EventState.OPEN)
     known_bots = _bot_names(db, event.game) if is_upcoming else event.entrants
     if bot not in known_bots:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 from urllib.parse import quote
@@ -46,7 +46,7 @@ from dealer.server.server_tables import connected_bots_in
 from dealer.web.pages.shown_runs import bot_path, run_path
 from dealer.web.security import as_web_error, parse_form_number, parse_number, read_form, set_cookie
 from dealer.web.site import Site
-from dealer.web.visitor import SEE_OTHER, Sessions, get_visitor, require_user
+from dealer.web.visitor import SCOPE_KEY, SEE_OTHER, Sessions, get_visitor, require_user
 from engine.text import ago, count_of, duration, escaped
 from logs.document import CHIPS, CODE, NAME, Column, Document, Fact, Link, Part, Section, Table, Tone, Toned
 from logs.estimation import Estimate
@@ -66,8 +66,7 @@ _SETTINGS: Final = "/account/settings"
 _FIXED: Final = "Your password is set in the configuration of the server. Its operator can change it."
 _NO_INVITATION: Final = "This invitation is used, expired or replaced. Ask the operator of the server for a new one."
 _NO_BOTS: Final = (
-    "You have no bots on this server yet. A bot is registered when it connects. Connect yours with arena join and one "
-    "of your tokens, from any machine."
+    "You have no bots on this server yet. A bot is registered when it connects, from any machine. The steps are below."
 )
 
 
@@ -145,8 +144,11 @@ class _Account:
         user, token = accepted
         visitor = get_visitor(request)
         await self.sessions.end(visitor.cookie)
+        cookie = await self.sessions.begin(user)
+        # This page already has the navigation and the form keys of the login.
+        request.scope[SCOPE_KEY] = replace(visitor, user=user, cookie=cookie)
         response = self._invitation_page(request, user, token=token)
-        set_cookie(request, response, visitor, await self.sessions.begin(user))
+        set_cookie(request, response, visitor, cookie)
         return response
 
     def _find_invited(self, request: Request) -> User:

@@ -67,7 +67,6 @@ def routes(site: Site, server: ServerParts, library: ServerLibrary) -> list[Base
             Document(site.name),
             "front.html.jinja",
             layout="broad",
-            address=str(request.base_url).rstrip("/"),
             may_play=server.settings.web.guests_may_play,
             games=await run_in_threadpool(_best_bots, server),
             **values,

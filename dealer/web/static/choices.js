@@ -13,12 +13,14 @@
       choice.addEventListener("change", () => keep(choice.dataset.choice, choice.value));
     }
     document.querySelector("footer").hidden = false;
-    // Browsers allow the clipboard only on encrypted pages and on pages of this machine.
-    if (navigator.clipboard) for (const text of document.querySelectorAll(".copied")) {
+    for (const text of document.querySelectorAll(".copied")) {
       const button = document.createElement("button");
       button.textContent = "Copy";
       button.addEventListener("click", async () => {
-        await navigator.clipboard.writeText(text.textContent);
+        getSelection().selectAllChildren(text);
+        // Browsers have the clipboard only on encrypted pages and on pages of this machine.
+        if (navigator.clipboard) await navigator.clipboard.writeText(text.textContent);
+        else document.execCommand("copy");
         button.textContent = "Copied";
       });
       text.after(" ", button);

@@ -210,6 +210,10 @@ async def test_invitation_sets_a_password_once_and_gives_a_token(tmp_path: Path)
         accepted = await post(visit.browser, path, path, new="correct horse", again="correct horse")
         found = re.search(r'aria-label="The token">([^<]+)<', accepted.text)
         assert found
+        page = seen(accepted)
+        assert "eve Log out" in page
+        assert f"eve {found[1]}" in page
+        assert f"arena join {visit.address.rstrip('/')} --token-file arena-token" in page
         with contextlib.closing(Store(visit.house.folder / DATABASE_NAME)) as store:
             user = Accounts(store).find("eve", found[1])
             assert user is not None

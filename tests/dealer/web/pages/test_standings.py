@@ -96,7 +96,7 @@ async def test_standings_lead_to_a_hand(tmp_path: Path) -> None:
         assert {*links(bot.text, "/runs/"), *links(bot.text, "/pairs/")} == {runs[0], pairs[0]}
         assert (await visit.browser.get(f"/bots/{GAME}/chess")).status_code == 404
         home = (await visit.browser.get("/")).text
-        assert f"arena join {visit.address.rstrip('/')} --token" in home
+        assert f"arena join {visit.address.rstrip('/')} --token-file" in home
         assert path in links(home)
         assert runs[0] in links(home)
         assert "Nothing has been played yet" not in home
