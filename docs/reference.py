@@ -1,8 +1,9 @@
-"""The reference pages, generated while the site is built: commands, settings, JSON, public names."""
+"""The reference pages, generated while the site is built: commands, settings, JSON, public names, and the appendix."""
 
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import typer
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from mkdocs.config.defaults import MkDocsConfig
     from mkdocs.structure.files import Files
 
+TABLES: Final = Path(__file__).resolve().parents[1] / "research" / "tables"
 PACKAGES: Final = ("engine", "protocol", "logs", "bots", "dealer")
 
 
@@ -54,7 +56,14 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
         files.append(File.generated(config, path, content=text, inclusion=level))
     for package in PACKAGES:
         files.append(File.generated(config, f"reference/{package}.md", content=f"# {package}\n\n::: {package}\n"))
+    for path in sorted(TABLES.glob("*.md")):
+        files.append(File.generated(config, f"appendix/{path.name}", content=appendix_page(path)))
     return files
+
+
+def appendix_page(path: Path) -> str:
+    """A page of tables with its links as the site has them, kept out of the search."""
+    return "---\nsearch:\n  exclude: true\n---\n\n" + path.read_text("utf-8").replace("](../../docs/", "](../")
 
 
 def command_line() -> str:

@@ -8,6 +8,8 @@ from typing import Final
 
 DOCS: Final = Path(__file__).resolve().parents[1] / "docs"
 """The pages."""
+APPENDIX: Final = Path(__file__).resolve().parent / "tables"
+"""The pages of the appendix."""
 
 
 def with_blocks(page: str, blocks: Mapping[str, str]) -> str:

@@ -8,7 +8,12 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
-DOCUMENTS = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+TABLES = ROOT / "research" / "tables"
+DOCUMENTS = [
+    *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "research/README.md")),
+    *sorted((ROOT / "docs").glob("*.md")),
+    *sorted(TABLES.glob("*.md")),
+]
 
 
 def _anchors(document: Path) -> set[str]:
@@ -17,7 +22,7 @@ def _anchors(document: Path) -> set[str]:
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
 
-@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
 def test_every_link_has_a_target(document: Path) -> None:
     text = document.read_text("utf-8")
     for target in [
@@ -28,6 +33,8 @@ def test_every_link_has_a_target(document: Path) -> None:
             continue
         name, _, anchor = target.partition("#")
         path = document.parent / name if name else document
+        if name.startswith("appendix/"):
+            path = TABLES / name.removeprefix("appendix/")
         assert path.exists(), target
         assert not anchor or anchor in _anchors(path), target
 

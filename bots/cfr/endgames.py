@@ -65,7 +65,7 @@ _RIVER_SIZES: Final = "0.5,1,all:1,all:all"
 _TURN_SIZES: Final = "1/1/1,all:all/1"
 """Raises of a no-limit turn and of its rivers, likewise."""
 SPREAD: Final = 0.3
-"""Part of the opponent's range that is spread over all holdings. docs/cfr-tables.md compares other values."""
+"""Part of the opponent's range that is spread over all holdings. research/tables/cfr.md compares other values."""
 OWN_SPREAD: Final = 0.001
 """Likewise for the player's own range, so that the solution covers every holding."""
 _MAX_ENDGAMES: Final = 64

@@ -6,7 +6,7 @@ plays matches of 3,000 hands of limit hold'em, duplicates without the luck of th
 rivers are solved. What an answer gives away is played by a bot that has learnt from a match and learns no more: it
 answers in every hand, against the strategy, and as much of what it loses is given away as `cfr?exploit` has hands in
 which it answers. FOLDER keeps what has been played; the results go to `adapting.csv` and `given.csv` next to this
-script, and from there into the tables of `docs/cfr-tables.md`.
+script, and from there into the tables of `research/tables/cfr.md`.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from pathlib import Path
 from typing import Final
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))
-from blocks import DOCS
+from blocks import APPENDIX
 from rows import Row, between, read_rows, won_without_luck, write_rows
 
 from bots.sdk.registry import make_bot
 from logs.estimation import RunningMean
 
 HERE: Final = Path(__file__).resolve().parent
-PAGE: Final = DOCS / "cfr-tables.md"
+PAGE: Final = APPENDIX / "cfr.md"
 CSV: Final = HERE / "adapting.csv"
 GIVEN_CSV: Final = HERE / "given.csv"
 PART: Final = 0.3

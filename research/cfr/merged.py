@@ -1,4 +1,4 @@
-"""Count the trees with merged flops, for `docs/cfr-tables.md`.
+"""Count the trees with merged flops, for `research/tables/cfr.md`.
 
     python research/cfr/merged.py
 
@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))
-from blocks import DOCS
+from blocks import APPENDIX
 from rows import between, write_rows
 
 from bots.cfr.merged_tree import merged_tree
@@ -22,7 +22,7 @@ from bots.cfr.tree import BettingTree
 from protocol import find_game
 
 HERE: Final = Path(__file__).resolve().parent
-PAGE: Final = DOCS / "cfr-tables.md"
+PAGE: Final = APPENDIX / "cfr.md"
 CSV: Final = HERE / "merged.csv"
 GAMES: Final = ("nolimit6", "nolimit3")
 BUCKETS: Final = (169, 200, 200, 100)

@@ -1,4 +1,4 @@
-"""Measure `cfr` and write the results into `docs/cfr-tables.md`.
+"""Measure `cfr` and write the results into `research/tables/cfr.md`.
 
     python research/cfr/remake.py FOLDER [WORKERS]
 
@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))
-from blocks import DOCS
+from blocks import APPENDIX, DOCS
 from rows import Row, between, won_without_luck, write_rows
 
 from bots.cfr.bot import SHIPPED
@@ -33,7 +33,7 @@ from bots.sdk.registry import make_bot
 from logs.estimation import Z_95, RunningMean
 
 HERE: Final = Path(__file__).resolve().parent
-PAGE: Final = DOCS / "cfr-tables.md"
+PAGE: Final = APPENDIX / "cfr.md"
 BOTS: Final = DOCS / "bots.md"
 CSV: Final = HERE / "matches.csv"
 NO_LIMIT_CSV: Final = HERE / "nolimit.csv"

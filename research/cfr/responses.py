@@ -3,7 +3,7 @@
     python research/cfr/responses.py FOLDER [WORKERS]
 
 does as `arena exploit exact GAME BOT --from ROUND --run FOLDER/NAME` for each row of `BOARDS`. FOLDER keeps the
-computed boards; the results go to `responses.csv` next to this script and to `docs/cfr-tables.md`.
+computed boards; the results go to `responses.csv` next to this script and to `research/tables/cfr.md`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))
-from blocks import DOCS
+from blocks import APPENDIX
 from rows import between, read_rows, write_rows
 
 from bots.cfr.response_estimates import estimate_responses, response_settings
@@ -25,7 +25,7 @@ from protocol import find_game
 
 HERE: Final = Path(__file__).resolve().parent
 CSV: Final = HERE / "responses.csv"
-PAGE: Final = DOCS / "cfr-tables.md"
+PAGE: Final = APPENDIX / "cfr.md"
 SEED: Final = 1
 BOARDS: Final = {
     ("limit", "cfr?rivers=0", "turn"): 500,

@@ -1,4 +1,4 @@
-"""Measure the cost and the value of solving rivers and turns, for `docs/cfr-tables.md`.
+"""Measure the cost and the value of solving rivers and turns, for `research/tables/cfr.md`.
 
     python research/cfr/rivers.py FOLDER [WORKERS]
 
@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))
-from blocks import DOCS
+from blocks import APPENDIX
 from rows import Row, between, read_rows, won_without_luck, write_rows
 
 from bots.cfr.abstraction import ClusteredHands
@@ -37,7 +37,7 @@ from logs.estimation import RunningMean
 from protocol import find_game
 
 HERE: Final = Path(__file__).resolve().parent
-PAGE: Final = DOCS / "cfr-tables.md"
+PAGE: Final = APPENDIX / "cfr.md"
 COSTS: Final = HERE / "rivers.csv"
 TURNS: Final = HERE / "turns.csv"
 WORTH: Final = HERE / "rivers-worth.csv"

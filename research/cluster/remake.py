@@ -1,4 +1,4 @@
-"""Measure what `docs/benchmarks.md` shows of a cluster, and write it into the page.
+"""Measure what `research/tables/benchmarks.md` shows of a cluster, and write it into the page.
 
     python research/cluster/remake.py
 
@@ -24,10 +24,10 @@ from pathlib import Path
 from typing import Any, Final
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))
-from blocks import DOCS, with_blocks
+from blocks import APPENDIX, with_blocks
 
 HERE: Final = Path(__file__).resolve().parent
-PAGE: Final = DOCS / "benchmarks.md"
+PAGE: Final = APPENDIX / "benchmarks.md"
 MEASURED: Final = HERE / "measured.json"
 
 HANDS: Final = 500

@@ -1,4 +1,4 @@
-"""Play the shipped memories against the built-in bots, and write the results into `docs/learner-tables.md`.
+"""Play the shipped memories against the built-in bots, and write the results into `research/tables/learner.md`.
 
     python research/learner/remake.py FOLDER [GAME...]
 
@@ -35,10 +35,10 @@ from logs.estimation.mean import signed
 from protocol import find_game
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))
-from blocks import DOCS, with_blocks
+from blocks import APPENDIX, with_blocks
 
 HERE: Final = Path(__file__).resolve().parent
-PAGE: Final = DOCS / "learner-tables.md"
+PAGE: Final = APPENDIX / "learner.md"
 COUNTERS: Final = HERE / "counters.csv"
 SEED: Final = 2008
 COUNTER_GAMES: Final = ("limit", "nolimit", "limit10", "nolimit10")

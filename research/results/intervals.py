@@ -1,4 +1,4 @@
-"""Simulate how often the intervals of `docs/results.md` hold the true mean, and write the table into the page.
+"""Simulate how often the intervals of results hold the true mean, and write `research/tables/intervals.md`.
 
     python research/results/intervals.py FOLDER [SCENARIO ...]
 
@@ -38,10 +38,10 @@ from logs.variance.terms import Shares, term_values
 from protocol import find_game
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))
-from blocks import DOCS, with_blocks
+from blocks import APPENDIX, with_blocks
 
 HERE: Final = Path(__file__).resolve().parent
-PAGE: Final = DOCS / "results.md"
+PAGE: Final = APPENDIX / "intervals.md"
 FIGURES: Final = HERE / "intervals.csv"
 
 SEED: Final = 5

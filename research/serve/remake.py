@@ -1,4 +1,4 @@
-"""Measure what `docs/benchmarks.md` shows of a server's capacity, and write it into the page.
+"""Measure what `research/tables/benchmarks.md` shows of a server's capacity, and write it into the page.
 
     python research/serve/remake.py [--rounds N] [--seconds S] [--calls N]
 
@@ -21,10 +21,10 @@ from pathlib import Path
 from typing import Any, Final
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))
-from blocks import DOCS, with_blocks
+from blocks import APPENDIX, with_blocks
 
 HERE: Final = Path(__file__).resolve().parent
-PAGE: Final = DOCS / "benchmarks.md"
+PAGE: Final = APPENDIX / "benchmarks.md"
 MEASURED: Final = HERE / "measured.json"
 ASKED: Final = {"bots": 200, "seconds": 10.0, "rounds": 3, "calls": 100, "runs": 50_000}
 

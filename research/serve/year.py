@@ -7,7 +7,7 @@ the times of those days; the first year has 20,000. On its way the database is b
 version, the disk is full, the clock jumps, and a backup is restored. Whenever it is interrupted, the same command goes
 on. At the end everything is counted again and compared with what was to be played: nothing is lost, nothing is there
 twice. Then a server is started with that database, and each page is asked for; the figures are written to `year.json`
-beside this script and into `docs/benchmarks.md`.
+beside this script and into `research/tables/benchmarks.md`.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from typing import Any, Final, NamedTuple
 import psutil
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))
-from blocks import DOCS, with_blocks
+from blocks import APPENDIX, with_blocks
 
 from dealer.errors import StoreError
 from dealer.match.faults import Fault, FaultKind, Remedy
@@ -53,7 +53,7 @@ from protocol import find_game
 from protocol.joining import ContestTerms
 
 HERE: Final = Path(__file__).resolve().parent
-PAGE: Final = DOCS / "benchmarks.md"
+PAGE: Final = APPENDIX / "benchmarks.md"
 MEASURED: Final = HERE / "year.json"
 GAMES: Final = tuple(find_game(name)[0] for name in ("kuhn", "leduc", "limit", "nolimit"))
 USERS: Final = 60

@@ -1,4 +1,4 @@
-"""Measure what `docs/benchmarks.md` shows of whole matches and of starts, and write it into the page.
+"""Measure what `research/tables/benchmarks.md` shows of whole matches and of starts, and write it into the page.
 
     python research/speed/remake.py REFERENCE [--rounds N] [--hands N] [--core N]
 
@@ -20,13 +20,13 @@ from pathlib import Path
 from typing import Any, Final
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))
-from blocks import DOCS, with_blocks
+from blocks import APPENDIX, with_blocks
 
 from logs.document.plain import markdown_table
 from logs.document.values import Column, Table
 
 HERE: Final = Path(__file__).resolve().parent
-PAGE: Final = DOCS / "benchmarks.md"
+PAGE: Final = APPENDIX / "benchmarks.md"
 MEASURED: Final = HERE / "measured.json"
 GAMES: Final = ("limit", "nolimit", "nolimit6")
 AT_ONCE: Final = (1, 8)

@@ -1,4 +1,4 @@
-"""Measure whole runs and write the table of `docs/benchmarks.md`.
+"""Measure whole runs and write the table of `research/tables/benchmarks.md`.
 
     python research/speed/runs.py REFERENCE CHECKOUT [--rounds N] [--hands N]
 
@@ -19,13 +19,13 @@ from pathlib import Path
 from typing import Any, Final
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))
-from blocks import DOCS, with_blocks
+from blocks import APPENDIX, with_blocks
 
 from logs.document.plain import markdown_table
 from logs.document.values import Column, Table
 
 HERE: Final = Path(__file__).resolve().parent
-PAGE: Final = DOCS / "benchmarks.md"
+PAGE: Final = APPENDIX / "benchmarks.md"
 MEASURED: Final = HERE / "runs.json"
 OWN: Final = "bound"
 BEFORE: Final = "before"

@@ -1,4 +1,4 @@
-"""Measure the built-in bots at tables of two, three, six and ten players, for `docs/strength-tables.md`.
+"""Measure the built-in bots at tables of two, three, six and ten players, for `research/tables/strength.md`.
 
     python research/strength/fields.py FOLDER [WORKERS]
 
@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))
-from blocks import DOCS
+from blocks import APPENDIX
 from rows import Row, between, read_rows, won_without_luck, write_rows
 
 from bots.cfr.bot import SHIPPED
@@ -28,7 +28,7 @@ from logs.estimation import RunningMean
 from protocol import find_game
 
 FIELDS: Final = Path(__file__).resolve().parent / "fields.csv"
-PAGE: Final = DOCS / "strength-tables.md"
+PAGE: Final = APPENDIX / "strength.md"
 NOTE: Final = PAGE.with_name("strength.md")
 _EVERYWHERE: Final = {name: name for name in ("mfs", "rembrant", "rh", "calling", "raising", "folding", "random")} | {
     "learner": "learner?learn=false"

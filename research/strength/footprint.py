@@ -1,4 +1,4 @@
-"""Measure what one `cfr` takes, for `docs/strength-tables.md`.
+"""Measure what one `cfr` takes, for `research/tables/strength.md`.
 
     python research/strength/footprint.py
 
@@ -17,14 +17,14 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))
-from blocks import DOCS
+from blocks import APPENDIX
 from rows import between, read_rows, write_rows
 
 from bots.cfr.bot import SHIPPED
 from engine.kernels import disk
 
 FOOTPRINT: Final = Path(__file__).resolve().parent / "footprint.csv"
-PAGE: Final = DOCS / "strength-tables.md"
+PAGE: Final = APPENDIX / "strength.md"
 GAMES: Final = ("limit", "nolimit", "limit3")
 _PLAY: Final = """
 import sys, time

@@ -3,7 +3,7 @@
     python research/strength/remake.py FOLDER
 
 plays the tournaments of `limit.toml` and `nolimit.toml` into FOLDER (or resumes them, or takes them if they are
-complete), keeps their crosstables as CSV in this folder, and writes the tables of `docs/strength-tables.md` and the
+complete), keeps their crosstables as CSV in this folder, and writes the tables of `research/tables/strength.md` and the
 figures in the docstrings of the bots. The tests compare all of these with the CSV files. Review
 the sentences around the figures when they have changed.
 """
@@ -23,7 +23,7 @@ from logs.document.plain import csv_text, markdown_table
 from logs.estimation import Rate
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))
-from blocks import DOCS, with_blocks
+from blocks import APPENDIX, with_blocks
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
@@ -81,7 +81,7 @@ def with_figures(path: str, text: str) -> str:
 
 
 def with_tables(text: str, game: str, standings: GameStandings) -> str:
-    """The text of `strength-tables.md` with the tables of a game."""
+    """The text of `research/tables/strength.md` with the tables of a game."""
     tables = "\n".join(map(markdown_table, (crosstable(standings), rankings(standings))))
     return with_blocks(text, {game: tables.replace("|  |", "| mbb/g of row |", 1)})
 
@@ -101,7 +101,7 @@ def _played(folder: Path, game: str) -> GameStandings:
 def main(folder: Path) -> None:
     """Play the missing tournaments and write the files and the pages."""
     folder.mkdir(parents=True, exist_ok=True)
-    page = DOCS / "strength-tables.md"
+    page = APPENDIX / "strength.md"
     for game in GAMES:
         standings = _played(folder, game)
         (HERE / f"{game}.csv").write_text(csv_text(pairs_table([standings])), "utf-8")

@@ -6,7 +6,8 @@ NAME is `evolved`, `kuhn`, `learner`, `lp-mc` or `rembrant`. `bots/studies/NAME.
 where and with which uncertainty, and how it is measured. With a folder, everything is measured that it does not hold
 yet; then NAME.csv beside the claims has the figures and FOLDER/NAME.html the report. Without one, the claims are judged
 by the measured figures of NAME.csv; only what follows from them is computed. Both write the verdicts into docs/NAME.md,
-the tables into docs/NAME-tables.md, and docs/claims.md. Review the prose of these pages when figures have changed.
+the tables into research/tables/NAME.md, and research/tables/claims.md. Review the prose of these pages when figures
+have changed.
 `bots.studies.claims` has the rule of the verdicts.
 """
 
@@ -19,7 +20,6 @@ import sys
 import tempfile
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from pathlib import Path
-from typing import Final
 
 from bots.studies.claims import Verdict
 from bots.studies.measured import Measured, read_figures, write_figures
@@ -30,9 +30,7 @@ from logs.document.plain import markdown_table
 from logs.whole_file import write_whole
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))
-from blocks import with_blocks
-
-DOCS: Final = Path(__file__).resolve().parents[2] / "docs"
+from blocks import APPENDIX, DOCS, with_blocks
 
 
 def blocks_of(study: Study) -> dict[Path, dict[str, str]]:
@@ -42,7 +40,7 @@ def blocks_of(study: Study) -> dict[Path, dict[str, str]]:
         for marker, table in study.tables().items()
     }
     verdicts = {"verdicts": markdown_table(study.overview())}
-    return {DOCS / f"{study.name}.md": verdicts, DOCS / f"{study.name}-tables.md": tables}
+    return {DOCS / f"{study.name}.md": verdicts, APPENDIX / f"{study.name}.md": tables}
 
 
 def claims_blocks() -> dict[str, str]:
@@ -142,9 +140,9 @@ def main(name: str = "", folder: str = "") -> None:
     blocks = blocks_of(study)
     if folder:
         outputs = study.data.get("outputs", {})
-        blocks[DOCS / f"{name}-tables.md"] |= {marker: output_of(command) for marker, command in outputs.items()}
+        blocks[APPENDIX / f"{name}.md"] |= {marker: output_of(command) for marker, command in outputs.items()}
         Path(folder, f"{name}.html").write_text(format_page(study.document()), "utf-8")
-    blocks[DOCS / "claims.md"] = claims_blocks()
+    blocks[APPENDIX / "claims.md"] = claims_blocks()
     for page, of_page in blocks.items():
         page.write_text(with_blocks(page.read_text("utf-8"), of_page), "utf-8")
     print(study.document().sentences[0])

@@ -1,4 +1,4 @@
-"""Repeat the measurements of variance reduction in `docs/benchmarks.md` and write them into the page.
+"""Repeat the measurements of variance reduction in `research/tables/benchmarks.md` and write them into the page.
 
     python research/variance/remake.py
     python research/variance/remake.py ranges       # or factors, or speed: only this table
@@ -28,7 +28,7 @@ from logs.variance.estimates import PlayerEstimates, WinRateEstimate
 from logs.variance.reduction import Reduction
 
 HERE: Final = Path(__file__).resolve().parent
-PAGE: Final = HERE.parents[1] / "docs" / "benchmarks.md"
+PAGE: Final = HERE.parent / "tables" / "benchmarks.md"
 FACTORS: Final = HERE / "factors.csv"
 RANGES: Final = HERE / "ranges.csv"
 SPEED: Final = HERE / "speed.csv"

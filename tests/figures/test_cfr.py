@@ -1,4 +1,4 @@
-"""The tables of `docs/cfr-tables.md` are those of the measurements."""
+"""The tables of `research/tables/cfr.md` are those of the measurements."""
 
 from __future__ import annotations
 

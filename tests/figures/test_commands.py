@@ -57,7 +57,7 @@ def test_what_the_first_command_prints() -> None:
 
 def test_the_game_before_the_flop() -> None:
     """Every line of output in the document is one that the command prints, with and without --as-published."""
-    text = (ROOT / "docs" / "lp-mc-tables.md").read_text("utf-8")
+    text = (ROOT / "research" / "tables" / "lp-mc.md").read_text("utf-8")
     printed = set()
     for more in ([], ["--as-published"]):
         program = start([*ARENA, "solve", "preflop", *more], cwd=ROOT, env=program_env())

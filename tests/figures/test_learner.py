@@ -1,4 +1,4 @@
-"""The tables of `docs/learner-tables.md` on the shipped memories are measured, and each wins more than none."""
+"""The tables of `research/tables/learner.md` on the shipped memories are measured, and each wins more than none."""
 
 from __future__ import annotations
 

@@ -20,17 +20,21 @@ def _text(name: str) -> str:
     return (ROOT / "docs" / f"{name}.md").read_text("utf-8")
 
 
+def _tables(name: str) -> str:
+    return (ROOT / "research" / "tables" / f"{name}.md").read_text("utf-8")
+
+
 @pytest.mark.parametrize("name", NOTES)
 def test_a_note_is_short(name: str) -> None:
     prose = re.sub(r"```.*?```|<!--.*?-->|^    .*?$", "", _text(name), flags=re.DOTALL | re.MULTILINE)
     assert sum(bool(re.search(r"\w", word)) for word in prose.split()) <= MOST_WORDS
-    assert f"{name}-tables.md" in prose
+    assert f"appendix/{name}.md" in prose
 
 
 @pytest.mark.parametrize("name", NOTES)
 def test_every_figure_of_a_note_is_in_its_tables(name: str) -> None:
     """Those of its own page of tables, or of the page on the strength of all bots."""
-    tables = "\n".join(_text(page) for page in {f"{name}-tables", "strength-tables"}).replace(" | ± ", " ± ")
+    tables = "\n".join(map(_tables, {name, "strength"})).replace(" | ± ", " ± ")
     shown = {*_FIGURE.findall(tables), *re.findall(r"[+-]?\d[\d,]*(?:\.\d+)?", tables)}
     wanted = set(_FIGURE.findall(re.sub(r"\]\(\S+\)", "", _text(name))))
     assert not {one for one in wanted if one not in shown and f"+{one}" not in shown}

@@ -1,4 +1,4 @@
-"""What `docs/results.md` shows of intervals and `docs/faq.md` of deals is what was simulated and measured."""
+"""The coverage of intervals in the appendix and the deals in `docs/faq.md` are those simulated and measured."""
 
 from __future__ import annotations
 

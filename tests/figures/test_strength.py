@@ -44,7 +44,7 @@ def test_figures_in_texts_are_those_of_the_tables(path: str) -> None:
 
 @pytest.mark.parametrize("game", REMAKE.GAMES)
 def test_the_page_shows_what_was_measured(game: str) -> None:
-    page = (FOLDER.parent / "strength-tables.md").read_text("utf-8")
+    page = (FOLDER.parent / "tables" / "strength.md").read_text("utf-8")
     tables = page.split(f"<!-- {game} -->\n")[1].split(f"<!-- end of {game} -->")[0].split("\n\n")[0]
     first, _, *lines = ([cell.strip() for cell in line.strip("| ").split("|")] for line in tables.splitlines())
     cells = {(line[0], column): cell for line in lines for column, cell in zip(first[1:], line[1:], strict=True)}

@@ -128,7 +128,7 @@ def test_a_measurement_can_be_repeated(name: str, function: str, arguments: tupl
 @pytest.mark.parametrize("name", ["kuhn", "learner"])
 def test_the_page_shows_what_its_commands_print(name: str) -> None:
     study = STUDIES[name]
-    page = (STUDY.DOCS / f"{name}-tables.md").read_text("utf-8")
+    page = (STUDY.APPENDIX / f"{name}.md").read_text("utf-8")
     for marker, command in study.data["outputs"].items():
         assert with_blocks(page, {marker: STUDY.output_of(command)}) == page
 

@@ -1,4 +1,4 @@
-"""What `docs/benchmarks.md` shows is what was measured."""
+"""What `research/tables/benchmarks.md` shows is what was measured."""
 
 from __future__ import annotations
 

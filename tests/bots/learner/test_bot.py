@@ -33,7 +33,7 @@ from protocol import find_game
 from tests.bots.playing import ViewOf, comment_of
 
 CONSTANTS = Constants()
-GUIDE = Path(__file__).resolve().parents[3] / "docs" / "learner-tables.md"
+GUIDE = Path(__file__).resolve().parents[3] / "research" / "tables" / "learner.md"
 
 
 def winnings(game: str, bots: Sequence[Bot], hands: int, seed: int) -> float:

@@ -69,7 +69,7 @@ def test_a_changed_print_in_the_file_changes_the_page(name: str, monkeypatch: py
 
 
 def test_the_page_of_claims_is_made_of_the_data() -> None:
-    page = (PAGES.DOCS / "claims.md").read_text("utf-8")
+    page = (PAGES.APPENDIX / "claims.md").read_text("utf-8")
     assert PAGES.with_blocks(page, PAGES.claims_blocks()) == page
     assert all(claim.quantity in page for study in STUDIES.values() for claim in claims_of(study))
 
