@@ -25,6 +25,7 @@ Seats survive a lost connection. Each side counts the texts received at a seat a
 
 from __future__ import annotations
 
+import enum
 from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
@@ -251,6 +252,38 @@ class ChallengeState:
     type: Literal["challenge_state"] = "challenge_state"
 
 
+class LadderWait(enum.StrEnum):
+    """Reason that a bot of the ladder does not play now."""
+
+    TURN = "turn"
+    """Its next contest is in the ladder's line."""
+    OPPONENTS = "opponents"
+    """No other bot plays its games on the ladder."""
+    CHANGE = "change"
+    """All its pairs have been played as long as the ladder plays them."""
+    GAME = "game"
+    """The ladder plays none of its games."""
+    LADDER = "ladder"
+    """The server has no ladder."""
+
+
+@dataclass(frozen=True, slots=True)
+class LadderState:
+    """State of a bot that joined for the ladder and does not play. The server sends it when it changes.
+
+    Attributes:
+        position: 1-based place of its next contest in the ladder's line; 0 unless it waits for its turn.
+        contests: number of contests in the line.
+        requests: number of users' unfinished requests, which are played before.
+    """
+
+    waits_for: LadderWait
+    position: int = 0
+    contests: int = 0
+    requests: int = 0
+    type: Literal["ladder_state"] = "ladder_state"
+
+
 @dataclass(frozen=True, slots=True)
 class RunStanding:
     """Progress of a run in which the bot plays.
@@ -295,7 +328,7 @@ class RunOver:
 
 
 ServerMessage: TypeAlias = Annotated[
-    Joined | Refused | SeatOffer | SeatText | SeatOver | ChallengeState | RunStanding | RunOver, _BY_TYPE
+    Joined | Refused | SeatOffer | SeatText | SeatOver | ChallengeState | LadderState | RunStanding | RunOver, _BY_TYPE
 ]
 
 

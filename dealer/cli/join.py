@@ -24,7 +24,15 @@ from dealer.cli.shell.progress import LiveLine
 from dealer.cli.shell.server_login import TOKEN_VARIABLE, read_token, server_address
 from dealer.cli.shell.streams import EXIT_FAILED, EXIT_INTERRUPTED
 from dealer.joining.connection import ALL_GAMES, JoinSettings
-from dealer.joining.server_client import OUTPUT_FOLDER, ConnectionLost, JoinedServer, Joining, News, PlayedSeat
+from dealer.joining.server_client import (
+    OUTPUT_FOLDER,
+    ConnectionLost,
+    JoinedServer,
+    Joining,
+    LadderNews,
+    News,
+    PlayedSeat,
+)
 from dealer.match.faults import FaultPolicy
 from dealer.run.choices import Seating
 from dealer.run.folder import empty_folder, new_folder
@@ -34,7 +42,16 @@ from engine.errors import quoted
 from engine.text import count_of
 from logs.estimation import Estimate, StopRuleError, parse_stop_rule
 from protocol.game_definition import short_name
-from protocol.joining import DEFAULT_TERMS, Challenge, ChallengeState, ContestTerms, RunOver, RunStanding, SeatOffer
+from protocol.joining import (
+    DEFAULT_TERMS,
+    Challenge,
+    ChallengeState,
+    ContestTerms,
+    LadderWait,
+    RunOver,
+    RunStanding,
+    SeatOffer,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,6 +223,12 @@ def _show_news(
         case RunStanding():
             rate = f" · {news.rate}" if news.rate else ""
             show(f"{news.match} · {news.hands:,}/{count_of(news.planned, 'hand')}{rate}")
+        case LadderNews():
+            sentence = _describe_wait(news)
+            if news.is_new and not is_quiet:
+                terminal.note(sentence)
+            else:
+                show(sentence)
         case PlayedSeat():
             terminal.note(f"{news.offer.match}: the bot has left: {news.problem}. Its output is in {news.output_path}")
             for line in news.last_lines:
@@ -226,6 +249,25 @@ def _show_news(
             terminal.note(f"{message} Ctrl-C leaves.")
         case SeatOffer() if not is_quiet:
             terminal.note(f"{news.match}: a seat is offered in {short_name(news.game)}.")
+
+
+def _describe_wait(news: LadderNews) -> str:
+    """Say what a bot waits for on the ladder."""
+    state = news.state
+    match state.waits_for:
+        case LadderWait.TURN:
+            text = f"{news.bot} waits for its turn on the ladder: place {state.position:,} of {state.contests:,}"
+            if state.requests:
+                text += f", after {count_of(state.requests, 'request')} of users"
+            return f"{text}."
+        case LadderWait.OPPONENTS:
+            return f"{news.bot} waits for opponents: no other bot plays its games on the ladder now."
+        case LadderWait.CHANGE:
+            return f"{news.bot} has played all its pairs of the ladder; it plays again when another bot joins."
+        case LadderWait.GAME:
+            return f"The ladder has none of the games of {news.bot}; name others with --games."
+        case LadderWait.LADDER:
+            return f"This server has no ladder. {news.bot} waits for challenges; --challenge makes one."
 
 
 def _result(run: RunOver) -> str:

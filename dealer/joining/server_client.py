@@ -40,6 +40,8 @@ from protocol.joining import (
     Join,
     Joined,
     JoiningRequest,
+    LadderState,
+    LadderWait,
     Refused,
     RunOver,
     RunStanding,
@@ -301,7 +303,22 @@ def _log_stray(address: str, problem: StrayProblem, received: bytes) -> None:
     _log.info("a connection from %s was rejected: it %s", address, problem.value)
 
 
-News: TypeAlias = JoinedServer | ConnectionLost | ChallengeState | PlayedSeat | SeatOffer | RunStanding | RunOver
+@dataclass(frozen=True, slots=True)
+class LadderNews:
+    """State of the bot on the ladder.
+
+    Attributes:
+        is_new: the bot waited for something else before, or has not waited yet.
+    """
+
+    bot: str
+    state: LadderState
+    is_new: bool
+
+
+News: TypeAlias = (
+    JoinedServer | ConnectionLost | ChallengeState | LadderNews | PlayedSeat | SeatOffer | RunStanding | RunOver
+)
 """Events of a client. A `ChallengeState` reports a challenge that is not played, a `PlayedSeat` a bot that has left."""
 
 
@@ -364,6 +381,8 @@ class Joining:
         self._runs: set[str] = set()
         """Matches of runs in progress."""
         self._is_leaving = False
+        self._waits_for: LadderWait | None = None
+        """As in the last state of the ladder that the server has sent."""
 
     @property
     def user(self) -> str:
@@ -559,6 +578,9 @@ class Joining:
                 self._problem = reason
             case RunStanding():
                 self._on_news(message)
+            case LadderState(waits_for=waits_for):
+                self._on_news(LadderNews(self._settings.player.name, message, waits_for is not self._waits_for))
+                self._waits_for = waits_for
             case RunOver():
                 self._end_run(message)
             case ChallengeState(tag, "unknown") if tag in self._open_tags:

@@ -33,6 +33,7 @@ from protocol.joining import (
     Join,
     Joined,
     JoiningRequest,
+    LadderState,
     Refused,
     RunOver,
     RunStanding,
@@ -262,7 +263,7 @@ class Host:
         match event:
             case SeatOpen():
                 self._open(event)
-            case RunStanding():
+            case LadderState() | RunStanding():
                 self.send(event)
             case RunEnded():
                 self._close_seats("the run has ended", run=event.run.id)

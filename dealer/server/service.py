@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import sqlite3
+import time
 from collections.abc import Callable, Collection
 from dataclasses import replace
 from functools import partial
@@ -31,7 +32,7 @@ from dealer.server.queue.feed import Feed
 from dealer.server.queue.job_queue import JobQueue
 from dealer.server.queue.jobs import ActiveJob, Client, JobEnded, check_contest, check_request
 from dealer.server.queue.ladder import LADDER_USER, Ladder, Rater, max_ladder_runs
-from dealer.server.queue.presence import Presence
+from dealer.server.queue.presence import ConnectedBot, Presence
 from dealer.server.queue.recovered_jobs import recovered_jobs
 from dealer.server.queue.run_player import RunPlayer
 from dealer.server.resources import Disk, remove_old_logs
@@ -39,8 +40,14 @@ from dealer.server.server_settings import ServerGame, ServerSettings
 from dealer.table.loop import Changes
 from engine.text import count_of
 from protocol.benchmark import OWN_SEAT
+from protocol.joining import LadderState, LadderWait
 
 _log = logging.getLogger(__name__)
+_LADDER_NEWS_S = 60.0
+"""Interval at which the state of the ladder is read without an event."""
+_LADDER_PAUSE_S = 1.0
+_LADDER_PAUSE_FACTOR = 20
+"""Pause after reading it, as a multiple of the time that this took."""
 
 
 def refusal_text(error: RefusedError | StoreError) -> str:
@@ -143,6 +150,7 @@ class Service:
             "the ratings": self._rater.run(),
             "win rates without luck": self._adjusting.run(),
             "the ladder": self._run_ladder(),
+            "news of the ladder": self._report_ladder(),
             "events": self._events.run(),
             "connected bots": self.presence.run(),
             "the removal of old logs": remove_old_logs(self._folder, self.store, self.settings.keep_days),
@@ -182,6 +190,45 @@ class Service:
             current=self.queue.idle_contests,
             submit=partial(self.submit, ladder_user),
         )
+
+    async def _report_ladder(self) -> None:
+        """Notify bots of the ladder that do not play when their state has changed."""
+        told: dict[ConnectedBot, LadderState] = {}
+        last_event = -1
+        while True:
+            await self.feed.wait(last_event, _LADDER_NEWS_S)
+            last_event = self.feed.last
+            start_s = time.monotonic()
+            try:
+                states = await self._ladder_states()
+            except StoreError as error:
+                _log.error("the state of the ladder cannot be read: %s", error)
+                states = {}
+            for bot, state in states.items():
+                if told.get(bot) != state:
+                    bot.host.notify(state)
+            told = states
+            # With many bots the states take long, and matches must not wait for them.
+            await asyncio.sleep(max(_LADDER_PAUSE_S, _LADDER_PAUSE_FACTOR * (time.monotonic() - start_s)))
+
+    async def _ladder_states(self) -> dict[ConnectedBot, LadderState]:
+        jobs = self.queue.active()
+        playing = {name for job in jobs if job.is_running for name in job.row.players}
+        bots = [bot for bot in self.presence.bots if bot.offer.ladder and bot.name not in playing]
+        if not bots:
+            return {}
+        if self._ladder is None:
+            return {bot: LadderState(LadderWait.LADDER) for bot in bots}
+        running, waiting, requests = [], [], 0
+        for job in jobs:
+            contest = job.row.game, frozenset(job.row.players)
+            if not job.share.is_idle:
+                requests += 1
+            elif job.is_running:
+                running.append(contest)
+            else:
+                waiting.append(contest)
+        return await asyncio.to_thread(self._ladder.states, bots, running=running, waiting=waiting, requests=requests)
 
     # ---- requests of clients
 

@@ -31,14 +31,14 @@ from dealer.server.db.store import RETRY_S, Store
 from dealer.server.db.users import User
 from dealer.server.queue.fair_queue import never_fits
 from dealer.server.queue.feed import Feed
-from dealer.server.queue.presence import Presence
+from dealer.server.queue.presence import ConnectedBot, Presence
 from dealer.server.queue.unrated import has_one_owner_twice
 from dealer.server.ratings import TableScores, fit_ratings
 from dealer.server.server_settings import LadderSettings, ServerGame, capacity_share
 from dealer.table.loop import Changes
 from dealer.table.players import parse_player
 from logs.estimation import RunningMean, score_bounds
-from protocol.joining import ContestTerms
+from protocol.joining import ContestTerms, LadderState, LadderWait
 
 _log = logging.getLogger(__name__)
 _PAUSE_FACTOR: Final = 4
@@ -142,11 +142,7 @@ class Ladder:
         Args:
             current: game and players of each contest of the ladder in the queue.
         """
-        candidates = []
-        for game in self._games:
-            for line_up in self.line_ups(game):
-                if self._is_wanted(game, line_up) and (line_up.game, frozenset(line_up.players)) not in current:
-                    candidates.append(line_up)
+        candidates, _ = self._candidates(current)
         if not candidates:
             return None
         chosen = min(candidates, key=_priority)
@@ -161,6 +157,57 @@ class Ladder:
             kind=JobKind.LADDER,
             terms=rated_terms(self.settings.deals),
         )
+
+    def _candidates(
+        self, current: Collection[tuple[str, frozenset[str]]]
+    ) -> tuple[list[_LineUp], set[tuple[str, str]]]:
+        """Return the line-ups to play next, in no order, and the bots that have opponents, with their games."""
+        candidates = []
+        have_opponents = set()
+        for game in self._games:
+            for line_up in self.line_ups(game):
+                have_opponents |= {(game.name, name) for name in line_up.players}
+                if self._is_wanted(game, line_up) and (line_up.game, frozenset(line_up.players)) not in current:
+                    candidates.append(line_up)
+        return candidates, have_opponents
+
+    def states(
+        self,
+        bots: Collection[ConnectedBot],
+        *,
+        running: Collection[tuple[str, frozenset[str]]],
+        waiting: Sequence[tuple[str, frozenset[str]]],
+        requests: int,
+    ) -> dict[ConnectedBot, LadderState]:
+        """State of each of the bots.
+
+        Args:
+            bots: connected bots that joined for the ladder and do not play.
+            running: game and players of each contest of the ladder that is being played.
+            waiting: the same of those in the queue, in its order.
+            requests: number of users' unfinished requests.
+        """
+        candidates, have_opponents = self._candidates((*running, *waiting))
+        line = [
+            *waiting,
+            *((line_up.game, frozenset(line_up.players)) for line_up in sorted(candidates, key=_priority)),
+        ]
+        positions: dict[str, int] = {}
+        for position, (_, players) in enumerate(line, 1):
+            for name in players:
+                positions.setdefault(name, position)
+        states = {}
+        for bot in bots:
+            games = [game.name for game in self._games if game.name in bot.versions]
+            if bot.name in positions:
+                states[bot] = LadderState(LadderWait.TURN, positions[bot.name], len(line), requests)
+            elif not games:
+                states[bot] = LadderState(LadderWait.GAME)
+            elif any((game, bot.name) in have_opponents for game in games):
+                states[bot] = LadderState(LadderWait.CHANGE)
+            else:
+                states[bot] = LadderState(LadderWait.OPPONENTS)
+        return states
 
     def _is_wanted(self, game: ServerGame, line_up: _LineUp) -> bool:
         if line_up.half_width_95 <= self.settings.width:

@@ -28,7 +28,7 @@ from dealer.table.players import NAME_RULE, is_name
 from engine.text import listed, printable
 from protocol.benchmark import OWN_SEAT
 from protocol.game_definition import short_name
-from protocol.joining import Join, RunStanding
+from protocol.joining import Join, LadderState, RunStanding
 
 _MAX_LABEL_LENGTH = 64
 _RECORD_INTERVAL_S = 30.0
@@ -36,7 +36,7 @@ _RECENT_S = 120.0
 """Bots seen within this time before the last one of all count as connected when the server stopped."""
 
 
-HostEvent: TypeAlias = SeatOpen | RunStanding | RunEnded
+HostEvent: TypeAlias = SeatOpen | LadderState | RunStanding | RunEnded
 
 
 class BotHost(Protocol):

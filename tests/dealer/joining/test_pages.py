@@ -38,7 +38,8 @@ def room_of(pages: ModuleType, folder: Path) -> Any:
 
 def forms(printed: str) -> set[str]:
     """The kinds of lines that were printed, without the numbers and names of runs; progress comes as it comes."""
-    lines = [line for line in printed.splitlines() if " hands · " not in line and not line.endswith(" hands")]
+    progress = r" hands · | hands$| waits for its turn "
+    lines = [line for line in printed.splitlines() if not re.search(progress, line)]
     varying = r"secret=\S+|(?<=player )[\w-]{32}|\w+\.[\w-]+:|(?<=::)\S+|(?<=offered in )\w+|[+-]?[\d,.]+"
     return {re.sub(varying, "N", line) for line in lines}
 

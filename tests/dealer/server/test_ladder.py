@@ -16,13 +16,14 @@ from dealer.server.computing import Computing
 from dealer.server.db import counted_scores, records
 from dealer.server.db.records import JobKind, JobRequest, RunState
 from dealer.server.db.store import Store
+from dealer.server.db.users import User, add_user
 from dealer.server.queue.fair_queue import WaitingJob, can_start_idle_run, next_job, preempted_jobs
 from dealer.server.queue.feed import Feed
 from dealer.server.queue.jobs import Running
 from dealer.server.queue.ladder import Rater
 from dealer.server.server_settings import ServerSettings
 from dealer.server.service import Service
-from protocol.joining import ContestTerms
+from protocol.joining import ContestTerms, LadderState, LadderWait
 from tests.dealer.helpers import PATIENCE_S
 from tests.dealer.server.test_contests import Host, is_over, offer, serving, settings_of, until
 
@@ -113,6 +114,44 @@ async def test_pair_whose_runs_fail_is_left_alone() -> None:
         await until_idle(service)
         await asyncio.sleep(0.1)
         assert [run.state for run in records.runs(service.store)] == [RunState.FAILED] * 3
+
+
+class ToldHost(Host):
+    """A bot that plays nothing and keeps what it is told of the ladder."""
+
+    def __init__(self) -> None:
+        super().__init__(is_idle=True)
+        self.states: asyncio.Queue[LadderState] = asyncio.Queue()
+
+    def notify(self, event: object) -> None:
+        if isinstance(event, LadderState):
+            self.states.put_nowait(event)
+
+
+async def test_bot_is_told_what_it_waits_for_and_its_place() -> None:
+    async with serving(settings()) as (service, ann):
+        host = ToldHost()
+        eve = await service.presence.enter(ann, offer("eve", games=("two",), is_on_ladder=True), host)
+        async with asyncio.timeout(PATIENCE_S):
+            assert await host.states.get() == LadderState(LadderWait.OPPONENTS)
+        bob = User(service.store.write_now(lambda db: add_user(db, "bob")), "bob")
+        await service.presence.enter(bob, offer("bobs", games=("two",), is_on_ladder=True), ToldHost())
+        ladder = service._ladder
+        assert ladder is not None
+        others = ("two", frozenset(("a", "b")))
+        states = ladder.states([eve], running=(), waiting=[others], requests=3)
+        assert states == {eve: LadderState(LadderWait.TURN, position=2, contests=2, requests=3)}
+        playing = ("two", frozenset(("eve", "bobs")))
+        states = ladder.states([eve], running=[playing], waiting=(), requests=0)
+        assert states == {eve: LadderState(LadderWait.CHANGE)}
+
+
+async def test_bot_is_told_that_there_is_no_ladder() -> None:
+    async with serving() as (service, ann):
+        host = ToldHost()
+        await service.presence.enter(ann, offer("eve", is_on_ladder=True), host)
+        async with asyncio.timeout(PATIENCE_S):
+            assert await host.states.get() == LadderState(LadderWait.LADDER)
 
 
 def idle(number: int) -> WaitingJob:
