@@ -10,7 +10,7 @@
         print(player.name, player.chips, player.faults)
 
 `play_async`, `tournament_async` and `resume_async` are for code that runs in an event loop. See the guide
-docs/use-from-python.md. Names are loaded when they are first used, because every process of the dealer imports this
+docs/python-api.md. Names are loaded when they are first used, because every process of the dealer imports this
 package.
 """
 

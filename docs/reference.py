@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -49,6 +50,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     files.append(File.generated(config, "reference/settings.md", content=run_settings()))
     files.append(File.generated(config, "reference/server-settings.md", content=server_settings()))
     files.append(File.generated(config, "reference/result.md", content=result_fields()))
+    files.append(File.generated(config, "reference/findings.md", content=doctor_findings()))
     files.append(File.generated(config, "reference/json.md", content=json_page()))
     for name, schema in schemas().items():
         text = json.dumps(schema, indent=2) + "\n"
@@ -127,6 +129,26 @@ def result_fields() -> str:
                 continue
             lines += ["", f"## {model.__name__}", "", str(model.__doc__), "", "| field | meaning |", "| --- | --- |"]
             lines += [f"| `{name}` | {field.description or ''} |" for name, field in model.model_fields.items()]
+    return "\n".join(lines) + "\n"
+
+
+def doctor_findings() -> str:
+    """A section per finding of `arena doctor`, with wrong and right bytes."""
+    from dealer.doctor.judge import Kind
+
+    data = tomllib.loads(Path(__file__).with_name("findings.toml").read_text("utf-8"))
+    lines = [
+        "# Findings of the doctor",
+        "",
+        "[Doctor](../doctor.md) explains the command. In the examples the dealer has asked with",
+        f"`{data['state']}`, in no-limit hold'em with blinds of 50 and 100, and STATE stands for these bytes.",
+    ]
+    for name, finding in data["findings"].items():
+        kind = Kind(name)
+        lines += ["", f"## {name}", "", f"*{kind.severity.value}*: {finding['meaning']} {kind.advice}".rstrip()]
+        if "wrong" in finding:
+            right = finding.get("right", r"STATE:c\r\n")
+            lines += ["", "```text", f"wrong  {finding['wrong']}", f"right  {right}", "```"]
     return "\n".join(lines) + "\n"
 
 

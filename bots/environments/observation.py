@@ -1,6 +1,6 @@
 """Observations as arrays: the cards that a player sees and a summary of the betting, in a fixed layout.
 
-docs/agents.md has the layout as a table. It changes only with a new `LAYOUT_VERSION`.
+research/tables/agents.md has the layout as a table. It changes only with a new `LAYOUT_VERSION`.
 """
 
 from __future__ import annotations

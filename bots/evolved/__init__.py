@@ -9,5 +9,5 @@ report           documents about runs, with their charts
 bot              the player `evolved`
 
 Source: J. Conrado Pérez-Fajardo, "Diseño y evaluación de una heurística de juego de póker", final degree project,
-Universidad Carlos III de Madrid, 2012; `docs/gap-fillings.md` lists the points that its text leaves open.
+Universidad Carlos III de Madrid, 2012; `research/tables/evolved.md` lists the points that its text leaves open.
 """

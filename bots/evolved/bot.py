@@ -43,7 +43,7 @@ class EvolvedBot(Bot):
         lose against the active players, times the odds of the pot.
 
     Source: J. Conrado Pérez-Fajardo, "Diseño y evaluación de una heurística de juego de póker", final degree
-        project, Universidad Carlos III de Madrid, 2012; `docs/gap-fillings.md` lists our additions.
+        project, Universidad Carlos III de Madrid, 2012; `research/tables/evolved.md` lists our additions.
 
     Other games: limit hold'em of two to ten players, although it was trained at tables of ten. Smaller tables lack the
         positions farthest from the dealer. Other games are refused.

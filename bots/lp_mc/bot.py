@@ -35,7 +35,7 @@ class McBot(Bot):
         If call and raise have similar values, a number drawn for the hand decides.
 
     Source: J. Vytrísal, "Texas hold'em limit pokerbot", Univerzita Palackého v Olomouci, 2013, section 4.2.
-        `docs/gap-fillings.md` lists the points that it leaves open. The thesis simulates only after the flop, as
+        `research/tables/lp-mc.md` lists the points that it leaves open. The thesis simulates only after the flop, as
         `lp-mc` does. Before the flop, the hands are ordered here by their chance to win against random cards.
 
     Other games: limit hold'em of two players, of any stakes. All other games are refused.

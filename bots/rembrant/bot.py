@@ -71,7 +71,7 @@ class RembrantBot(Bot):
     Source: G. Vohl, B. Bošković, J. Brest, "Poker program Rembrant", University of Maribor. The tables are the
         paper's. `RembrantOptions` has the choices that it leaves open: all sizes but two, the meaning of the slashes,
         hands made on the board, and hands that pay where a check is not free. Limits for calling raises are given in
-        chips at blinds 1 and 2 and scale with the big blind. docs/gap-fillings.md has the full list.
+        chips at blinds 1 and 2 and scale with the big blind. research/tables/rembrant.md has the full list.
 
     Other games: in limit games every raise and all-in is the fixed raise. With more than two players the
         opponent is the player who made the last bet or raise of the round (`read_opponent`). Games other

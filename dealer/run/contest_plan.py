@@ -46,7 +46,7 @@ from protocol import format_game_definition, shipped_games
 from protocol.game_definition import short_name
 
 MAX_CORRECTED_HANDS: Final = 100_000
-"""Hands times players up to which results are corrected by default. It takes seconds, see docs/variance.md."""
+"""Hands times players up to which results are corrected by default, in seconds. See docs/variance-reduction.md."""
 MIN_CORRECTED_DEALS: Final = 80
 """Fewer deals are not enough to fit the weights of a correction."""
 _MAX_VALUED_S: Final = 30
@@ -54,7 +54,7 @@ _MAX_VALUED_S: Final = 30
 _NO_LIMIT_S: Final = 0.03
 _LIMIT_S: Final = 0.02
 _SMALL_GAME_S: Final = 0.005
-"""Processor time to value a hand, see docs/variance.md."""
+"""Processor time to value a hand, see docs/variance-reduction.md."""
 _MAX_IDLE_LINES_PER_HAND: Final = 10_000
 """Far more lines than a bot sends that corrects itself, and far fewer than would keep the dealer busy."""
 

@@ -9,7 +9,7 @@ about events that have not occurred, so there are two:
   (`score_bounds`, `interval_half_width`). Stop rules and gates use it.
 
 `RunningMean` is for a number of units fixed before any result is seen, `AnyTimeMean` for a mean that is looked at while
-units are added. docs/results.md and docs/statistics.md have the measured coverage.
+units are added. docs/confidence.md and research/tables/intervals.md have the measured coverage.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@
     better:0,30            when it is clear that the first player wins more than 0 mbb/g, or less than 30
     better:0,30,0.01,0.05  the same with these error rates (default 0.05 each)
 
-docs/stop-rules.md has the measured error rates of both tests and the number of units that they take.
+research/tables/intervals.md has the measured error rates of both tests and the number of units that they take.
 """
 
 from __future__ import annotations

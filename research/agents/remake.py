@@ -1,4 +1,4 @@
-"""Play the match of docs/agents.md against a fake model, and write its output into the page.
+"""Play the match of research/tables/agents.md against a fake model, and write its output into the page.
 
     python research/agents/remake.py FOLDER
 
@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, Final
 
 ROOT: Final = Path(__file__).resolve().parents[2]
-PAGE: Final = ROOT / "docs" / "agents.md"
+PAGE: Final = ROOT / "research" / "tables" / "agents.md"
 MATCH: Final = ["arena", "play", "nolimit", "Model=llm?model=fake,url=URL,prompt=with-odds", "cfr"]
 OPTIONS: Final = ["--deals", "100", "--seed", "7", "--workers", "2"]
 LUCK: Final = ["arena", "luck", "RUN", "--known", "cfr"]

@@ -30,7 +30,7 @@ from protocol import NEED_DATA, Closed, Handshake, PlayerSession, ReceivedState,
 
 DOCS: Final = Path(__file__).resolve().parents[2] / "docs"
 COURSE: Final = DOCS / "course.md"
-JOINING: Final = DOCS / "put-your-bot-on-a-server.md"
+JOINING: Final = DOCS / "join-a-server.md"
 COMPETITION: Final = DOCS / "competition.md"
 _ADDRESS, _PORT, _WEB_PORT = "192.0.2.10", 9540, 8080
 """As the pages print them."""

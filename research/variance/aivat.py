@@ -1,4 +1,4 @@
-"""Measure AIVAT with the values of `cfr`, and write the table of `docs/variance.md`.
+"""Measure AIVAT with the values of `cfr`, and write the table of `research/tables/benchmarks.md`.
 
     python research/variance/aivat.py                   # all matches that aivat.csv lacks
     python research/variance/aivat.py nolimit calling   # this match again
@@ -26,7 +26,7 @@ from bots.sdk.selfplay import self_play
 from protocol import find_game
 
 HERE: Final = Path(__file__).resolve().parent
-PAGE: Final = HERE.parents[1] / "docs" / "variance.md"
+PAGE: Final = HERE.parent / "tables" / "benchmarks.md"
 FIGURES: Final = HERE / "aivat.csv"
 MARKS: Final = ("<!-- aivat -->", "<!-- end of aivat -->")
 DEALS: Final = 1_000

@@ -1,4 +1,4 @@
-"""Forecast the deals of sequential tests by kind of score, and write the table of `docs/stop-rules.md`.
+"""Forecast the deals of sequential tests by kind of score, and write the table of `research/tables/intervals.md`.
 
     python research/variance/stops.py            # play the matches, some minutes
     python research/variance/stops.py --table    # only the table of the page
@@ -26,7 +26,7 @@ from logs.variance.correction import ChanceCorrection, corrected_bounds
 from protocol import find_game
 
 HERE: Final = Path(__file__).resolve().parent
-PAGE: Final = HERE.parents[1] / "docs" / "stop-rules.md"
+PAGE: Final = HERE.parent / "tables" / "intervals.md"
 FIGURES: Final = HERE / "stops.csv"
 MARKS: Final = ("<!-- stops -->", "<!-- end of stops -->")
 DEALS: Final = 300

@@ -171,7 +171,7 @@ def test_python_bot_of_the_guide(root: Path, tmp_path: Path, program_env: dict[s
 
 def test_conversation_of_the_guide(root: Path) -> None:
     """The dialogue printed in the guide, with a bot that says what is printed there."""
-    guide = (root / "docs" / "connect-a-bot.md").read_text(encoding="utf-8")
+    guide = (root / "docs" / "protocol.md").read_text(encoding="utf-8")
     said = [line.split(maxsplit=1) for line in code_blocks(guide, "text")[0].splitlines() if line]
     assert said[0] == ["bot", "VERSION:2.0.0"]
     assert {who for who, _ in said} == {"bot", "dealer"}

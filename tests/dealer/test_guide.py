@@ -1,4 +1,4 @@
-"""The examples of the guide "From Python" run as they stand."""
+"""The examples of the page "Python API" run as they stand."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 
 from tests.dealer.helpers import ROOT
 
-GUIDE = (ROOT / "docs" / "use-from-python.md").read_text("utf-8")
+GUIDE = (ROOT / "docs" / "python-api.md").read_text("utf-8")
 
 
 @pytest.mark.slow
@@ -23,9 +23,10 @@ def test_the_examples_run_from_top_to_bottom(
     snippets = re.findall(r"```python\n(.*?)```", GUIDE, re.DOTALL)
     names: dict[str, object] = {}
     for snippet in snippets:
-        exec(compile(snippet, "use-from-python.md", "exec"), names)
+        exec(compile(snippet, "python-api.md", "exec"), names)
     out = capsys.readouterr().out
     assert "New over Old +20 ± 8 mbb/g\n" in out
     assert "\ndeals must be at least 1, not 0\n" in out
-    assert "kuhn-rational 0.1250 chips per hand\n" in out
+    assert "kuhn-rational 125.0 mbb/g (" in out
+    assert "worth 0.3333\n" in out
     assert (tmp_path / "runs" / "first" / "result.json").is_file()

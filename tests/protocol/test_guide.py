@@ -5,6 +5,7 @@ from __future__ import annotations
 import doctest
 import inspect
 import re
+import runpy
 from pathlib import Path
 
 import pytest
@@ -16,20 +17,16 @@ import protocol.session
 from protocol import find_game, format_game_definition, parse_game_definition
 from protocol.match_state import betting_after
 
-GUIDE = Path(__file__).resolve().parents[2] / "docs" / "embed-the-protocol.md"
+ROOT = Path(__file__).resolve().parents[2]
 
 
-def test_the_guide_runs_from_top_to_bottom(capsys: pytest.CaptureFixture[str]) -> None:
-    names: dict[str, object] = {}
-    for snippet in re.findall(r"```python\n(.*?)```", GUIDE.read_text("utf-8"), re.DOTALL):
-        exec(compile(snippet, GUIDE.name, "exec"), names)
-    totals = names["totals"]
-    assert isinstance(totals, list)
+def test_embedded_dealer_of_the_examples(capsys: pytest.CaptureFixture[str]) -> None:
+    totals = runpy.run_path(str(ROOT / "examples" / "embedded_dealer.py"))["main"]()
     assert sum(totals) == 0
     assert capsys.readouterr().out == f"the caller {totals[0]:+.0f}, the raiser {totals[1]:+.0f}\n"
 
 
-DOCS = GUIDE.parent
+DOCS = ROOT / "docs"
 
 
 def test_the_game_files_that_the_page_shows_are_the_shipped_ones() -> None:
@@ -55,7 +52,7 @@ def test_the_defaults_of_game_files() -> None:
 
 
 def test_the_sizes_of_no_limit_raises_that_the_page_shows() -> None:
-    page = (DOCS / "connect-a-bot.md").read_text("utf-8")
+    page = (DOCS / "protocol.md").read_text("utf-8")
     rows = re.findall(r"(?m)^\| (?:`(\S+)`)? ?\| ([01]) \| (.*) \|$", page)
     assert len(rows) == 9
     for betting, position, sizes in rows:

@@ -15,7 +15,7 @@ MATCH = {"game": "nolimit", "opponents": ["mfs"], "deals": 200, "seed": 3}
 
 def check_in_guide(text: str) -> None:
     """Check that a block of the guide is a text, but for the id of the match."""
-    guide = (ROOT / "docs" / "agents.md").read_text("utf-8")
+    guide = "\n".join((ROOT / page).read_text("utf-8") for page in ("docs/agents.md", "research/tables/agents.md"))
     lines = [re.sub(r"[0-9]{8}-[0-9]{6}-agent", "20261129-020000-agent", line) for line in text.splitlines()]
     assert "\n".join(lines) in guide
 

@@ -36,7 +36,7 @@ def test_one_player_meets_any_other(arena_here: Arena, words: str) -> None:
     assert (ran.code, ran.out, ran.err) == (0, FLOP, "")
 
 
-GUIDE = (ROOT / "docs" / "equities.md").read_text("utf-8")
+GUIDE = (ROOT / "docs" / "equity-calculator.md").read_text("utf-8")
 
 
 def test_guide_has_the_output_of_the_command(arena_here: Arena) -> None:

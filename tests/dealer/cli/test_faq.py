@@ -26,7 +26,7 @@ def test_quoted_error_equals_that_of_the_program(arena_here: Arena, tmp_path: Pa
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text("pass\n")
     page = (ROOT / "docs" / "faq.md").read_text("utf-8")
-    (quoted,) = (text for text in re.findall(r"^(?:\| |- \*\*)`([^`]+)`", page, re.MULTILINE) if part in text)
+    (quoted,) = (text for text in re.findall(r"^## `([^`]+)`", page, re.MULTILINE) if part in text)
     ran = arena_here("play", *COMMANDS[part])
     assert ran.code == 2
     assert quoted.removeprefix("… ").removeprefix("RUN ") in ran.sentence

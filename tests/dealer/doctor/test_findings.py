@@ -8,7 +8,8 @@ from dealer.doctor.findings import Examination
 from dealer.doctor.judge import Kind, Problem, SentState, Severity
 from dealer.doctor.situations import DoctorSettings, find_situation
 from engine import betting_start
-from tests.dealer.helpers import ROOT, game
+from tests.dealer.helpers import game
+from tests.scripts import script
 
 
 def add(
@@ -69,8 +70,8 @@ def test_what_was_found_where() -> None:
 
 def test_only_what_the_reference_understands_is_a_warning() -> None:
     warnings = {kind.value for kind in Kind if kind.severity is Severity.WARNING}
-    documented = (ROOT / "docs" / "doctor.md").read_text("utf-8")
-    assert warnings == set(re.findall(r"^\| `([a-z-]+)` \| warning:", documented, re.MULTILINE))
+    page = script("docs/reference.py").doctor_findings()
+    assert warnings == set(re.findall(r"^## ([a-z-]+)\n\n\*warning\*: ", page, re.MULTILINE))
     assert len(warnings) == 10
     notes = {kind.value for kind in Kind if kind.severity is Severity.NOTE}
-    assert notes == set(re.findall(r"^\| `([a-z-]+)` \| note:", documented, re.MULTILINE)) == {"early", "two-pieces"}
+    assert notes == set(re.findall(r"^## ([a-z-]+)\n\n\*note\*: ", page, re.MULTILINE)) == {"early", "two-pieces"}

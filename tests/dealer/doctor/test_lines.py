@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+import tomllib
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -20,7 +23,7 @@ from engine import CALL, FOLD, ActionKind, raise_to
 from protocol import BadAction, BadState, Comment, DealerSession, Reply, StaleReply, UnknownAction
 from protocol.match_state import betting_after
 from protocol.session import VERSION_LINE
-from tests.dealer.helpers import game
+from tests.dealer.helpers import ROOT, game
 
 GAME = game("nolimit")
 
@@ -241,3 +244,28 @@ def test_any_bytes_are_judged(line: bytes, asked: SentState | None) -> None:
 )
 def test_the_version_line(line: bytes, expected: list[tuple[Kind, int]]) -> None:
     assert [(problem.kind, problem.byte) for problem in judge_version(line, GAME)] == expected
+
+
+# ---- the page of findings
+
+DATA = tomllib.loads((ROOT / "docs" / "findings.toml").read_text("utf-8"))
+
+
+def test_page_has_every_finding() -> None:
+    assert list(DATA["findings"]) == [kind.value for kind in Kind]
+    assert DATA["state"].encode() == ASKED.text
+
+
+@pytest.mark.parametrize("name", [name for name, finding in DATA["findings"].items() if "wrong" in finding])
+def test_wrong_bytes_of_the_page_are_found_and_right_ones_are_not(name: str) -> None:
+    finding = DATA["findings"][name]
+    wrong, right = (
+        re.sub("(?<!MATCH)STATE", DATA["state"], text).encode().decode("unicode_escape").encode()
+        for text in (finding["wrong"], finding.get("right", r"STATE:c\r\n"))
+    )
+    if right.startswith(b"VERSION"):
+        assert name in [problem.kind.value for problem in judge_version(wrong, GAME)]
+        assert judge_version(right, GAME) == ()
+    else:
+        assert name in [kind.value for kind, _ in kinds(judge(wrong))]
+        assert kinds(judge(right)) == []

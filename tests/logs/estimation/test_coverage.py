@@ -1,4 +1,4 @@
-"""Coverage of the intervals, compared with the tables of docs/statistics.md and docs/stop-rules.md."""
+"""Coverage of the intervals, compared with the tables of research/tables/intervals.md."""
 
 from __future__ import annotations
 
@@ -50,7 +50,8 @@ def table_of(text: str) -> dict[str, list[float]]:
     return rows
 
 
-COVERAGE = table_of((ROOT / "docs/statistics.md").read_text("utf-8"))
+PAGE = (ROOT / "research/tables/intervals.md").read_text("utf-8")
+COVERAGE = table_of(PAGE.partition("## Coverage of the guaranteed interval")[2])
 
 
 def row_of_coverage(name: str, runs: int) -> list[float]:
@@ -120,7 +121,7 @@ def test_the_any_time_interval_over_long_matches(name: str) -> None:
 
 # ---- when a width stops a match
 
-AT_STOP = table_of((ROOT / "docs/stop-rules.md").read_text("utf-8").partition("How often `better:`")[0])
+AT_STOP = table_of(PAGE.partition("## Measured error rates")[2].partition("How often `better:`")[0])
 
 
 def held_at_stop(name: str, units: int, runs: int) -> float:
