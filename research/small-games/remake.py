@@ -1,4 +1,4 @@
-"""Repeat the commands of `docs/small-games.md` and write their output into the page.
+"""Repeat the commands of `research/tables/small-games.md` and write their output into the page.
 
     python research/small-games/remake.py
 
@@ -22,9 +22,9 @@ from bots.kuhn.runs import best_answer, expected_value
 from dealer.cli.shell.app import application
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))
-from blocks import DOCS, with_blocks
+from blocks import APPENDIX, with_blocks
 
-PAGE: Final = DOCS / "small-games.md"
+PAGE: Final = APPENDIX / "small-games.md"
 WIDTH: Final = 110
 
 

@@ -5,8 +5,8 @@
 NAME is `evolved`, `kuhn`, `learner`, `lp-mc` or `rembrant`. `bots/studies/NAME.toml` has the claims: what was printed,
 where and with which uncertainty, and how it is measured. With a folder, everything is measured that it does not hold
 yet; then NAME.csv beside the claims has the figures and FOLDER/NAME.html the report. Without one, the claims are judged
-by the measured figures of NAME.csv; only what follows from them is computed. Both write the verdicts into docs/NAME.md,
-the tables into research/tables/NAME.md, and research/tables/claims.md. Review the prose of these pages when figures
+by the measured figures of NAME.csv; only what follows from them is computed. Both write
+research/tables/NAME.md and research/tables/claims.md. Review the prose of these pages when figures
 have changed.
 `bots.studies.claims` has the rule of the verdicts.
 """
@@ -30,7 +30,7 @@ from logs.document.plain import markdown_table
 from logs.whole_file import write_whole
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))
-from blocks import APPENDIX, DOCS, with_blocks
+from blocks import APPENDIX, with_blocks
 
 
 def blocks_of(study: Study) -> dict[Path, dict[str, str]]:
@@ -39,8 +39,7 @@ def blocks_of(study: Study) -> dict[Path, dict[str, str]]:
         marker: markdown_table(table) + (f"\n{table.note}\n" if table.note else "")
         for marker, table in study.tables().items()
     }
-    verdicts = {"verdicts": markdown_table(study.overview())}
-    return {DOCS / f"{study.name}.md": verdicts, APPENDIX / f"{study.name}.md": tables}
+    return {APPENDIX / f"{study.name}.md": {"verdicts": markdown_table(study.overview())} | tables}
 
 
 def claims_blocks() -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""The output in `docs/small-games.md` is that of its commands."""
+"""The output in `research/tables/small-games.md` is that of its commands."""
 
 from __future__ import annotations
 
