@@ -9,7 +9,6 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
-from urllib.parse import urlsplit
 
 import typer
 
@@ -217,23 +216,6 @@ def _write_example(terminal: Terminal) -> None:
     terminal.sentence(f"Written: {path}. Start the server with: arena serve {path}")
 
 
-def _page_addresses(settings: ServerSettings, page: str) -> list[str]:
-    """Return the addresses of the pages for other machines.
-
-    Args:
-        page: their address for this machine.
-    """
-    from dealer.web.serving import page_address
-
-    hosts = reachable_at(settings.host)
-    if hosts != (settings.host,) and settings.web.names:
-        # The server answers requests for these host names only.
-        hosts = settings.web.names
-    port = urlsplit(page).port or 0
-    is_secure = bool(settings.web.certificate)
-    return [page_address(host, port, is_secure=is_secure) for host in hosts]
-
-
 def _serve(terminal: Terminal, settings: ServerSettings, data: Path, *, is_verbose: bool) -> None:
     terminal.show_log(logging.INFO if is_verbose else logging.ERROR)
     if not is_verbose:
@@ -245,7 +227,9 @@ def _serve(terminal: Terminal, settings: ServerSettings, data: Path, *, is_verbo
         for address, number in started.addresses:
             terminal.sentence(f"Listening on {', '.join(reachable_at(address))} port {number}. Files are in {data}")
         if started.page is not None:
-            terminal.sentence(f"The pages are at {', '.join(_page_addresses(settings, started.page))}")
+            from dealer.web.serving import public_addresses
+
+            terminal.sentence(f"The pages are at {', '.join(public_addresses(settings, started.page))}")
         else:
             terminal.sentence(f"There are no pages, and no bots can join. Both need more packages: {WEB_INSTALL}")
         if started.waiting:

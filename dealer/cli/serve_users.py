@@ -5,10 +5,11 @@ from __future__ import annotations
 import contextlib
 import csv
 import getpass
+import io
 import os
 import sqlite3
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, TypeAlias
 from urllib.parse import urlsplit
@@ -34,9 +35,12 @@ from dealer.server.accounts import (
 )
 from dealer.server.db.audit import operator, with_audit
 from dealer.server.db.store import DATABASE_NAME, Store
-from dealer.server.db.users import add_user
+from dealer.server.db.texts import TextName, read_text
+from dealer.server.db.users import add_person, add_user
+from dealer.server.roster import Person, assign_logins, login_refusal, read_roster_file
 from dealer.server.server import is_reserved
-from dealer.table.players import NAME_RULE, is_name
+from dealer.server.server_settings import WebSettings, is_page_address
+from dealer.table.listener import reachable_at
 from engine.errors import quoted
 from engine.text import count_of
 from logs.document import DATE, Column, Document, Section, Table
@@ -44,40 +48,45 @@ from logs.document import DATE, Column, Document, Section, Table
 _Name: TypeAlias = Annotated[str, typer.Argument(metavar="NAME", help="Name of the user.")]
 _Names: TypeAlias = Annotated[list[str], typer.Argument(metavar="NAME...", help="Names of users.")]
 _Days: TypeAlias = Annotated[float, "Days until the links expire.", Interval(0.01, 3650)]
-_Address: TypeAlias = Annotated[str, "Address of the server's pages, with which links begin.", Wording("URL")]
-_Out: TypeAlias = Annotated[Path | None, "Write the links to a new CSV file instead of printing them.", Wording("FILE")]
-_ADDRESS = "http://127.0.0.1:8080"
+_Address: TypeAlias = Annotated[
+    str | None,
+    "Address of the server's pages, with which links begin.",
+    Wording("URL", otherwise="as at the last start of the server"),
+]
+_Out: TypeAlias = Annotated[
+    Path | None, "Add the links to a CSV file instead of printing them; it is created if missing.", Wording("FILE")
+]
+_LINK_COLUMNS = ("name", "login", "link")
 
 
 def user(
     terminal: Terminal,
     names: Annotated[list[str] | None, typer.Argument(metavar="[NAME]...", help="Names of users.")] = None,
     data: ServerData = SERVER_DATA,
-    csv_file: Annotated[
-        Path | None, "CSV file of users: its column 'name', or its first column.", Wording("FILE", flags="--csv")
-    ] = None,
+    csv_file: Annotated[Path | None, "CSV file of people, as for 'users'.", Wording("FILE", flags="--csv")] = None,
     scopes: Annotated[
         str, "Scopes of the token: read, play, admin (sees and cancels everything).", Wording("LIST")
     ] = "read,play",
 ) -> None:
     """Create users and print their tokens, also before the first start; an existing user gets another token."""
     token_scopes = _parse_scopes(scopes)
-    all_names = list(names or ())
+    people = [Person(name, name) for name in names or ()]
+    _check_names([person.name for person in people])
     if csv_file is not None:
-        all_names += _read_names(csv_file)
-    if not all_names:
+        people += read_roster_file(csv_file)
+    if not people:
         abort("NAME is missing; name users, or a file of names with --csv")
-    _check_names(all_names)
-
-    def add_tokens(db: sqlite3.Connection) -> list[str]:
-        return [add_token(db, add_user(db, name), token_scopes) for name in all_names]
-
     with contextlib.closing(_create_store(data)) as store:
-        note = f"gave a token for {' '.join(sorted(token_scopes))} to {', '.join(all_names)}"
+        logins = assign_logins(people, _read_people(store))
+
+        def add_tokens(db: sqlite3.Connection) -> list[str]:
+            return [add_token(db, add_person(db, login, person.name), token_scopes) for person, login in logins.items()]
+
+        note = f"gave a token for {' '.join(sorted(token_scopes))} to {', '.join(logins.values())}"
         tokens = store.write_now(with_audit(operator(), note, add_tokens))
-    for name, token in zip(all_names, tokens, strict=True):
-        terminal.print(f"{name} {token}")
-    if len(all_names) == 1:
+    for (person, login), token in zip(logins.items(), tokens, strict=True):
+        terminal.print(f"{login} {token}{_remark(person.name, login)}")
+    if len(logins) == 1:
         terminal.note("This is the login. The token is not stored and cannot be shown again.")
     else:
         terminal.note("These are the logins. The tokens are not stored and cannot be shown again.")
@@ -89,13 +98,14 @@ def users(
         Path | None,
         typer.Argument(
             metavar="[FILE]",
-            help="CSV file of users: its column 'name', or its first column. Without one, all users are listed.",
+            help="CSV file of people: its column 'name', or its first column, and logins in a column 'login', which "
+            "are derived otherwise. Without a file, all users are listed.",
             show_default=False,
         ),
     ] = None,
     data: ServerData = SERVER_DATA,
     days: _Days = 14.0,
-    address: _Address = _ADDRESS,
+    address: _Address = None,
     out: _Out = None,
     as_json: Json = False,
 ) -> None:
@@ -105,19 +115,33 @@ def users(
     """
     if csv_file is None:
         with contextlib.closing(open_store(data)) as store:
-            show_document(terminal, _users_document(store), as_json=as_json)
+            table = _users_table(store)
+        if not as_json:
+            table = table.without_empty()
+        document = Document("Users", sections=(Section("Users", (table,)),))
+        show_document(terminal, document, as_json=as_json)
         return
-    all_names = _read_names(csv_file)
-    if not all_names:
-        abort(f"{csv_file} names no user")
-    _check_names(all_names)
+    people = read_roster_file(csv_file)
     with contextlib.closing(_create_store(data)) as store:
-        with_password = {account["name"] for account in read_accounts(store) if account["has_password"]}
-        new_names = [name for name in all_names if name not in with_password]
-        _invite(terminal, store, new_names, days=days, address=address, out=out)
-    skipped = len(all_names) - len(new_names)
-    if skipped:
-        terminal.note(f"{count_of(skipped, 'user')} of the file had a password already.")
+        accounts = {account["name"]: account for account in read_accounts(store)}
+        logins = assign_logins(people, _read_people(store))
+        links = _read_links(out)
+        new_people = {}
+        num_listed = 0
+        for person, login in logins.items():
+            account = accounts.get(login)
+            if account is not None and account["has_password"]:
+                continue
+            if login in links and account is not None and account["is_invited"]:
+                num_listed += 1
+                continue
+            new_people[login] = person.name
+        _invite(terminal, store, new_people, days=days, address=address, out=out)
+    with_password = len(people) - len(new_people) - num_listed
+    if with_password:
+        terminal.note(f"{count_of(with_password, 'user')} of the file had a password already.")
+    if num_listed:
+        terminal.note(f"{count_of(num_listed, 'user')} of the file had a link in {out} already.")
 
 
 def invite(
@@ -125,7 +149,7 @@ def invite(
     names: _Names,
     data: ServerData = SERVER_DATA,
     days: _Days = 14.0,
-    address: _Address = _ADDRESS,
+    address: _Address = None,
     out: _Out = None,
 ) -> None:
     """Print a link at which a user, new or known, chooses a password. It also replaces a forgotten one.
@@ -134,7 +158,7 @@ def invite(
     """
     _check_names(names)
     with contextlib.closing(_create_store(data)) as store:
-        _invite(terminal, store, names, days=days, address=address, out=out)
+        _invite(terminal, store, {name: name for name in names}, days=days, address=address, out=out)
 
 
 def password(terminal: Terminal, name: _Name, data: ServerData = SERVER_DATA) -> None:
@@ -193,41 +217,95 @@ def _change_user(data: Path, name: str, note: str, change: Callable[[sqlite3.Con
 
 
 def _invite(
-    terminal: Terminal, store: Store, names: Sequence[str], *, days: float, address: str, out: Path | None
+    terminal: Terminal, store: Store, people: Mapping[str, str], *, days: float, address: str | None, out: Path | None
 ) -> None:
-    parts = urlsplit(address)
-    if parts.scheme not in ("http", "https") or not parts.netloc or parts.query or parts.fragment:
-        abort(f"--address: {quoted(address, 200)} is not the address of pages, such as {_ADDRESS}")
-    file = None
-    if out is not None:
-        try:
-            # Readable by this user only, since the links are logins.
-            number = os.open(out, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-            file = os.fdopen(number, "w", newline="", encoding="utf-8")
-        except FileExistsError:
-            abort(f"{out} exists already; choose another name")
+    """Make a link for each of the people, whose names are given by login, and print it or add it to a file."""
+    base = _link_address(terminal, store, address)
+    links = _read_links(out)
 
     def add_invitations(db: sqlite3.Connection) -> list[str]:
-        return [add_invitation(db, add_user(db, name), 86_400 * days) for name in names]
+        return [add_invitation(db, add_person(db, login, name), 86_400 * days) for login, name in people.items()]
 
-    note = f"invited {', '.join(names) or 'nobody'}"
+    note = f"invited {', '.join(people) or 'nobody'}"
     secrets = store.write_now(with_audit(operator(), note, add_invitations))
-    links = [f"{address.rstrip('/')}/invitation/{secret}" for secret in secrets]
-    if file is None:
-        for name, link in zip(names, links, strict=True):
-            terminal.print(f"{name} {link}")
+    for (login, name), secret in zip(people.items(), secrets, strict=True):
+        links[login] = name, f"{base}/invitation/{secret}"
+    if out is None:
+        for login, name in people.items():
+            terminal.print(f"{login} {links[login][1]}{_remark(name, login)}")
     else:
-        with file:
-            csv.writer(file).writerows([("name", "link"), *zip(names, links, strict=True)])
-        terminal.sentence(f"Written: {out}, with {count_of(len(links), 'link')}")
+        _write_links(out, links)
+        terminal.sentence(f"Written: {out}, with {count_of(len(people), 'new link')}")
     terminal.note(f"Each link works once, within {count_of(days, 'day')}, and cannot be shown again.")
 
 
-def _users_document(store: Store) -> Document:
+def _remark(name: str, login: str) -> str:
+    return "" if name == login else f" ({name})"
+
+
+def _read_people(store: Store) -> dict[str, str]:
+    """Read the names of all users by login; empty for users that no roster names."""
+    return {account["name"]: account["person"] for account in read_accounts(store)}
+
+
+def _link_address(terminal: Terminal, store: Store, address: str | None) -> str:
+    """Return the address with which links begin: of the option, or of the last start of the server."""
+    if address is not None:
+        if not is_page_address(address):
+            abort(f"--address: {quoted(address, 200)} is not the address of pages, such as https://poker.example.org")
+        return address.rstrip("/")
+    recorded = read_text(store, TextName.ADDRESS)
+    if not recorded:
+        host = reachable_at("0.0.0.0")[0]
+        recorded = f"http://{host}:{WebSettings().port}"
+        terminal.note(
+            f"The server has not been started with this folder. The links assume that its pages will be at {recorded}; "
+            "--address names another address."
+        )
+    if urlsplit(recorded).hostname in ("127.0.0.1", "::1", "localhost"):
+        terminal.note(
+            f"The links begin with {recorded}, which only this machine can open. Start the server with --host 0.0.0.0, "
+            "or name its public address with --address or in the setting web.address."
+        )
+    return recorded
+
+
+def _read_links(path: Path | None) -> dict[str, tuple[str, str]]:
+    """Read names and links by login from a file that `_write_links` wrote; empty without one."""
+    if path is None or not path.exists():
+        return {}
+    try:
+        with path.open(encoding="utf-8", newline="") as file:
+            rows = list(csv.reader(file))
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        abort(f"{path}: {getattr(error, 'strerror', None) or error}")
+    if not rows or tuple(rows[0]) != _LINK_COLUMNS or any(len(row) != len(_LINK_COLUMNS) for row in rows):
+        abort(f"{path} exists already and is no file of links; choose another name")
+    return {login: (name, link) for name, login, link in rows[1:]}
+
+
+def _write_links(path: Path, links: Mapping[str, tuple[str, str]]) -> None:
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerows([_LINK_COLUMNS, *((name, login, link) for login, (name, link) in links.items())])
+    new = path.with_name(f"{path.name}.new")
+    try:
+        new.unlink(missing_ok=True)
+        # Readable by this user only, since the links are logins.
+        with os.fdopen(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
+            file.write(text.getvalue())
+        new.replace(path)
+    except OSError as error:
+        abort(f"{path} cannot be written: {error.strerror}")
+
+
+def _users_table(store: Store) -> Table:
     columns = (
         Column("name"),
+        Column("person"),
         Column("created", DATE, "UTC"),
         Column("logs in with"),
+        Column("role"),
         Column("tokens", ","),
         Column("bots"),
     )
@@ -235,9 +313,10 @@ def _users_document(store: Store) -> Document:
     for account in read_accounts(store):
         name = account["name"]
         if not is_reserved(name):
-            rows.append((name, account["created_s"], _logins(account), account["tokens"], account["bots"] or ""))
-    section = Section("Users", (Table.of("Users", columns, rows),))
-    return Document("Users", sections=(section,))
+            role = "organiser" if account["is_organiser"] else ""
+            logins, bots = _logins(account), account["bots"] or ""
+            rows.append((name, account["person"], account["created_s"], logins, role, account["tokens"], bots))
+    return Table.of("Users", columns, rows)
 
 
 def _logins(account: sqlite3.Row) -> str:
@@ -271,40 +350,11 @@ def _parse_scopes(text: str) -> frozenset[Scope]:
 
 def _check_names(names: Sequence[str]) -> None:
     for name in names:
-        if not is_name(name):
-            abort(f"no user can be called {quoted(name, 100)}: {NAME_RULE}")
-        if is_reserved(name):
-            abort(f"no user can be called {name}: the name is reserved for the server; choose another")
+        if refusal := login_refusal(name):
+            abort(refusal)
     for name in names:
         if names.count(name) > 1:
             abort(f"{name} is named more than once; no user was created")
-
-
-def _read_names(path: Path) -> list[str]:
-    """Read the names of users from a CSV file, with or without a header."""
-    rows = []
-    try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            for row in csv.reader(file):
-                if any(cell.strip() for cell in row):
-                    rows.append(row)
-    except UnicodeDecodeError as error:
-        abort(f"{path}: byte {error.start + 1} is not UTF-8 text")
-    except (OSError, csv.Error) as error:
-        abort(f"{path}: {getattr(error, 'strerror', None) or error}")
-    column = 0
-    has_header = False
-    if rows:
-        head = [cell.strip().lower() for cell in rows[0]]
-        if "name" in head:
-            has_header = True
-            column = head.index("name")
-    names = []
-    for number, row in enumerate(rows, 1):
-        if len(row) <= column:
-            abort(f"{path}: row {number} has no name")
-        names.append(row[column].strip())
-    return names[1:] if has_header else names
 
 
 def _has_user(store: Store, name: str) -> bool:

@@ -99,11 +99,14 @@ def revoke_tokens(db: sqlite3.Connection, name: str) -> int:
 def read_accounts(store: Store) -> list[sqlite3.Row]:
     """Read all users with accounts, in the order of their names.
 
-    Columns: `name`, `created_s`, `has_password`, number of valid `tokens`, `is_invited` (an invitation is open),
-    `is_disabled`, and the names of the `bots` in all games, separated by commas.
+    Columns: `id`, `name`, `person` (name in a roster or empty), `created_s`, `has_password`, number of valid `tokens`,
+    `is_organiser` (one of them is for admins), `is_invited` (an invitation is open), `is_disabled`, and the names of
+    the `bots` in all games, separated by commas.
     """
     return store.read(
-        "SELECT name, created_s, EXISTS (SELECT 1 FROM passwords WHERE user = users.id) AS has_password, "
+        "SELECT id, name, person, created_s, EXISTS (SELECT 1 FROM tokens WHERE user = users.id AND revoked_s IS NULL "
+        "AND ' ' || scopes || ' ' LIKE '% admin %') AS is_organiser, "
+        "EXISTS (SELECT 1 FROM passwords WHERE user = users.id) AS has_password, "
         "(SELECT count(*) FROM tokens WHERE user = users.id AND revoked_s IS NULL) AS tokens, "
         "EXISTS (SELECT 1 FROM invitations WHERE user = users.id AND expires_s > ?) AS is_invited, "
         "disabled_s IS NOT NULL AS is_disabled, (SELECT group_concat(name, ', ') FROM "

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field, replace
 from ipaddress import ip_address, ip_network
 from pathlib import Path
 from typing import Annotated, Any, Final, TypeAlias, TypeVar
+from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, Field, SkipValidation, ValidationError
 
@@ -47,6 +48,17 @@ def _check_advertised(text: str) -> str:
     return text
 
 
+def is_page_address(text: str) -> bool:
+    """Return whether a text is an address with which links to pages can begin."""
+    try:
+        parts = urlsplit(text)
+        # Reading a port that is not a number raises.
+        has_extras = bool(parts.query or parts.fragment or parts.username) and parts.port != 0
+    except ValueError:
+        return False
+    return parts.scheme in ("http", "https") and bool(parts.hostname) and not has_extras
+
+
 def _parse_network(text: str) -> str:
     try:
         return str(ip_network(text))
@@ -65,6 +77,14 @@ _Seconds: TypeAlias = Annotated[float, Interval(0.001, 1e9)]
 _Days: TypeAlias = Annotated[float, Interval(0.001, 3650)]
 _Text: TypeAlias = Annotated[str, Field(max_length=4096)]
 _Name: TypeAlias = Annotated[str, Field(min_length=1, max_length=200)]
+
+
+def _check_page_address(text: str) -> str:
+    if text and not is_page_address(text):
+        raise ValueError(f"{quoted(text)} is not the address of pages, such as https://poker.example.org")
+    return text.rstrip("/")
+
+
 _HostName: TypeAlias = Annotated[str, Field(min_length=1, max_length=253), AfterValidator(str.lower)]
 _Network: TypeAlias = Annotated[str, AfterValidator(_parse_network)]
 _Listed: Final = Field(max_length=1000)
@@ -164,6 +184,11 @@ class WebSettings(StrictSettings):
     """The pages and the HTTP API (they need the extra `web`: pip install -e '.[web]')."""
 
     port: Annotated[_Port, "at the same address; 0 means any free port"] = 8080
+    address: Annotated[
+        str,
+        'address with which links begin, such as "https://poker.example.org"; "" is that of the machine',
+        AfterValidator(_check_page_address),
+    ] = ""
     names: Annotated[tuple[_HostName, ...], "host names of the pages; [] accepts all", _Listed] = ()
     certificate: Annotated[_Text, "a PEM file; with it, the pages are encrypted (TLS)"] = ""
     key: Annotated[_Text, "its key, if that is in another file"] = ""

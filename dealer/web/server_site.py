@@ -5,9 +5,11 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import AsyncIterator
+from functools import partial
 
 from starlette.routing import BaseRoute
 
+from dealer.server.db.texts import TextName, write_text
 from dealer.server.server import ServerParts
 from dealer.server.server_tables import ServerTableStore
 from dealer.server.table_manager import TableManager
@@ -30,7 +32,7 @@ from dealer.web.pages import (
 )
 from dealer.web.pages.monitoring import Metrics
 from dealer.web.pages.shown_runs import HandCounter, ServerLibrary
-from dealer.web.serving import serve_app
+from dealer.web.serving import public_addresses, serve_app
 from dealer.web.site import Site, compile_templates, make_app
 from dealer.web.slumbot.interface import SlumbotSessions
 from dealer.web.visitor import Sessions
@@ -101,6 +103,8 @@ async def server_site(parts: ServerParts) -> AsyncIterator[str]:
             site.intake.open(),
             serve_app(app, host, settings, busy_s=listener.BUSY_PORT_S) as address,
         ):
+            public_address = public_addresses(parts.settings, address)[0].rstrip("/")
+            await parts.store.write(partial(write_text, name=TextName.ADDRESS, text=public_address))
             try:
                 yield address
             finally:

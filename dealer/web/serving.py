@@ -8,14 +8,15 @@ import os
 import socket
 from collections.abc import AsyncIterator, Iterator
 from functools import partial
+from urllib.parse import urlsplit
 
 import uvicorn
 from starlette.types import ASGIApp
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from dealer.errors import ConfigError, ListenError, SettingProblem
-from dealer.server.server_settings import WebSettings
-from dealer.table.listener import REACHABLE, listen_patiently
+from dealer.server.server_settings import ServerSettings, WebSettings
+from dealer.table.listener import REACHABLE, listen_patiently, reachable_at
 from dealer.web.connection_limits import ConnectionLimits
 from engine import Seat
 from protocol.joining import MAX_MESSAGE_BYTES
@@ -114,3 +115,19 @@ def page_address(host: str, port: int, *, is_secure: bool) -> str:
         name = f"[{name}]"
     scheme = "https" if is_secure else "http"
     return f"{scheme}://{name}:{port}/"
+
+
+def public_addresses(settings: ServerSettings, page: str) -> tuple[str, ...]:
+    """Return the addresses of the pages for other machines, each with a slash at its end.
+
+    Args:
+        page: address for this machine.
+    """
+    if settings.web.address:
+        return (f"{settings.web.address}/",)
+    hosts = reachable_at(settings.host)
+    if hosts != (settings.host,) and settings.web.names:
+        # The server answers requests for these host names only.
+        hosts = settings.web.names
+    port = urlsplit(page).port or 0
+    return tuple(page_address(host, port, is_secure=bool(settings.web.certificate)) for host in hosts)

@@ -66,9 +66,10 @@ class Site:
     private_links: tuple[Link, ...] = ()
     organiser_links: tuple[Link, ...] = ()
 
-    @staticmethod
-    def address(request: HTTPConnection) -> str:
-        """Return the address at which the visitor sees the pages, without a slash at its end."""
+    def address(self, request: HTTPConnection) -> str:
+        """Return the address of the pages, as configured or as the visitor has typed it, without a slash at its end."""
+        if self.server is not None and self.server.settings.web.address:
+            return self.server.settings.web.address
         return str(request.base_url).rstrip("/")
 
     def page(self, request: HTTPConnection, template: str, *, status: int = 200, **values: Any) -> HTMLResponse:

@@ -87,7 +87,7 @@ class Course:
 
     def accept_invitations(self) -> None:
         with (self.folder / "links.csv").open(newline="") as file:
-            links = {row["name"]: row["link"] for row in csv.DictReader(file)}
+            links = {row["login"]: row["link"] for row in csv.DictReader(file)}
         for name, link in links.items():
             cookies = urllib.request.HTTPCookieProcessor(http.cookiejar.CookieJar())
             browser = urllib.request.build_opener(cookies)

@@ -297,6 +297,14 @@ CREATE TABLE disqualifications (
     PRIMARY KEY (event, bot)
 ) STRICT, WITHOUT ROWID;
 """
+_PEOPLE = """
+ALTER TABLE users ADD COLUMN person TEXT NOT NULL DEFAULT ''; -- as a roster names the user
+ALTER TABLE invitations ADD COLUMN scopes TEXT NOT NULL DEFAULT 'play read'; -- of the token that it gives
+CREATE TABLE texts (
+    name TEXT PRIMARY KEY,
+    text TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+"""
 MIGRATIONS: Final[tuple[str, ...]] = (
     _TABLES,
     _EVENTS,
@@ -306,6 +314,7 @@ MIGRATIONS: Final[tuple[str, ...]] = (
     _UPLOADS,
     _CAUSES,
     _EVENT_CHANGES,
+    _PEOPLE,
 )
 """Step n migrates version n to n + 1. Version 0 is an empty database."""
 

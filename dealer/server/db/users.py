@@ -20,3 +20,11 @@ def add_user(db: sqlite3.Connection, name: str) -> int:
     db.execute("INSERT INTO users (name, created_s) VALUES (?, ?) ON CONFLICT DO NOTHING", (name, time.time()))
     (number,) = db.execute("SELECT id FROM users WHERE name = ?", (name,)).fetchone()
     return int(number)
+
+
+def add_person(db: sqlite3.Connection, login: str, person: str) -> int:
+    """Return the number of a user, after adding the name that a roster has for it, unless that is the login."""
+    number = add_user(db, login)
+    if person != login:
+        db.execute("UPDATE users SET person = ? WHERE id = ?", (person, number))
+    return number

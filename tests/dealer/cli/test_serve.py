@@ -17,6 +17,7 @@ import pytest
 
 from dealer.server.accounts import set_password
 from dealer.server.db.store import Store
+from dealer.server.db.texts import TextName, write_text
 from dealer.server.db.users import add_user
 from dealer.table.listener import reachable_at
 from tests.dealer.cli.conftest import Arena, run_here
@@ -176,11 +177,11 @@ def test_one_wrong_name_creates_no_user(arena_here: Arena, tmp_path: Path) -> No
     (tmp_path / "users.csv").write_text("mail,name\na@b,ann\nc@d\n", "utf-8")
     (tmp_path / "bytes.csv").write_bytes(b"ann\n\xa1\n")
     for words, sentence in (
-        (("--csv", "users.csv"), "users.csv: row 3 has no name"),
+        (("--csv", "users.csv"), "users.csv: line 3, column 2: there is no name"),
         (("ann", "ann"), "ann is named more than once; no user was created"),
         (("ann", "guest"), "no user can be called guest"),
         (("--csv", "none.csv"), "none.csv: No such file or directory"),
-        (("--csv", "bytes.csv"), "bytes.csv: byte 5 is not UTF-8 text"),
+        (("--csv", "bytes.csv"), "bytes.csv: line 2, byte 1: not UTF-8 text"),
         ((), "NAME is missing; name users, or a file of names with --csv"),
     ):
         ran = arena_here("serve", "user", *words)
@@ -289,6 +290,41 @@ def test_wrong_file_of_an_event_is_refused_with_its_setting(arena_here: Arena, t
         assert ran.sentence.startswith(f"final.toml: {problem}")
 
 
+def test_a_roster_has_people_and_latecomers_are_appended(arena_here: Arena, tmp_path: Path) -> None:
+    roster = tmp_path / "students.csv"
+    roster.write_text("Poker;;\nMail;Name;Group\na@b;Zoë Müller;1\nb@c;bob;2\n", "utf-8")
+    words = ("serve", "users", "students.csv", "--out", "links.csv", "--address", "https://poker.example.org")
+    assert "Written: links.csv, with 2 new links" in arena_here(*words).out
+    first = (tmp_path / "links.csv").read_text("utf-8").splitlines()
+    assert [line.rpartition(",")[0] for line in first] == ["name,login", "Zoë Müller,zoe.muller", "bob,bob"]
+    with roster.open("a", encoding="utf-8") as file:
+        file.write("c@d;李明;3\n")
+    again = arena_here(*words)
+    assert "Written: links.csv, with 1 new link" in again.out
+    assert "2 users of the file had a link in links.csv already." in again.err
+    later = (tmp_path / "links.csv").read_text("utf-8").splitlines()
+    assert (later[:3], later[3].rpartition(",")[0]) == (first, "李明,user-1")
+    arena_here("serve", "user", "teacher", "--scopes", "read,play,admin")
+    rows = json.loads(arena_here("serve", "users", "--json").out)["sections"][0]["parts"][0]["rows"]
+    people = [(row["name"], row["person"], row["role"]) for row in rows]
+    assert people == [
+        ("bob", "", ""),
+        ("teacher", "", "organiser"),
+        ("user-1", "李明", ""),
+        ("zoe.muller", "Zoë Müller", ""),
+    ]
+
+
+def test_links_have_the_address_of_the_last_start(arena_here: Arena, tmp_path: Path) -> None:
+    arena_here("serve", "user", "ann")
+    with contextlib.closing(Store(tmp_path / "arena-server" / "server.sqlite3")) as store:
+        store.write_now(lambda db: write_text(db, TextName.ADDRESS, "http://192.0.2.7:8080"))
+        printed = arena_here("serve", "invite", "ann")
+        assert printed.out.startswith("ann http://192.0.2.7:8080/invitation/")
+        store.write_now(lambda db: write_text(db, TextName.ADDRESS, "http://127.0.0.1:8080"))
+        assert "which only this machine can open" in arena_here("serve", "invite", "ann").err
+
+
 def test_users_are_invited_listed_disabled_and_removed(arena_here: Arena, tmp_path: Path) -> None:
     (tmp_path / "students.csv").write_text("mail,name\na@b,ann\nb@c,bob\n", "utf-8")
     links = arena_here("serve", "users", "students.csv", "--address", "https://poker.example.org/")
@@ -302,8 +338,9 @@ def test_users_are_invited_listed_disabled_and_removed(arena_here: Arena, tmp_pa
     again = arena_here("serve", "users", "students.csv", "--out", "links.csv", "--days", "2.5")
     assert "1 user of the file had a password already." in again.err
     assert [line.partition(",")[0] for line in (tmp_path / "links.csv").read_text().splitlines()] == ["name", "bob"]
-    reset = arena_here("serve", "invite", "ann").out
-    assert reset.startswith("ann http://127.0.0.1:8080/invitation/")
+    reset = arena_here("serve", "invite", "ann")
+    assert re.match(r"ann http://[\d.]+:8080/invitation/", reset.out)
+    assert "The server has not been started with this folder" in reset.err
     assert arena_here("serve", "disable", "bob").out == "bob can no longer log in.\n"
     listed = json.loads(arena_here("serve", "users", "--json").out)["sections"][0]["parts"][0]["rows"]
     assert [(row["name"], row["logs in with"]) for row in listed] == [
@@ -317,10 +354,10 @@ def test_users_are_invited_listed_disabled_and_removed(arena_here: Arena, tmp_pa
     for words, problem in (
         (("remove", "bob"), "there is no user bob in arena-server"),
         (("disable", "bob"), "there is no user bob in arena-server"),
-        (("users", "students.csv", "--out", "links.csv"), "links.csv exists already; choose another name"),
+        (("users", "students.csv", "--out", "students.csv"), "students.csv exists already and is no file of links"),
         (("users", "none.csv"), "none.csv: No such file or directory"),
         (("invite", "ladder"), "no user can be called ladder"),
-        (("invite", "ann", "--address", "example.org"), "'example.org' is not the address of pages, such as http://"),
+        (("invite", "ann", "--address", "example.org"), "'example.org' is not the address of pages, such as https://"),
     ):
         ran = arena_here("serve", *words)
         assert (ran.code, problem in ran.err) == (2, True), ran.err

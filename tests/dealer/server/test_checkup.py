@@ -170,7 +170,9 @@ def test_a_clock_that_is_wrong(tmp_path: Path) -> None:
     assert (check.what, check.tone) == ("clock", Tone.BAD)
     with contextlib.closing(Store(tmp_path / DATABASE_NAME)) as store:
         for name in range(10):
-            store.write_now(lambda db, name=name: db.execute("INSERT INTO users VALUES (NULL, ?, 0, 0, NULL)", (name,)))
+            store.write_now(
+                lambda db, name=name: db.execute("INSERT INTO users (name, created_s) VALUES (?, 0)", (name,))
+            )
         store.write_now(lambda db: fill(db, small_house().games[0], 3))
         store.write_now(lambda db: db.execute("UPDATE runs SET started_s = 2e9, ended_s = 2e9 + 60 WHERE id = 2"))
     note_backup(tmp_path / DATABASE_NAME, tmp_path)
