@@ -14,6 +14,7 @@ import typer
 
 from bots.sdk.options import Interval, Wording
 from dealer.cli.serve_event import app as event_app
+from dealer.cli.serve_names import free
 from dealer.cli.serve_users import COMMANDS as USER_COMMANDS
 from dealer.cli.shell.command_options import Json
 from dealer.cli.shell.commands import ArenaGroup
@@ -124,6 +125,7 @@ def start(
 
 for _command in USER_COMMANDS:
     app.command()(_command)
+app.command()(free)
 
 
 @app.command()

@@ -110,7 +110,7 @@ def read_accounts(store: Store) -> list[sqlite3.Row]:
         "(SELECT count(*) FROM tokens WHERE user = users.id AND revoked_s IS NULL) AS tokens, "
         "EXISTS (SELECT 1 FROM invitations WHERE user = users.id AND expires_s > ?) AS is_invited, "
         "disabled_s IS NOT NULL AS is_disabled, (SELECT group_concat(name, ', ') FROM "
-        "(SELECT DISTINCT name FROM bots WHERE owner = users.id ORDER BY name)) AS bots "
+        "(SELECT DISTINCT name FROM bots WHERE owner = users.id AND freed_s IS NULL ORDER BY name)) AS bots "
         # Without guests, removed users and the server's own.
         "FROM users WHERE name NOT LIKE '% %' AND name NOT LIKE '(%' ORDER BY name",
         time.time(),

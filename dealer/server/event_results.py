@@ -226,6 +226,8 @@ def event_data(detail: EventDetail) -> dict[str, Any]:
         "seconds_left": detail.seconds_left,
         "standings": detail.standings,
         "contests": contests,
+        # Number of the next page in the interface; here are all contests.
+        "after": None,
     }
 
 

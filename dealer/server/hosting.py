@@ -16,6 +16,7 @@ from collections.abc import Callable
 from dealer.errors import RefusedError, StoreError
 from dealer.server import access
 from dealer.server.access import Person
+from dealer.server.accounts import RateLimit
 from dealer.server.db import records
 from dealer.server.db.records import Job, JobRequest, Run, RunState, estimate_values
 from dealer.server.db.users import User
@@ -24,6 +25,7 @@ from dealer.server.queue.presence import HostEvent
 from dealer.server.server_settings import player_name
 from dealer.server.service import Service, refusal_text
 from dealer.table.links import PlayerLink
+from engine.text import count_of
 from protocol import RemoteProtocolError, format_game_definition
 from protocol.benchmark import OWN_SEAT
 from protocol.joining import (
@@ -53,6 +55,20 @@ class Hosting:
     def __init__(self, service: Service) -> None:
         self.service = service
         self.hosts: dict[tuple[int, str], Host] = {}
+        max_joins = service.settings.max_joins_per_minute
+        self._joins = RateLimit(max_joins, burst=max_joins)
+
+    def count_join(self, user: User) -> None:
+        """Count an attempt of a user to join with a bot.
+
+        Raises:
+            RefusedError: the user has reached the limit.
+        """
+        if wait_s := self._joins.take(str(user.id)):
+            limit = count_of(self.service.settings.max_joins_per_minute, "connection")
+            raise RefusedError(
+                f"the limit is {limit} of bots a minute per user; try again in {count_of(wait_s, 'second')}"
+            )
 
     def run_over(self, job: Job, run: Run, user: User, bot: str) -> RunOver:
         """Make the message about the end of a run, as far as a user may read it.
@@ -155,6 +171,7 @@ class Line:
                     _log.error("the challenge %s cannot be cancelled: %s", tag, error)
 
     async def _join(self, request: Join) -> None:
+        self._hosting.count_join(self._user)
         hosts = self._hosting.hosts
         key = (self._user.id, request.bot)
         previous = hosts.get(key)

@@ -248,6 +248,8 @@ class ServerSettings(StrictSettings):
         bool, "users' bots may be dealt the same cards in every seating, in contests that do not count"
     ] = True
     max_queued_per_user: Annotated[_Bound, "unfinished requests of one user (not 0)"] = 100
+    max_names_per_user: Annotated[_Bound, "names of one user's bots (not 0); the user can free names"] = 20
+    max_joins_per_minute: Annotated[_Rate, "connections of one user's bots (not 0)"] = 60
     least_free_mb: Annotated[_Amount, "millions of bytes free on the disk; with less, no run starts"] = 500
     keep_days: Annotated[
         float, "until the logs of a finished run are removed; 0 keeps them forever", Interval(0, 36_500)

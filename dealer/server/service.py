@@ -101,6 +101,7 @@ class Service:
             store,
             self.feed,
             self._changes,
+            max_names=settings.max_names_per_user,
             reconnect_timeout_s=settings.own_seat_patience_s,
             # A lambda, because the queue is created later.
             on_missing=lambda name: self.queue.give_up(name),

@@ -111,7 +111,8 @@ class Intake:
             games = described.games or (self._parts.settings.games[0].name,)
             games = self._parts.service.presence.check(Join(described.name, "", games=games))
             add = partial(add_upload, user=user, described=described, games=games, settings=settings)
-            return await self._parts.store.write(partial(add, folder=name, archive=archive))
+            max_names = self._parts.settings.max_names_per_user
+            return await self._parts.store.write(partial(add, max_names=max_names, folder=name, archive=archive))
         except BaseException:
             await asyncio.to_thread(remove, folder)
             raise

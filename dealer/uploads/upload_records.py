@@ -18,7 +18,7 @@ from pydantic import TypeAdapter
 from dealer.doctor.findings import DoctorReport
 from dealer.errors import RefusedError
 from dealer.server.db.audit import record_change
-from dealer.server.db.bot_registry import name_owner
+from dealer.server.db.bot_registry import check_name
 from dealer.server.db.records import read_row, utc_datetime
 from dealer.server.db.store import Store
 from dealer.server.db.users import User
@@ -109,6 +109,7 @@ def add_upload(
     games: Sequence[str],
     settings: UploadSettings,
     *,
+    max_names: int,
     folder: str,
     archive: bytes,
 ) -> int:
@@ -120,12 +121,7 @@ def add_upload(
     name = described.name
     now_s = time.time()
     sha256 = hashlib.sha256(archive).hexdigest()
-    owner = name_owner(db, name)
-    other_uploads = db.execute(
-        "SELECT 1 FROM uploads WHERE bot = ? AND user != ? AND state IN ('waiting', 'accepted')", (name, user.id)
-    )
-    if (owner is not None and owner != user.id) or other_uploads.fetchone() is not None:
-        raise RefusedError(f"the bot {name} belongs to another user; give yours another name")
+    check_name(db, user.id, name, max_names)
     (today,) = db.execute(
         "SELECT count(*) FROM uploads WHERE user = ? AND submitted_s > ?", (user.id, now_s - _DAY_S)
     ).fetchone()

@@ -177,7 +177,7 @@ def _check_entrants(db: sqlite3.Connection, settings: EventSettings, game: str) 
 
 
 def _bot_names(db: sqlite3.Connection, game: str) -> list[str]:
-    return [row["name"] for row in db.execute("SELECT name FROM bots WHERE game = ?", (game,))]
+    return [row["name"] for row in db.execute("SELECT name FROM bots WHERE game = ? AND freed_s IS NULL", (game,))]
 
 
 def _new_values(

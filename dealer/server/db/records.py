@@ -308,11 +308,12 @@ def _bots(store: Store, condition: str, *values: object) -> tuple[Bot, ...]:
 
 
 def bots(store: Store, *, game: str | None = None, owner: int | None = None) -> tuple[Bot, ...]:
-    """Newest version of every bot, of a game or an owner if given, in the order of game and name."""
+    """Newest version of every bot whose name is not freed, of a game or an owner if given, by game and name."""
     return _bots(
         store,
         "WHERE versions.number = (SELECT max(number) FROM versions AS all_versions "
-        "WHERE all_versions.bot = bots.id) AND (?1 IS NULL OR bots.game = ?1) AND (?2 IS NULL OR bots.owner = ?2) "
+        "WHERE all_versions.bot = bots.id) AND bots.freed_s IS NULL "
+        "AND (?1 IS NULL OR bots.game = ?1) AND (?2 IS NULL OR bots.owner = ?2) "
         "ORDER BY bots.game, bots.name",
         game,
         owner,
@@ -325,8 +326,9 @@ def bot(store: Store, version: int | None) -> Bot | None:
 
 
 def versions(store: Store, game: str, name: str) -> tuple[Bot, ...]:
-    """Versions of a bot in a game, the newest first."""
-    return _bots(store, "WHERE bots.game = ? AND bots.name = ? ORDER BY versions.number DESC", game, name)
+    """Versions of a bot in a game, the newest first; of the bot that had the name last if it is freed."""
+    bot = "SELECT id FROM bots WHERE game = ? AND name = ? ORDER BY freed_s IS NOT NULL, freed_s DESC LIMIT 1"
+    return _bots(store, f"WHERE bots.id = ({bot}) ORDER BY versions.number DESC", game, name)
 
 
 def bots_of_event(store: Store, event: int) -> tuple[Bot, ...]:

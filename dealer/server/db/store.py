@@ -305,6 +305,22 @@ CREATE TABLE texts (
     text TEXT NOT NULL
 ) STRICT, WITHOUT ROWID;
 """
+_FREED_NAMES = """
+CREATE TABLE new_bots (
+    id INTEGER PRIMARY KEY,
+    game TEXT NOT NULL,
+    name TEXT NOT NULL,
+    owner INTEGER REFERENCES users,
+    seen_s REAL,
+    freed_s REAL -- null while its name is taken; of a name, only one row is
+) STRICT;
+INSERT INTO new_bots (id, game, name, owner, seen_s) SELECT id, game, name, owner, seen_s FROM bots;
+DROP TABLE bots;
+ALTER TABLE new_bots RENAME TO bots;
+CREATE UNIQUE INDEX taken_names ON bots (game, name) WHERE freed_s IS NULL;
+CREATE INDEX bots_by_name ON bots (game, name);
+CREATE INDEX bots_by_owner ON bots (owner);
+"""
 MIGRATIONS: Final[tuple[str, ...]] = (
     _TABLES,
     _EVENTS,
@@ -315,6 +331,7 @@ MIGRATIONS: Final[tuple[str, ...]] = (
     _CAUSES,
     _EVENT_CHANGES,
     _PEOPLE,
+    _FREED_NAMES,
 )
 """Step n migrates version n to n + 1. Version 0 is an empty database."""
 
@@ -458,9 +475,10 @@ def _open(path: Path) -> sqlite3.Connection:
                 raise StoreError(path, f"{problem}; use the newer program")
             connection.execute("PRAGMA journal_mode = WAL")
             connection.execute("PRAGMA synchronous = FULL")
-            connection.execute("PRAGMA foreign_keys = ON")
             for number in range(version, len(MIGRATIONS)):
                 _in_transaction(connection, lambda db, number=number: _migrate(db, number))  # type: ignore[misc]
+            # Only now, because a step can replace a table that others refer to.
+            connection.execute("PRAGMA foreign_keys = ON")
             stack.pop_all()
     except sqlite3.Error as error:
         raise StoreError(path, str(error)) from None

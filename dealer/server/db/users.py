@@ -6,6 +6,8 @@ import sqlite3
 import time
 from dataclasses import dataclass
 
+from dealer.server.db.store import Store
+
 
 @dataclass(frozen=True, slots=True)
 class User:
@@ -13,6 +15,12 @@ class User:
 
     id: int
     name: str
+
+
+def find_user(store: Store, name: str) -> User | None:
+    """Find a user by name."""
+    rows = store.read("SELECT id FROM users WHERE name = ?", name)
+    return User(rows[0]["id"], name) if rows else None
 
 
 def add_user(db: sqlite3.Connection, name: str) -> int:

@@ -17,7 +17,14 @@ from dataclasses import dataclass
 from typing import Protocol, TypeAlias
 
 from dealer.errors import RefusedError, StoreError
-from dealer.server.db.bot_registry import bot_owner, last_seen, name_owner, record_seen, register_user_bot
+from dealer.server.db.bot_registry import (
+    SEEN_INTERVAL_S,
+    bot_owner,
+    check_name,
+    last_seen,
+    record_seen,
+    register_user_bot,
+)
 from dealer.server.db.store import Store
 from dealer.server.db.users import User
 from dealer.server.queue.feed import Feed
@@ -31,7 +38,6 @@ from protocol.game_definition import short_name
 from protocol.joining import Join, LadderState, RunStanding
 
 _MAX_LABEL_LENGTH = 64
-_RECORD_INTERVAL_S = 30.0
 _RECENT_S = 120.0
 """Bots seen within this time before the last one of all count as connected when the server stopped."""
 
@@ -76,6 +82,7 @@ class Presence:
         feed: Feed,
         changes: Changes,
         *,
+        max_names: int,
         reconnect_timeout_s: float,
         on_missing: Callable[[str], None],
     ) -> None:
@@ -84,6 +91,7 @@ class Presence:
         Args:
             own_versions: numbers of the versions of the server's own bots, by game and bot.
             changes: notified when another bot can play.
+            max_names: of the bots of one user.
             reconnect_timeout_s: time that a disconnected bot has to reconnect.
             on_missing: receives the name of a bot that has not reconnected in this time.
         """
@@ -92,6 +100,7 @@ class Presence:
         self._store = store
         self._feed = feed
         self._changes = changes
+        self._max_names = max_names
         self._reconnect_timeout_s = reconnect_timeout_s
         self._on_missing = on_missing
         self._bots: dict[str, ConnectedBot] = {}
@@ -128,7 +137,8 @@ class Presence:
         """Register a bot as connected, until `leave`.
 
         Raises:
-            RefusedError: the name belongs to another user, or the bot plays no game of the server.
+            RefusedError: the name belongs to another user, the user has too many names, or the bot plays no game of
+                the server.
             StoreError: it cannot be written.
         """
         games = self.check(offer)
@@ -159,15 +169,13 @@ class Presence:
         return tuple(dict.fromkeys(game.name for game in games))
 
     def _register(self, db: sqlite3.Connection, user: User, offer: Join, games: tuple[str, ...]) -> dict[str, int]:
-        owner = name_owner(db, offer.bot)
-        if owner is not None and owner != user.id:
-            raise RefusedError(f"the bot {offer.bot} belongs to another user; give yours another name")
+        check_name(db, user.id, offer.bot, self._max_names)
         return {game: register_user_bot(db, user.id, game, offer.bot, offer.version) for game in games}
 
     async def run(self) -> None:
         """Record the connected bots at intervals, until cancelled, for the case that the server is killed."""
         while True:
-            await asyncio.sleep(_RECORD_INTERVAL_S)
+            await asyncio.sleep(SEEN_INTERVAL_S)
             await self.record_seen(self.bots)
 
     async def record_seen(self, bots: Sequence[ConnectedBot]) -> None:

@@ -279,6 +279,7 @@ class EventDetail(Model):
     seconds_left: float | None = Field(description="seconds until it opens, closes or is played; null if unknown")
     standings: GameStandings | None = Field(description="standings from the contests so far; null before it closes")
     contests: tuple[EventContest, ...]
+    after: int | None = Field(None, description="parameter for the next page of contests; null on the last page")
 
 
 class Upload(Model):

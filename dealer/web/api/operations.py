@@ -27,8 +27,9 @@ from starlette.responses import FileResponse, Response
 from dealer.errors import WebError
 from dealer.server import access
 from dealer.server.access import Person
-from dealer.server.accounts import Token
+from dealer.server.accounts import Scope, Token
 from dealer.server.db import counted_scores, event_records, records
+from dealer.server.db.bot_registry import free_name
 from dealer.server.db.event_records import ScheduledEvent, add_event, disqualify, edit_event, withdraw_event
 from dealer.server.db.records import Fault, Job, JobState, Run, RunState
 from dealer.server.db.users import User
@@ -128,6 +129,15 @@ async def bots(
     owner = caller.user.id if mine else None
     rows = records.bots(parts.store, game=parts.settings.full_name(game), owner=owner)
     return models.Bots(bots=models.Bot.all_of(rows[after:][:limit]), after=_next_after(rows, after + limit))
+
+
+@router.delete(
+    "/bots/{name}", summary="Free the name of a bot", status_code=204, responses=describe_errors(s422="it is in use")
+)
+async def free_bot_name(caller: Player, parts: Parts, name: str) -> None:
+    """Free the name of a bot of one's own, or of any user as an admin. Its results stay."""
+    owner = None if Scope.ADMIN in caller.scopes else caller.user.id
+    await parts.store.write(lambda db: free_name(db, caller.user.name, name, owner))
 
 
 @router.get("/jobs", summary="Requests, the newest first")
@@ -252,11 +262,14 @@ _NO_EVENT = describe_errors(s404="there is no such event")
 
 
 @router.get("/scheduled-events/{name}", summary="An event with its standings and contests", responses=_NO_EVENT)
-async def scheduled_event(caller: Anyone, parts: Parts, name: str) -> models.EventDetail:
-    """An event and its results so far."""
+async def scheduled_event(
+    caller: Anyone, parts: Parts, name: str, after: models.After = 0, limit: models.LongLimit = 1000
+) -> models.EventDetail:
+    """An event and its results so far, with a page of its contests."""
     event = _find_event(parts, name)
     detail = await asyncio.to_thread(event_detail, parts.store, event, parts.service.computing.wait)
-    return models.EventDetail.of(detail)
+    page = models.EventDetail.of(replace(detail, contests=detail.contests[after:][:limit]))
+    return page.model_copy(update={"after": _next_after(detail.contests, after + limit)})
 
 
 @router.post("/scheduled-events", summary="Announce an event", status_code=201)

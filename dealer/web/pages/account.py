@@ -10,6 +10,7 @@ import time
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Final
 from urllib.parse import quote
@@ -35,6 +36,7 @@ from dealer.server.accounts import (
 )
 from dealer.server.db import records
 from dealer.server.db.audit import with_audit
+from dealer.server.db.bot_registry import free_name, used_names
 from dealer.server.db.counted_scores import standings
 from dealer.server.db.records import Fault, Job, JobRequest, JobState, Run
 from dealer.server.db.users import User
@@ -85,6 +87,7 @@ def routes(site: Site, server: ServerParts, sessions: Sessions) -> list[BaseRout
         Route("/account/jobs/{job:int}/cancel", account.cancel, methods=["POST"]),
         Route("/account/runs/{run:int}", account.show_run),
         Route("/account/runs/{run:int}/{match}/{kind}", account.send_file),
+        Route("/account/names/free", account.free_name, methods=["POST"]),
         Route("/account/faults", account.show_faults),
         Route("/account/settings", account.show_settings),
         Route("/account/tokens", account.create_token, methods=["POST"]),
@@ -181,6 +184,20 @@ class _Account:
 
     async def show_overview(self, request: Request) -> Response:
         """Show the user's requests, bots and latest faults."""
+        return await self._overview_page(request)
+
+    async def free_name(self, request: Request) -> Response:
+        """Free the name of a bot of the user, or of any user for an organiser."""
+        user = require_user(request)
+        form = await read_form(request)
+        owner = None if get_visitor(request).is_organiser else user.id
+        try:
+            await self.server.store.write(partial(free_name, who=user.name, name=form.get("name", ""), owner=owner))
+        except RefusedError as error:
+            return await self._overview_page(request, as_web_error(error).sentence)
+        return RedirectResponse("/account", SEE_OTHER)
+
+    async def _overview_page(self, request: Request, problem: str = "") -> Response:
         user = require_user(request)
         store = self.server.store
         forecasts = await self.server.service.queue.forecasts()
@@ -202,6 +219,10 @@ class _Account:
             request,
             Document(user.name, (), tuple(facts), sections),
             "account.html.jinja",
+            problems=[problem] if problem else [],
+            status=422 if problem else 200,
+            names=used_names(store, user.id),
+            max_names=self.server.settings.max_names_per_user,
             open_jobs=[job for job in jobs if job.is_open],
             tables=[] if manager is None else manager.table_store.of(f"user {user.id}"),
         )

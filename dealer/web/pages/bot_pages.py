@@ -25,7 +25,7 @@ from dealer.server.server_settings import ServerGame
 from dealer.web.pages.shown_runs import bot_path, run_path, runs_table
 from dealer.web.pages.standings import format_bot_name, make_rate, read_crosstable, standings_crumbs
 from dealer.web.security import parse_number
-from dealer.web.site import Site, find_server_game
+from dealer.web.site import Site, find_server_game, page_of
 from dealer.web.visitor import get_visitor
 from engine import DealKey
 from engine.holdem import is_holdem
@@ -48,7 +48,8 @@ def routes(site: Site, server: ServerParts) -> list[BaseRoute]:
         number = parse_number(request.query_params.get("version", ""))
         user = get_visitor(request).user
         document = await run_in_threadpool(_document, server, game, name, number, user)
-        return site.document(request, document, crumbs=standings_crumbs(game), layout="broad paired")
+        document, pages = page_of(request, document)
+        return site.document(request, document, crumbs=standings_crumbs(game), pages=pages, layout="broad paired")
 
     return [Route("/bots/{game:path}/{name}", show)]
 

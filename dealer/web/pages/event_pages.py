@@ -38,7 +38,7 @@ from dealer.server.event_settings import EventSettings
 from dealer.server.server import ServerParts
 from dealer.web.pages.shown_runs import run_path
 from dealer.web.security import as_web_error, parse_number, read_form
-from dealer.web.site import Site, find_server_game, next_page_links
+from dealer.web.site import Site, find_server_game, next_page_links, page_of
 from dealer.web.visitor import SEE_OTHER, get_visitor
 from engine.text import capitalized, listed, shown
 from logs.document import Document, Fact, Link, Section
@@ -99,7 +99,7 @@ def routes(site: Site, parts: ServerParts) -> list[BaseRoute]:
 
     async def show_event(request: Request, form: Mapping[str, str] | None = None, problem: str = "") -> Response:
         event = find_event(request)
-        document = await run_in_threadpool(_document, parts, event)
+        document, pages = page_of(request, await run_in_threadpool(_document, parts, event))
         user = get_visitor(request).user
         until_s, until_what = _next_time(event)
         is_open = event.state is EventState.OPEN
@@ -108,6 +108,7 @@ def routes(site: Site, parts: ServerParts) -> list[BaseRoute]:
             document,
             "event.html.jinja",
             crumbs=(Link("Events", "/events"),),
+            pages=pages,
             layout="broad",
             problems=[problem] if problem else [],
             status=422 if problem else 200,

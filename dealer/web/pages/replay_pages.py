@@ -47,7 +47,7 @@ from dealer.web.pages.views import (
     scores_document,
 )
 from dealer.web.security import parse_number
-from dealer.web.site import Site, download, next_page_links
+from dealer.web.site import Site, download, next_page_links, page_links, read_page
 from engine.text import count_of, shown
 from logs import format_state_line
 from logs.contest_scores import called_pot
@@ -289,17 +289,9 @@ def _plain_page(
     request: Request, shown_run: ShownRun, match: WatchedMatch, count: int
 ) -> tuple[list[tuple[Value, ...]], tuple[Value, ...]]:
     """Return the rows of a numbered page of hands, and links to other pages."""
-    last = max(1, -(-count // _HANDS_ON_PAGE))
-    page = min(max(parse_number(request.query_params.get("page", "")) or 1, 1), last)
+    page, last = read_page(request, count, _HANDS_ON_PAGE)
     rows, _ = _hand_rows(shown_run.run.key, match, (page - 1) * _HANDS_ON_PAGE, count, "", 0)
-    if last == 1:
-        return rows, ()
-    links: list[Value] = [f"page {page} of {last}"]
-    if page > 1:
-        links = [Link("First", "?page=1"), Link("Earlier", f"?page={page - 1}"), *links]
-    if page < last:
-        links += [Link("Later", f"?page={page + 1}"), Link("Last", f"?page={last}")]
-    return rows, tuple(links)
+    return rows, page_links(page, last)
 
 
 def _search_page(

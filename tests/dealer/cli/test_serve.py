@@ -16,7 +16,8 @@ from typing import Any
 import pytest
 
 from dealer.server.accounts import set_password
-from dealer.server.db.store import Store
+from dealer.server.db.bot_registry import register_user_bot, used_names
+from dealer.server.db.store import DATABASE_NAME, Store
 from dealer.server.db.texts import TextName, write_text
 from dealer.server.db.users import add_user
 from dealer.table.listener import reachable_at
@@ -361,3 +362,17 @@ def test_users_are_invited_listed_disabled_and_removed(arena_here: Arena, tmp_pa
     ):
         ran = arena_here("serve", *words)
         assert (ran.code, problem in ran.err) == (2, True), ran.err
+
+
+def test_names_of_a_user_are_freed_all_or_none(arena: Arena, tmp_path: Path) -> None:
+    arena("serve", "user", "ann")
+    with contextlib.closing(Store(tmp_path / "arena-server" / DATABASE_NAME)) as store:
+        ((ann,),) = store.read("SELECT id FROM users WHERE name = 'ann'")
+        for name in ("one", "two"):
+            store.write_now(lambda db, name=name: register_user_bot(db, ann, "kuhn", name, ""))  # type: ignore[misc]
+        store.write_now(lambda db: db.execute("UPDATE bots SET seen_s = 1 WHERE name = 'one'").rowcount)
+        refused = arena("serve", "free", "--user", "ann")
+        assert (refused.code, used_names(store, ann)) == (2, ("one", "two"))
+        store.write_now(lambda db: db.execute("UPDATE bots SET seen_s = 1").rowcount)
+        assert arena("serve", "free", "--user", "ann").out == "2 names of bots freed.\n"
+        assert used_names(store, ann) == ()

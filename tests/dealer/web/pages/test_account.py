@@ -325,3 +325,16 @@ async def test_visitors_without_a_login_are_sent_to_the_login_and_back(tmp_path:
         assert asked.headers["location"] == "/login?next=/account/request%3Fgame%3Dkuhn%26practice%3D1"
         refused = await visit.browser.post("/account/tokens")
         assert (refused.status_code, 'href="/login?next=' in refused.text) == (401, True)
+
+
+async def test_owner_frees_a_name_on_the_page(tmp_path: Path) -> None:
+    async with logged_in(tmp_path) as visit:
+        with contextlib.closing(Store(visit.house.folder / DATABASE_NAME)) as store:
+            ((player,),) = visit.house.rows("SELECT id FROM users WHERE name = 'player'")
+            store.write_now(lambda db: register_user_bot(db, player, GAME, "mine", "v1"))
+            assert "You use 1 of 20 names." in (await visit.browser.get("/account")).text
+            refused = await post(visit.browser, "/account/names/free", name="mine")
+            assert (refused.status_code, "was a minute ago" in refused.text) == (422, True)
+            store.write_now(lambda db: db.execute("UPDATE bots SET seen_s = 1").rowcount)
+            assert (await post(visit.browser, "/account/names/free", name="mine")).status_code == 303
+            assert "You use" not in (await visit.browser.get("/account")).text

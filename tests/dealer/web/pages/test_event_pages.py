@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
 import html
 from datetime import UTC, datetime
 from pathlib import Path
 
 from dealer.server.accounts import add_token
+from dealer.server.db import event_records
 from dealer.server.db.audit import changes
+from dealer.server.db.bot_registry import register_user_bot
 from dealer.server.db.event_records import add_event
 from dealer.server.db.users import add_user
 from dealer.server.event_settings import EventSettings
+from tests.dealer.helpers import PATIENCE_S
 from tests.dealer.web.pages.test_organiser import ADMIN, stored
 from tests.dealer.web.visits import Visit, new_user, small_house, visiting
 
@@ -112,3 +116,25 @@ async def test_only_organisers_announce_events(tmp_path: Path) -> None:
         for action in ("edit", "disqualify", "withdraw"):
             answer = await visit.browser.post(f"/events/final/{action}", data=FORM | {"form_key": key})
             assert answer.status_code == 403
+
+
+async def test_a_long_event_is_shown_by_page(tmp_path: Path) -> None:
+    async with visiting(small_house(deals=1), tmp_path) as visit:
+        with stored(tmp_path) as store:
+            player = store.write_now(lambda db: add_user(db, "player"))
+            for number in range(60):
+                store.write_now(
+                    lambda db, number=number: register_user_bot(db, player, "kuhn.limit.2p", f"b{number:02}", "")  # type: ignore[misc]
+                )
+            settings = EventSettings.model_validate(
+                {"name": "many", "game": "kuhn", "entries_per_user": 0, "closes": "2100-01-01T12:00Z"}
+            )
+            store.write_now(lambda db: add_event(db, "ann", settings, "kuhn.limit.2p"))
+            store.write_now(lambda db: db.execute("UPDATE scheduled_events SET opens_s = 0").rowcount)
+            async with asyncio.timeout(PATIENCE_S):
+                while (event := event_records.event(store, "many")) is None or "b59" not in event.entrants:
+                    await asyncio.sleep(0.05)
+        first = (await visit.browser.get("/events/many")).text
+        second = (await visit.browser.get("/events/many?page=2")).text
+        assert ("b49" in first, "b50" in first, "page 1 of 2" in first) == (True, False, True)
+        assert ("b49" in second, "b50" in second, "page 2 of 2" in second) == (False, True, True)
