@@ -81,7 +81,7 @@ def test_the_course_as_it_is_printed(pages: ModuleType, tmp_path: Path) -> None:
         ):
             command = pages.command(page, name)
             assert forms(f"$ {command}\n{room.run(command, until)}") == forms(pages.block(page, name))
-        assert forms(room.conversation()) == forms(pages.block(pages.JOINING, "conversation"))
+        assert forms(room.conversation()) == forms(pages.block(pages.PROTOCOLS, "conversation"))
         assert "1 token of bob revoked." in room.run("arena serve revoke bob")
     assert games_of(tmp_path, "anns-bot") == {LIMIT}
     assert games_of(tmp_path, "mine") == {LIMIT, "kuhn.limit.2p"}
