@@ -27,6 +27,7 @@ from dealer.server.accounts import (
     Scope,
     add_invitation,
     add_token,
+    describe_logins,
     disable_user,
     read_accounts,
     remove_user,
@@ -314,23 +315,9 @@ def _users_table(store: Store) -> Table:
         name = account["name"]
         if not is_reserved(name):
             role = "organiser" if account["is_organiser"] else ""
-            logins, bots = _logins(account), account["bots"] or ""
+            logins, bots = describe_logins(account), account["bots"] or ""
             rows.append((name, account["person"], account["created_s"], logins, role, account["tokens"], bots))
     return Table.of("Users", columns, rows)
-
-
-def _logins(account: sqlite3.Row) -> str:
-    """List the means by which a user can log in."""
-    if account["is_disabled"]:
-        return "nothing: disabled"
-    means = []
-    if account["has_password"]:
-        means.append("password")
-    if account["tokens"] > 0:
-        means.append("token")
-    if account["is_invited"]:
-        means.append("a link, not used yet")
-    return ", ".join(means)
 
 
 def _create_store(data: Path) -> Store:

@@ -41,7 +41,8 @@ class Scope(enum.StrEnum):
     """See everything, and cancel requests of all users."""
 
 
-_DEFAULT_SCOPES: Final = frozenset((Scope.READ, Scope.PLAY))
+DEFAULT_SCOPES: Final = frozenset((Scope.READ, Scope.PLAY))
+"""Of a token for programs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +56,7 @@ class Token:
     created_s: float
 
 
-def add_token(db: sqlite3.Connection, user: int, scopes: Collection[Scope] = _DEFAULT_SCOPES, label: str = "") -> str:
+def add_token(db: sqlite3.Connection, user: int, scopes: Collection[Scope] = DEFAULT_SCOPES, label: str = "") -> str:
     """Add a token to a user and return its text, which cannot be read again."""
     token = secrets.token_urlsafe(24)
     db.execute(
@@ -117,18 +118,38 @@ def read_accounts(store: Store) -> list[sqlite3.Row]:
     )
 
 
-def add_invitation(db: sqlite3.Connection, user: int, lasting_s: float) -> str:
-    """Replace a user's invitation and return its text, which cannot be read again."""
+def describe_logins(account: sqlite3.Row) -> str:
+    """List the means by which the user of an account can log in; `account` is a row of `read_accounts`."""
+    if account["is_disabled"]:
+        return "nothing: disabled"
+    means = []
+    if account["has_password"]:
+        means.append("password")
+    if account["tokens"] > 0:
+        means.append("token")
+    if account["is_invited"]:
+        means.append("a link, not used yet")
+    return ", ".join(means)
+
+
+def add_invitation(
+    db: sqlite3.Connection, user: int, lasting_s: float, scopes: Collection[Scope] = DEFAULT_SCOPES
+) -> str:
+    """Replace a user's invitation and return its text, which cannot be read again.
+
+    Args:
+        scopes: of the token that the user gets.
+    """
     secret = secrets.token_urlsafe(24)
     db.execute(
-        "INSERT OR REPLACE INTO invitations (hash, user, expires_s) VALUES (?, ?, ?)",
-        (hash_secret(secret), user, time.time() + lasting_s),
+        "INSERT OR REPLACE INTO invitations (hash, user, expires_s, scopes) VALUES (?, ?, ?, ?)",
+        (hash_secret(secret), user, time.time() + lasting_s, " ".join(sorted(scopes))),
     )
     return secret
 
 
 _INVITED: Final = (
-    "SELECT users.id, users.name FROM invitations JOIN users ON users.id = invitations.user "
+    "SELECT users.id, users.name, invitations.scopes FROM invitations JOIN users ON users.id = invitations.user "
     "WHERE hash = ? AND expires_s > ? AND disabled_s IS NULL"
 )
 
@@ -431,7 +452,8 @@ class Accounts:
             db.execute("DELETE FROM invitations WHERE user = ?", (row["id"],))
             _store_password(db, row["id"], hashed, salt)
             record_change(db, row["name"], "accepted an invitation")
-            return User(row["id"], row["name"]), add_token(db, row["id"], label="of the invitation")
+            scopes = frozenset(map(Scope, row["scopes"].split()))
+            return User(row["id"], row["name"]), add_token(db, row["id"], scopes, "of the invitation")
 
         return await self._store.write(change)
 

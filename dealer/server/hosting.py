@@ -21,7 +21,7 @@ from dealer.server.db import records
 from dealer.server.db.records import Job, JobRequest, Run, RunState, estimate_values
 from dealer.server.db.users import User
 from dealer.server.queue.jobs import JobEnded, RunEnded, SeatOpen, ServiceEvent
-from dealer.server.queue.presence import HostEvent
+from dealer.server.queue.presence import Expelled, HostEvent
 from dealer.server.server_settings import player_name
 from dealer.server.service import Service, refusal_text
 from dealer.table.links import PlayerLink
@@ -186,7 +186,7 @@ class Line:
             raise RefusedError(refusal_text(error)) from None
         hosts[key] = host
         if previous is not None and previous is not host:
-            previous.replace()
+            previous.refuse("another client has connected the bot")
         if host.line is self:
             return
         if host.line is not None:
@@ -280,17 +280,18 @@ class Host:
         match event:
             case SeatOpen():
                 self._open(event)
+            case Expelled(reason):
+                self.refuse(reason)
             case LadderState() | RunStanding():
                 self.send(event)
             case RunEnded():
                 self._close_seats("the run has ended", run=event.run.id)
                 self.send(self._hosting.run_over(event.job, event.run, self._user, self.bot))
 
-    def replace(self) -> None:
-        """Refuse this client, because another one has connected the bot."""
-        sentence = "another client has connected the bot"
-        self._close_seats(sentence)
-        self.send(Refused(sentence))
+    def refuse(self, reason: str) -> None:
+        """Give up the seats and close the connection for good."""
+        self._close_seats(reason)
+        self.send(Refused(reason))
         if self.line is not None:
             self.line.close()
 

@@ -18,6 +18,7 @@ from urllib.parse import quote
 from starlette.exceptions import HTTPException
 from starlette.requests import HTTPConnection, Request
 
+from dealer.errors import WebError
 from dealer.server.access import Person
 from dealer.server.accounts import Scope, Token, hash_secret
 from dealer.server.db.store import Store
@@ -83,6 +84,18 @@ def require_user(request: Request) -> User:
     user = get_visitor(request).user
     if user is None:
         raise _login_redirect(request)
+    return user
+
+
+def require_organiser(request: Request) -> User:
+    """Return the organiser who has logged in, or redirect the visitor to the login.
+
+    Raises:
+        WebError: the visitor is no organiser.
+    """
+    user = require_user(request)
+    if not get_visitor(request).is_organiser:
+        raise WebError(403, "Only organisers see this page. Log in with an admin token instead of the password.")
     return user
 
 

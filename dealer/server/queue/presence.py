@@ -42,7 +42,14 @@ _RECENT_S = 120.0
 """Bots seen within this time before the last one of all count as connected when the server stopped."""
 
 
-HostEvent: TypeAlias = SeatOpen | LadderState | RunStanding | RunEnded
+@dataclass(frozen=True, slots=True)
+class Expelled:
+    """The bot has to leave, for a reason that its owner reads."""
+
+    reason: str
+
+
+HostEvent: TypeAlias = Expelled | SeatOpen | LadderState | RunStanding | RunEnded
 
 
 class BotHost(Protocol):
@@ -198,6 +205,12 @@ class Presence:
             self._left_at_s[connected.name] = time.monotonic()
             self._publish(connected, is_online=False)
             asyncio.get_running_loop().call_later(self._reconnect_timeout_s, self._report_missing, connected.name)
+
+    def expel(self, user: User, reason: str) -> None:
+        """Disconnect the bots of a user's clients."""
+        for connected in self.bots:
+            if connected.owner == user:
+                connected.host.notify(Expelled(reason))
 
     def _report_missing(self, name: str) -> None:
         # The bot may have reconnected, and left again later.

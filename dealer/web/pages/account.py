@@ -147,9 +147,11 @@ class _Account:
         user, token = accepted
         visitor = get_visitor(request)
         await self.sessions.end(visitor.cookie)
-        cookie = await self.sessions.begin(user)
+        new_token = self.server.accounts.find_token(token)
+        is_organiser = new_token is not None and Scope.ADMIN in new_token.scopes
+        cookie = await self.sessions.begin(user, new_token if is_organiser else None)
         # This page already has the navigation and the form keys of the login.
-        request.scope[SCOPE_KEY] = replace(visitor, user=user, cookie=cookie)
+        request.scope[SCOPE_KEY] = replace(visitor, user=user, cookie=cookie, is_organiser=is_organiser)
         response = self._invitation_page(request, user, token=token)
         set_cookie(request, response, visitor, cookie)
         return response

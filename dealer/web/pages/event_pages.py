@@ -32,6 +32,7 @@ from dealer.server.db.event_records import (
     edit_event,
     withdraw_event,
 )
+from dealer.server.db.texts import TextName, read_text
 from dealer.server.db.users import User
 from dealer.server.event_results import event_detail, event_document, events_table
 from dealer.server.event_settings import EventSettings
@@ -71,6 +72,7 @@ def routes(site: Site, parts: ServerParts) -> list[BaseRoute]:
             problems=[problem] if problem else [],
             status=422 if problem else 200,
             form_values=defaultdict(str, form or {}),
+            has_rules=bool(read_text(parts.store, TextName.RULES)),
         )
 
     async def announce(request: Request) -> Response:

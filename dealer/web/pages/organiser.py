@@ -19,44 +19,46 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
-from dealer.errors import WebError
 from dealer.server.db import records
 from dealer.server.db.audit import changes
 from dealer.server.queue.jobs import ActiveJob
 from dealer.server.resources import free_bytes
 from dealer.server.server import ServerParts
 from dealer.web.pages.monitoring import database_bytes, find_health_problem, hands_per_second
+from dealer.web.pages.organiser_acts import PATH, TABS
 from dealer.web.pages.shown_runs import bot_path, run_path
 from dealer.web.security import parse_number
 from dealer.web.site import Site, next_page_links
-from dealer.web.visitor import get_visitor, require_user
+from dealer.web.visitor import require_organiser
 from engine.text import count_of
-from logs.document import DATE, DURATION, NAME, TEXT, Column, Document, Fact, Link, Part, Section, Table, Tone, Toned
+from logs.document import DATE, DURATION, TEXT, Column, Document, Fact, Link, Part, Section, Table, Tone, Toned
 from protocol.game_definition import short_name
 
 _JOBS_SHOWN = 50
 _FAULTS_SHOWN = 30
 _CHANGES_SHOWN = 20
 _CHANGES_ON_PAGE = 100
-_PATH = "/organiser"
 
 
 def routes(site: Site, server: ServerParts) -> list[BaseRoute]:
     """Return the routes of these pages."""
 
-    def check_organiser(request: Request) -> None:
-        require_user(request)
-        if not get_visitor(request).is_organiser:
-            raise WebError(403, "Only organisers see this page. Log in with an admin token instead of the password.")
-
     async def show_overview(request: Request) -> Response:
-        check_organiser(request)
+        require_organiser(request)
         problem = await find_health_problem(server)
         document = await run_in_threadpool(_document, server)
-        return site.document(request, document, problems=[problem] if problem else [])
+        return site.document(
+            request,
+            document,
+            "organiser.html.jinja",
+            tabs=TABS,
+            tabs_label="Organiser",
+            problems=[problem] if problem else [],
+            jobs=server.service.queue.active()[:_JOBS_SHOWN],
+        )
 
     async def show_changes(request: Request) -> Response:
-        check_organiser(request)
+        require_organiser(request)
         before = parse_number(request.query_params.get("after", ""))
         # One more than the page shows, to learn whether there is another page.
         rows = await run_in_threadpool(changes, server.store, before=before, limit=_CHANGES_ON_PAGE + 1)
@@ -64,9 +66,9 @@ def routes(site: Site, server: ServerParts) -> list[BaseRoute]:
         document = Document("All changes", (), (), (Section("All changes", (_changes_part(page),)),))
         following = str(page[-1]["id"]) if len(rows) > len(page) else ""
         pages = next_page_links(request, following)
-        return site.document(request, document, crumbs=(Link("Organiser", _PATH),), pages=pages)
+        return site.document(request, document, tabs=TABS, tabs_label="Organiser", pages=pages)
 
-    return [Route(_PATH, show_overview), Route(f"{_PATH}/changes", show_changes)]
+    return [Route(PATH, show_overview), Route(f"{PATH}/changes", show_changes)]
 
 
 def _document(server: ServerParts) -> Document:
@@ -85,7 +87,6 @@ def _document(server: ServerParts) -> Document:
         Fact("free disk space", free_gb, ",.1f", f"GB; no run starts below {min_free_gb:,.1f} GB"),
         Fact("database", database_bytes(server) / 1e6, ",.1f", "MB"),
         Fact("errors since the start", server.errors.errors),
-        Fact("all changes", Link("list by page", f"{_PATH}/changes"), NAME),
     )
     sections = (
         Section("Queue", (_queue_part(jobs),)),

@@ -22,6 +22,7 @@ from dealer.errors import WebError
 from dealer.server.db import counted_scores, event_records, records
 from dealer.server.db.counted_scores import PairScore, Rating, worst_runs
 from dealer.server.db.records import Bot, Run, RunState
+from dealer.server.db.texts import TextName, read_text
 from dealer.server.event_results import events_table
 from dealer.server.server import ServerParts
 from dealer.server.server_settings import ServerGame
@@ -67,6 +68,8 @@ def routes(site: Site, server: ServerParts, library: ServerLibrary) -> list[Base
             Document(site.name),
             "front.html.jinja",
             layout="broad",
+            message=read_text(server.store, TextName.MESSAGE),
+            has_rules=bool(read_text(server.store, TextName.RULES)),
             may_play=server.settings.web.guests_may_play,
             games=await run_in_threadpool(_best_bots, server),
             **values,

@@ -6,19 +6,23 @@ import contextlib
 import logging
 import re
 import sqlite3
+from collections.abc import AsyncIterator
 from pathlib import Path
 
+import httpx2
 import pytest
+from websockets.asyncio.client import connect
 
 from dealer.server.accounts import Scope, add_token, hash_secret, revoke_tokens
 from dealer.server.db.audit import changes, record_change, with_audit
 from dealer.server.db.store import DATABASE_NAME, MIGRATIONS, Store
 from dealer.server.db.users import User, add_user
 from dealer.web.visitor import Sessions
+from protocol.joining import Join, Joined, Refused, encode, read_server_message
 from tests.browsers import SIZES, judged, launched, needs_browser, opened
 from tests.dealer.web.pages.test_standings import finished, submit
 from tests.dealer.web.served import Served
-from tests.dealer.web.visits import new_user, small_house, visiting
+from tests.dealer.web.visits import Visit, new_user, small_house, visiting, with_slow_bot
 
 ADMIN = (Scope.READ, Scope.PLAY, Scope.ADMIN)
 
@@ -73,6 +77,106 @@ async def test_an_organiser_sees_the_state_of_the_server_and_who_changed_what(tm
             store.write_now(lambda db: revoke_tokens(db, "olga"))
         assert (await visit.browser.get("/organiser")).status_code == 403
         assert "Organiser" not in (await visit.browser.get("/")).text
+
+
+@contextlib.asynccontextmanager
+async def organising(folder: Path) -> AsyncIterator[Visit]:
+    """Run a server whose browser has logged in as the organiser olga."""
+    async with visiting(small_house(), folder) as visit:
+        with stored(folder) as store:
+            token = store.write_now(lambda db: add_token(db, add_user(db, "olga"), ADMIN))
+        await visit.log_in("olga", token)
+        yield visit
+
+
+async def act(visit: Visit, path: str, page: str = "/organiser/users", **fields: str) -> httpx2.Response:
+    return await visit.browser.post(path, data={"form_key": await visit.form_key(page)} | fields)
+
+
+@pytest.mark.usefixtures("cheap_hashes")
+async def test_an_organiser_invites_people_and_a_second_organiser(tmp_path: Path) -> None:
+    async with organising(tmp_path) as visit:
+        refused = await act(visit, "/organiser/users", people="Name;Login\nAnn;a b")
+        assert refused.status_code == 422
+        assert "Line 2, column 2: no user can be called" in words_of(refused.text)
+        invited = await act(visit, "/organiser/users", people="Zoë <b>Müller\nbob")
+        assert invited.status_code == 201
+        assert "Zoë &lt;b&gt;Müller (zoe.b.muller): http" in invited.text
+        assert len(set(re.findall(r"/invitation/[\w-]+", invited.text))) == 2
+        teacher = await act(visit, "/organiser/users", people="Tom", organiser="1")
+        (path,) = re.findall(r"/invitation/[\w-]+", teacher.text)
+        async with visit.another() as browser:
+            tom = Visit(visit.house, browser, "")
+            accepted = await act(tom, path, path, new="correct horse", again="correct horse")
+            assert "You are an organiser" in words_of(accepted.text)
+            assert (await browser.get("/organiser/users")).status_code == 200
+        listed = words_of((await visit.browser.get("/organiser/users")).text)
+        assert "Tom password, token organiser" in listed
+        assert "invited Tom as organisers" in words_of((await visit.browser.get("/organiser/changes")).text)
+
+
+async def test_an_organiser_disables_users_with_their_bots_and_removes_them(tmp_path: Path) -> None:
+    async with organising(tmp_path) as visit:
+        token = new_user(tmp_path, "ann")
+        address = f"{visit.address.replace('http', 'ws')}api/v1/join"
+        async with connect(address, additional_headers={"Authorization": f"Bearer {token}"}) as bot:
+            await bot.send(encode(Join("mine", "s", games=("kuhn",))).decode())
+            assert isinstance(read_server_message(await bot.recv()), Joined)
+            answer = await act(visit, "/organiser/users/ann/disable", "/organiser/users/ann", disconnect="1")
+            assert answer.status_code == 303
+            refused = read_server_message(await bot.recv())
+            assert refused == Refused("an organiser has disconnected the bots of this user")
+        async with visit.another() as other:
+            assert (await other.get("/api/v1/me", headers={"authorization": f"Bearer {token}"})).status_code == 401
+            assert "nothing: disabled" in words_of((await visit.browser.get("/organiser/users/ann")).text)
+            await act(visit, "/organiser/users/ann/enable", "/organiser/users/ann")
+            assert (await other.get("/api/v1/me", headers={"authorization": f"Bearer {token}"})).status_code == 200
+        link = await act(visit, "/organiser/users/ann/link", "/organiser/users/ann")
+        assert re.search(r"/invitation/[\w-]{32}<", link.text)
+        wrong = await act(visit, "/organiser/users/ann/remove", "/organiser/users/ann", again="bob")
+        assert (wrong.status_code, "Type ann to remove" in wrong.text) == (422, True)
+        await act(visit, "/organiser/users/ann/remove", "/organiser/users/ann", again="ann")
+        assert (await visit.browser.get("/organiser/users/ann")).status_code == 404
+        oneself = await act(visit, "/organiser/users/olga/remove", again="olga")
+        assert (oneself.status_code, "cannot change themselves" in oneself.text) == (403, True)
+
+
+async def test_an_organiser_cancels_requests_of_others(tmp_path: Path) -> None:
+    async with visiting(with_slow_bot(small_house(), tmp_path), tmp_path / "data") as visit:
+        job = await submit(visit, players=["calling", "slow"], deals=10_000)
+        with stored(tmp_path / "data") as store:
+            token = store.write_now(lambda db: add_token(db, add_user(db, "olga"), ADMIN))
+        await visit.log_in("olga", token)
+        assert f"/organiser/jobs/{job}/cancel" in (await visit.browser.get("/organiser")).text
+        assert (await act(visit, f"/organiser/jobs/{job}/cancel")).status_code == 303
+        assert (await act(visit, f"/organiser/jobs/{job}/cancel")).status_code == 404
+
+
+async def test_message_and_rules_are_shown_to_all_without_html(tmp_path: Path) -> None:
+    async with organising(tmp_path) as visit:
+        async with visit.another() as stranger:
+            assert (await stranger.get("/rules")).status_code == 404
+            rules = "# Entry\n\n- one **bot**\n\n<script>alert(1)</script>\n\n[x](javascript:alert(1))"
+            sent = {"message": "Bring <b>bots", "rules": rules}
+            assert (await act(visit, "/organiser/texts", "/organiser/texts", **sent)).status_code == 303
+            home = (await stranger.get("/")).text
+            assert "Bring &lt;b&gt;bots" in home
+            assert 'href="/rules"' in home
+            page = (await stranger.get("/rules")).text
+            assert "<strong>bot</strong>" in page
+            assert "<script>alert" not in page
+            assert 'href="javascript' not in page
+        long = await act(visit, "/organiser/texts", "/organiser/texts", message="x" * 501)
+        assert (long.status_code, "at most 500 characters" in long.text) == (422, True)
+
+
+async def test_acts_need_an_organiser_and_the_key_of_the_form(tmp_path: Path) -> None:
+    acts = [f"users/bob/{act}" for act in ("link", "disable", "enable", "disconnect", "remove")]
+    async with organising(tmp_path) as visit, visit.another() as stranger:
+        for path in ("users", *acts, "jobs/1/cancel", "texts"):
+            assert (await stranger.post(f"/organiser/{path}")).status_code == 401
+            forged = await visit.browser.post(f"/organiser/{path}", data={"form_key": "0" * 64, "again": "bob"})
+            assert (forged.status_code, "out of date" in forged.text) == (403, True)
 
 
 async def test_the_page_is_for_organisers(tmp_path: Path) -> None:
