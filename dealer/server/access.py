@@ -32,7 +32,7 @@ class Person:
     """A visitor.
 
     Attributes:
-        user: None without a login.
+        user: account for which the visitor acts; None without a login.
         is_admin: whether the login was by a token with the scope ADMIN.
     """
 
@@ -42,7 +42,7 @@ class Person:
     @classmethod
     def of(cls, token: Token) -> Person:
         """Visitor who has logged in with a token."""
-        return cls(token.user, Scope.ADMIN in token.scopes)
+        return cls(token.account, Scope.ADMIN in token.scopes)
 
 
 def sees_cards(store: Store, job: Job, person: Person) -> bool:

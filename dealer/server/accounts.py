@@ -47,10 +47,15 @@ DEFAULT_SCOPES: Final = frozenset((Scope.READ, Scope.PLAY))
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """A valid token, without its text, which is not stored."""
+    """A valid token, without its text, which is not stored.
+
+    Attributes:
+        account: for which the user acts, see `dealer.server.db.teams`.
+    """
 
     id: int
     user: User
+    account: User
     scopes: frozenset[Scope]
     label: str
     created_s: float
@@ -73,14 +78,18 @@ def revoke_token(db: sqlite3.Connection, user: int, token: int) -> bool:
 
 
 _TOKENS = (
-    "SELECT tokens.id, tokens.user, users.name, tokens.scopes, tokens.label, tokens.created_s FROM tokens "
-    "JOIN users ON users.id = tokens.user WHERE tokens.revoked_s IS NULL AND users.disabled_s IS NULL "
+    "SELECT tokens.id, tokens.user, users.name, tokens.scopes, tokens.label, tokens.created_s, "
+    "accounts.id AS account, accounts.name AS account_name FROM tokens JOIN users ON users.id = tokens.user "
+    "JOIN users AS accounts ON accounts.id = coalesce(users.team, users.id) "
+    "WHERE tokens.revoked_s IS NULL AND users.disabled_s IS NULL "
 )
 
 
 def _token(row: sqlite3.Row) -> Token:
     scopes = frozenset(map(Scope, row["scopes"].split()))
-    return Token(row["id"], User(row["user"], row["name"]), scopes, row["label"], row["created_s"])
+    user = User(row["user"], row["name"])
+    account = User(row["account"], row["account_name"])
+    return Token(row["id"], user, account, scopes, row["label"], row["created_s"])
 
 
 def read_tokens(store: Store, user: int) -> tuple[Token, ...]:
@@ -112,8 +121,9 @@ def read_accounts(store: Store) -> list[sqlite3.Row]:
         "EXISTS (SELECT 1 FROM invitations WHERE user = users.id AND expires_s > ?) AS is_invited, "
         "disabled_s IS NOT NULL AS is_disabled, (SELECT group_concat(name, ', ') FROM "
         "(SELECT DISTINCT name FROM bots WHERE owner = users.id AND freed_s IS NULL ORDER BY name)) AS bots "
-        # Without guests, removed users and the server's own.
-        "FROM users WHERE name NOT LIKE '% %' AND name NOT LIKE '(%' ORDER BY name",
+        # Without guests, removed users, teams and the server's own.
+        "FROM users WHERE name NOT LIKE '% %' AND name NOT LIKE '(%' AND id NOT IN (SELECT account FROM teams) "
+        "ORDER BY name",
         time.time(),
     )
 
@@ -174,7 +184,7 @@ def remove_user(db: sqlite3.Connection, name: str) -> int:
     for table in ("tokens", "passwords", "sessions", "invitations"):
         db.execute(f"DELETE FROM {table} WHERE user = ?", (row["id"],))
     # Users cannot have a name in parentheses.
-    db.execute("UPDATE users SET name = ? WHERE id = ?", (f"(removed-{row['id']})", row["id"]))
+    db.execute("UPDATE users SET name = ?, team = NULL WHERE id = ?", (f"(removed-{row['id']})", row["id"]))
     return 1
 
 

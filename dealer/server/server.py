@@ -22,7 +22,7 @@ from typing import TypeAlias
 
 from bots.sdk.registry import builtin_names
 from bots.workers import Workers
-from dealer.errors import ConfigError, FolderBusyError, ServerError
+from dealer.errors import ConfigError, FolderBusyError, RefusedError, ServerError
 from dealer.run.affinity import core_count
 from dealer.run.dealers import DealerProcesses
 from dealer.run.folder import lock_run
@@ -31,7 +31,8 @@ from dealer.server.computing import Computing
 from dealer.server.db.audit import operator, record_change, with_audit
 from dealer.server.db.run_changes import GUEST_NAME, remove_results
 from dealer.server.db.store import DATABASE_NAME, Store, back_up
-from dealer.server.db.users import add_user
+from dealer.server.db.teams import form_team
+from dealer.server.db.users import User, add_user
 from dealer.server.error_log import ErrorLog
 from dealer.server.queue.ladder import LADDER_USER
 from dealer.server.resources import (
@@ -44,6 +45,8 @@ from dealer.server.resources import (
 from dealer.server.server_settings import ServerSettings, uploads_refusal
 from dealer.server.service import Service
 from dealer.server.textport.port import TextPort
+from dealer.table.players import NAME_RULE, is_name
+from engine.text import shown
 from logs.whole_file import FileLock
 from protocol.benchmark import OWN_SEAT
 
@@ -60,6 +63,33 @@ _LOCK_TIMEOUT_S = 5.0
 def is_reserved(name: str) -> bool:
     """Return whether a name is reserved for the server, guests, built-in bots or clients' own agents."""
     return name.casefold() in _RESERVED or name.startswith("(")
+
+
+def check_team_name(name: str) -> None:
+    """Check the name of a new team.
+
+    Raises:
+        RefusedError: it is not valid or reserved.
+    """
+    if not is_name(name):
+        raise RefusedError(f"no team can be called {shown(name)}: {NAME_RULE}")
+    if is_reserved(name):
+        raise RefusedError(f"no team can be called {name}: the name is reserved for the server")
+
+
+def form_own_team(db: sqlite3.Connection, user: User, name: str, max_members: int) -> None:
+    """Form a team with its founder as the only member.
+
+    Args:
+        max_members: 0 if only organisers form teams.
+
+    Raises:
+        RefusedError: the name cannot be had, the user is in a team, or only organisers form teams.
+    """
+    if not max_members:
+        raise RefusedError("organisers form the teams of this server; ask one")
+    check_team_name(name)
+    form_team(db, user.name, name, [user.name])
 
 
 @dataclass(frozen=True, slots=True)

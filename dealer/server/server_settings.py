@@ -249,6 +249,7 @@ class ServerSettings(StrictSettings):
     ] = True
     max_queued_per_user: Annotated[_Bound, "unfinished requests of one user (not 0)"] = 100
     max_names_per_user: Annotated[_Bound, "names of one user's bots (not 0); the user can free names"] = 20
+    max_team_members: Annotated[_Count, "members of a team that users form; 0 leaves teams to organisers"] = 4
     max_joins_per_minute: Annotated[_Rate, "connections of one user's bots (not 0)"] = 60
     least_free_mb: Annotated[_Amount, "millions of bytes free on the disk; with less, no run starts"] = 500
     keep_days: Annotated[

@@ -233,7 +233,10 @@ class SecurityMiddleware:
         person = Person()
         if cookie and self._sessions is not None:
             person = self._sessions.find(cookie)
-        return replace(visitor, cookie=cookie, user=person.user, is_organiser=person.is_admin)
+        account = None
+        if self._sessions is not None and person.user is not None:
+            account = self._sessions.account_of(person.user)
+        return replace(visitor, cookie=cookie, user=person.user, account=account, is_organiser=person.is_admin)
 
 
 class _Sender:

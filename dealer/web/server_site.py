@@ -29,6 +29,7 @@ from dealer.web.pages import (
     play_pages,
     replay_pages,
     standings,
+    team_forms,
     upload_pages,
 )
 from dealer.web.pages.monitoring import Metrics
@@ -73,6 +74,7 @@ def server_routes(
         *api.routes(site, parts),
         *play_pages.routes(site, site.table_manager),
         *account.routes(site, parts, site.sessions),
+        *team_forms.routes(parts),
         *upload_pages.routes(site, parts, site.intake),
         *bot_pages.routes(site, parts),
         *standings.routes(site, parts, library),

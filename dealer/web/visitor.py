@@ -22,6 +22,7 @@ from dealer.errors import WebError
 from dealer.server.access import Person
 from dealer.server.accounts import Scope, Token, hash_secret
 from dealer.server.db.store import Store
+from dealer.server.db.teams import account_of
 from dealer.server.db.users import User
 
 SEE_OTHER: Final = 303
@@ -38,6 +39,7 @@ class Visitor:
     Attributes:
         address: IP address of the client, as reported by a trusted proxy or else of the connection.
         user: None without a login.
+        account: for which the user acts, see `dealer.server.db.teams`.
         cookie: secret of the browser; empty for programs and for browsers that have none yet.
         is_owner: the visitor started this program and may see and do everything.
         is_secure: the connection to the browser is encrypted.
@@ -50,6 +52,7 @@ class Visitor:
     is_owner: bool = False
     is_secure: bool = False
     is_organiser: bool = False
+    account: User | None = None
 
     @property
     def form_key(self) -> str:
@@ -60,7 +63,7 @@ class Visitor:
     @property
     def person(self) -> Person:
         """The visitor as `dealer.server.access` checks permissions."""
-        return Person(self.user)
+        return Person(self.account)
 
 
 def get_visitor(request: HTTPConnection) -> Visitor:
@@ -97,6 +100,14 @@ def require_organiser(request: Request) -> User:
     if not get_visitor(request).is_organiser:
         raise WebError(403, "Only organisers see this page. Log in with an admin token instead of the password.")
     return user
+
+
+def require_account(request: Request) -> User:
+    """Return the account of the user who has logged in, or redirect the visitor to the login."""
+    require_user(request)
+    account = get_visitor(request).account
+    assert account is not None
+    return account
 
 
 _TOUCH_S = 300.0
@@ -148,7 +159,7 @@ class Sessions:
         return cookie
 
     def find(self, cookie: str) -> Person:
-        """Look up the user of a session; return a person without a user if the session has ended."""
+        """Look up the user, not the account, of a session; return a person without a user if it has ended."""
         now_s = self._clock_s()
         rows = self._store.read(
             "SELECT users.id, users.name, coalesce(tokens.scopes, '') AS scopes FROM sessions "
@@ -162,6 +173,10 @@ class Sessions:
             return Person()
         row = rows[0]
         return Person(User(row["id"], row["name"]), Scope.ADMIN in row["scopes"].split())
+
+    def account_of(self, user: User) -> User:
+        """Return the account for which a user acts."""
+        return account_of(self._store, user)
 
     async def touch(self, cookie: str) -> None:
         """Extend a session that is in use."""

@@ -321,6 +321,18 @@ CREATE UNIQUE INDEX taken_names ON bots (game, name) WHERE freed_s IS NULL;
 CREATE INDEX bots_by_name ON bots (game, name);
 CREATE INDEX bots_by_owner ON bots (owner);
 """
+_TEAMS = """
+CREATE TABLE teams (
+    account INTEGER PRIMARY KEY REFERENCES users -- whose row has its name
+) STRICT;
+ALTER TABLE users ADD COLUMN team INTEGER REFERENCES users; -- for which the user acts, null for none
+CREATE INDEX users_by_team ON users (team);
+CREATE TABLE team_invitations (
+    team INTEGER NOT NULL REFERENCES users,
+    user INTEGER NOT NULL REFERENCES users,
+    PRIMARY KEY (team, user)
+) STRICT, WITHOUT ROWID;
+"""
 MIGRATIONS: Final[tuple[str, ...]] = (
     _TABLES,
     _EVENTS,
@@ -332,6 +344,7 @@ MIGRATIONS: Final[tuple[str, ...]] = (
     _EVENT_CHANGES,
     _PEOPLE,
     _FREED_NAMES,
+    _TEAMS,
 )
 """Step n migrates version n to n + 1. Version 0 is an empty database."""
 

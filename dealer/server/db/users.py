@@ -6,6 +6,7 @@ import sqlite3
 import time
 from dataclasses import dataclass
 
+from dealer.errors import RefusedError
 from dealer.server.db.store import Store
 
 
@@ -24,10 +25,17 @@ def find_user(store: Store, name: str) -> User | None:
 
 
 def add_user(db: sqlite3.Connection, name: str) -> int:
-    """Return the number of a user; a new name gets one."""
+    """Return the number of a user; a new name gets one.
+
+    Raises:
+        RefusedError: it is the name of a team.
+    """
     db.execute("INSERT INTO users (name, created_s) VALUES (?, ?) ON CONFLICT DO NOTHING", (name, time.time()))
-    (number,) = db.execute("SELECT id FROM users WHERE name = ?", (name,)).fetchone()
-    return int(number)
+    query = "SELECT id, EXISTS (SELECT 1 FROM teams WHERE account = id) AS is_team FROM users WHERE name = ?"
+    row = db.execute(query, (name,)).fetchone()
+    if row["is_team"]:
+        raise RefusedError(f"{name} is a team, which has no login; name one of its members")
+    return int(row["id"])
 
 
 def add_person(db: sqlite3.Connection, login: str, person: str) -> int:

@@ -24,6 +24,7 @@ from dealer.server.access import Person
 from dealer.server.accounts import Accounts
 from dealer.server.db import records
 from dealer.server.db.records import Job, JobState, Run, RunSeat, RunState
+from dealer.server.db.teams import account_of
 from dealer.server.db.users import User
 from dealer.server.queue.fair_queue import Forecast
 from dealer.server.queue.jobs import RunEnded, SeatOpen, ServiceEvent, parse_text_request
@@ -471,6 +472,8 @@ class TextPort:
 
     async def _log_in(self, address: str, connection: _Connection, login: Login) -> User | None:
         user, wait_s = await self._accounts.log_in(login.name, login.password, address)
+        if user is not None:
+            user = account_of(self._service.store, user)
         if user is None:
             _log.info("a connection from %s failed to log in", address)
             connection.write(BAD_LOGIN)

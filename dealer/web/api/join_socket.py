@@ -45,7 +45,7 @@ def routes(site: Site, parts: ServerParts) -> list[BaseRoute]:
         def close() -> None:
             answerer.cancel()
 
-        line = Line(hosting, token.user, get_visitor(websocket).address, outbox.put, close)
+        line = Line(hosting, token.account, get_visitor(websocket).address, outbox.put, close)
         answerer = asyncio.create_task(_answer_all(websocket, line))
         is_for_good = False
         try:

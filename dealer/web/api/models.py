@@ -352,6 +352,33 @@ class Caller(Model):
 
     user: str
     scopes: list[Scope]
+    team: str | None = Field(description="team for which the user acts; null without one")
+    team_invitations: tuple[str, ...] = Field(description="teams that the user may join")
+
+
+class Team(Model):
+    """A team of users."""
+
+    name: str
+    members: tuple[str, ...]
+
+
+class Teams(Model):
+    """All teams, by name."""
+
+    teams: list[Team]
+
+
+class NewTeam(Model):
+    """A team to form."""
+
+    name: str = Field(min_length=1, max_length=64)
+
+
+class Invited(Model):
+    """A user to invite."""
+
+    user: str = Field(min_length=1, max_length=64)
 
 
 class Game(Model):

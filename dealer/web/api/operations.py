@@ -32,12 +32,13 @@ from dealer.server.db import counted_scores, event_records, records
 from dealer.server.db.bot_registry import free_name
 from dealer.server.db.event_records import ScheduledEvent, add_event, disqualify, edit_event, withdraw_event
 from dealer.server.db.records import Fault, Job, JobState, Run, RunState
+from dealer.server.db.teams import accept_team, invite_member, leave_team, team_invitations, teams
 from dealer.server.db.users import User
 from dealer.server.event_results import event_detail
 from dealer.server.event_settings import EventSettings
 from dealer.server.queue.feed import Feed
 from dealer.server.resources import removal_sentence
-from dealer.server.server import ServerParts
+from dealer.server.server import ServerParts, form_own_team
 from dealer.uploads.boxed_bot import FAILURE_NAME
 from dealer.uploads.intake import LOG_NAME, Intake
 from dealer.uploads.upload_records import Upload, read_reports, uploads
@@ -96,8 +97,13 @@ def _next_after(rows: Sequence[object], end: int) -> int | None:
 
 
 @router.get("/me", summary="The user and the scopes of the token")
-async def me(caller: Reader) -> models.Caller:
-    return models.Caller(user=caller.user.name, scopes=sorted(caller.scopes))
+async def me(caller: Reader, parts: Parts) -> models.Caller:
+    return models.Caller(
+        user=caller.user.name,
+        scopes=sorted(caller.scopes),
+        team=caller.account.name if caller.account != caller.user else None,
+        team_invitations=team_invitations(parts.store, caller.user),
+    )
 
 
 @router.get("/games", summary="The games of this server")
@@ -126,7 +132,7 @@ async def bots(
     limit: models.LongLimit = 1000,
 ) -> models.Bots:
     """Bots, by game and name."""
-    owner = caller.user.id if mine else None
+    owner = caller.account.id if mine else None
     rows = records.bots(parts.store, game=parts.settings.full_name(game), owner=owner)
     return models.Bots(bots=models.Bot.all_of(rows[after:][:limit]), after=_next_after(rows, after + limit))
 
@@ -136,7 +142,7 @@ async def bots(
 )
 async def free_bot_name(caller: Player, parts: Parts, name: str) -> None:
     """Free the name of a bot of one's own, or of any user as an admin. Its results stay."""
-    owner = None if Scope.ADMIN in caller.scopes else caller.user.id
+    owner = None if Scope.ADMIN in caller.scopes else caller.account.id
     await parts.store.write(lambda db: free_name(db, caller.user.name, name, owner))
 
 
@@ -149,7 +155,7 @@ async def jobs(
     before: models.Before = None,
     limit: models.Limit = 50,
 ) -> models.Jobs:
-    user = caller.user.id if mine else None
+    user = caller.account.id if mine else None
     rows = records.jobs(parts.store, user=user, state=state, before=before, limit=limit)
     return models.Jobs(jobs=[_make_job(parts, row, caller) for row in rows], before=_next_before(rows, limit))
 
@@ -247,6 +253,41 @@ async def pairs(
     """Results between the same versions, at tables of two or more, where something counts."""
     rows = counted_scores.pairs(parts.store, find_server_game(parts, game))
     return models.Pairs(pairs=models.Pair.all_of(rows[after:][:limit]), after=_next_after(rows, after + limit))
+
+
+# ---- teams
+@router.get("/teams", summary="Teams of users")
+async def list_teams(caller: Reader, parts: Parts) -> models.Teams:
+    """Teams by name, with their members."""
+    return models.Teams(
+        teams=[models.Team(name=team.account.name, members=team.members) for team in teams(parts.store)]
+    )
+
+
+@router.post("/teams", summary="Form a team", status_code=204)
+async def form_team(caller: Player, parts: Parts, team: models.NewTeam) -> None:
+    """Form a team with the caller as its only member."""
+    max_members = parts.settings.max_team_members
+    await parts.store.write(lambda db: form_own_team(db, caller.user, team.name, max_members))
+
+
+@router.post("/team/invitations", summary="Invite a user into your team", status_code=204)
+async def invite_into_team(caller: Player, parts: Parts, invited: models.Invited) -> None:
+    """Invite a user, who may accept."""
+    max_members = parts.settings.max_team_members
+    await parts.store.write(lambda db: invite_member(db, caller.user, invited.user, max_members))
+
+
+@router.post("/teams/{name}/join", summary="Accept an invitation into a team", status_code=204)
+async def join_team(caller: Player, parts: Parts, name: str) -> None:
+    """Join a team; the caller's bots are the team's from then on."""
+    await parts.store.write(lambda db: accept_team(db, caller.user, name))
+
+
+@router.delete("/team", summary="Leave your team", status_code=204)
+async def leave_own_team(caller: Player, parts: Parts) -> None:
+    """Leave the team, which keeps the bots; the last member takes them along, and the team ends."""
+    await parts.store.write(lambda db: leave_team(db, caller.user.name, caller.user))
 
 
 # ---- scheduled events
@@ -465,10 +506,10 @@ async def submit(
         raise WebError(422, f"{_KEY} must have at most {_MAX_KEY_CHARACTERS} characters, all printable.")
     if key:
         locks: _Locks = request.app.state.locks
-        async with locks.setdefault((caller.user.id, key), asyncio.Lock()):
-            job = await _submit_once(parts, caller.user, new_job, key)
+        async with locks.setdefault((caller.account.id, key), asyncio.Lock()):
+            job = await _submit_once(parts, caller.account, new_job, key)
     else:
-        job, _ = await parts.service.submit(caller.user, new_job.request())
+        job, _ = await parts.service.submit(caller.account, new_job.request())
     answer.headers["location"] = f"{PREFIX}/jobs/{job.id}"
     return _make_job(parts, job, caller)
 
@@ -517,7 +558,7 @@ _ARCHIVE: Final = {"content": {"application/zip": {"schema": {"type": "string", 
 
 
 def _find_upload(parts: ServerParts, caller: Token, number: int) -> Upload:
-    rows = uploads(parts.store, user=caller.user.id, number=number)
+    rows = uploads(parts.store, user=caller.account.id, number=number)
     if not rows:
         raise WebError(404, f"You have no upload {number}.")
     return rows[0]
@@ -532,12 +573,12 @@ def _find_upload(parts: ServerParts, caller: Token, number: int) -> Upload:
 async def upload(request: Request, caller: Player) -> models.Upload:
     """Accept an archive; it is on disk when the response arrives."""
     intake: Intake = request.app.state.intake
-    return models.Upload.of(await intake.take(caller.user, await request.body()))
+    return models.Upload.of(await intake.take(caller.account, await request.body()))
 
 
 @router.get("/uploads", summary="Your uploads, the latest first")
 async def own_uploads(caller: Reader, parts: Parts) -> models.Uploads:
-    rows = uploads(parts.store, user=caller.user.id, limit=_MAX_UPLOADS)
+    rows = uploads(parts.store, user=caller.account.id, limit=_MAX_UPLOADS)
     return models.Uploads(uploads=models.Upload.all_of(rows))
 
 
@@ -558,4 +599,4 @@ async def remove_upload(request: Request, caller: Player, parts: Parts, upload: 
     """Remove all versions of an uploaded bot."""
     intake: Intake = request.app.state.intake
     row = _find_upload(parts, caller, upload)
-    return models.Cancelled(is_cancelled=await intake.withdraw(caller.user, row.bot))
+    return models.Cancelled(is_cancelled=await intake.withdraw(caller.account, row.bot))

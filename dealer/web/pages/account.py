@@ -39,6 +39,7 @@ from dealer.server.db.audit import with_audit
 from dealer.server.db.bot_registry import free_name, used_names
 from dealer.server.db.counted_scores import standings
 from dealer.server.db.records import Fault, Job, JobRequest, JobState, Run
+from dealer.server.db.teams import team_invitations, teams
 from dealer.server.db.users import User
 from dealer.server.queue.fair_queue import Forecast
 from dealer.server.resources import removal_sentence
@@ -48,7 +49,7 @@ from dealer.server.server_tables import connected_bots_in
 from dealer.web.pages.shown_runs import bot_path, run_path
 from dealer.web.security import as_web_error, parse_form_number, parse_number, read_form, set_cookie
 from dealer.web.site import Site
-from dealer.web.visitor import SCOPE_KEY, SEE_OTHER, Sessions, get_visitor, require_user
+from dealer.web.visitor import SCOPE_KEY, SEE_OTHER, Sessions, get_visitor, require_account, require_user
 from engine.text import ago, count_of, duration, escaped
 from logs.document import CHIPS, CODE, NAME, Column, Document, Fact, Link, Part, Section, Table, Tone, Toned
 from logs.estimation import Estimate
@@ -151,7 +152,10 @@ class _Account:
         is_organiser = new_token is not None and Scope.ADMIN in new_token.scopes
         cookie = await self.sessions.begin(user, new_token if is_organiser else None)
         # This page already has the navigation and the form keys of the login.
-        request.scope[SCOPE_KEY] = replace(visitor, user=user, cookie=cookie, is_organiser=is_organiser)
+        account = self.sessions.account_of(user)
+        request.scope[SCOPE_KEY] = replace(
+            visitor, user=user, account=account, cookie=cookie, is_organiser=is_organiser
+        )
         response = self._invitation_page(request, user, token=token)
         set_cookie(request, response, visitor, cookie)
         return response
@@ -192,7 +196,7 @@ class _Account:
         """Free the name of a bot of the user, or of any user for an organiser."""
         user = require_user(request)
         form = await read_form(request)
-        owner = None if get_visitor(request).is_organiser else user.id
+        owner = None if get_visitor(request).is_organiser else require_account(request).id
         try:
             await self.server.store.write(partial(free_name, who=user.name, name=form.get("name", ""), owner=owner))
         except RefusedError as error:
@@ -201,13 +205,14 @@ class _Account:
 
     async def _overview_page(self, request: Request, problem: str = "") -> Response:
         user = require_user(request)
+        account = require_account(request)
         store = self.server.store
         forecasts = await self.server.service.queue.forecasts()
-        jobs = [job for job in records.jobs(store, user=user.id, limit=_JOBS_ON_PAGE) if job.tag != TABLE_TAG]
+        jobs = [job for job in records.jobs(store, user=account.id, limit=_JOBS_ON_PAGE) if job.tag != TABLE_TAG]
         faults = self._read_faults(request)
         sections = (
             Section("Requests", (self._jobs_part(jobs, forecasts),)),
-            Section("Bots", (self._bots_part(user),)),
+            Section("Bots", (self._bots_part(account),)),
             Section("Faults of your bots", (_faults_part(faults),)),
         )
         facts = [Fact("new request", Link("request a contest", "/account/request"), NAME)]
@@ -223,8 +228,11 @@ class _Account:
             "account.html.jinja",
             problems=[problem] if problem else [],
             status=422 if problem else 200,
-            names=used_names(store, user.id),
+            names=used_names(store, account.id),
             max_names=self.server.settings.max_names_per_user,
+            team=next(iter(teams(store, account.id)), None),
+            team_invitations=team_invitations(store, user),
+            max_members=self.server.settings.max_team_members,
             open_jobs=[job for job in jobs if job.is_open],
             tables=[] if manager is None else manager.table_store.of(f"user {user.id}"),
         )
@@ -322,7 +330,7 @@ class _Account:
 
     async def submit(self, request: Request) -> Response:
         """Submit the contest of a form."""
-        user = require_user(request)
+        user = require_account(request)
         form = await read_form(request)
         game = self.server.settings.find_game(form.get("game", ""))
         if game is None:
@@ -335,7 +343,7 @@ class _Account:
 
     async def cancel(self, request: Request) -> Response:
         """Cancel a request."""
-        user = require_user(request)
+        user = require_account(request)
         await read_form(request)
         if not await self.server.service.queue.cancel_job(user, request.path_params["job"]):
             raise WebError(404, "You have no unfinished request of this number.")

@@ -46,7 +46,7 @@ def routes(site: Site, server: ServerParts) -> list[BaseRoute]:
         game = find_server_game(server, request.path_params["game"])
         name = request.path_params["name"]
         number = parse_number(request.query_params.get("version", ""))
-        user = get_visitor(request).user
+        user = get_visitor(request).account
         document = await run_in_threadpool(_document, server, game, name, number, user)
         document, pages = page_of(request, document)
         return site.document(request, document, crumbs=standings_crumbs(game), pages=pages, layout="broad paired")

@@ -102,7 +102,7 @@ def routes(site: Site, parts: ServerParts) -> list[BaseRoute]:
     async def show_event(request: Request, form: Mapping[str, str] | None = None, problem: str = "") -> Response:
         event = find_event(request)
         document, pages = page_of(request, await run_in_threadpool(_document, parts, event))
-        user = get_visitor(request).user
+        user = get_visitor(request).account
         until_s, until_what = _next_time(event)
         is_open = event.state is EventState.OPEN
         return site.document(

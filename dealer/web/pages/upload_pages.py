@@ -19,7 +19,7 @@ from dealer.uploads.upload_records import Upload, UploadState, read_reports, upl
 from dealer.web.pages.account import CRUMBS
 from dealer.web.security import as_web_error, read_file, read_form
 from dealer.web.site import Site
-from dealer.web.visitor import SEE_OTHER, require_user
+from dealer.web.visitor import SEE_OTHER, require_account
 from engine.text import ago
 from logs.document import NAME, Column, Document, Fact, Link, Part, Section, Table, Tone, Toned
 from protocol.game_definition import short_name
@@ -54,7 +54,7 @@ class _UploadPages:
 
     def _list_page(self, request: Request, error: WebError | None = None) -> Response:
         rows = []
-        for upload in uploads(self.server.store, user=require_user(request).id, limit=_MAX_UPLOADS):
+        for upload in uploads(self.server.store, user=require_account(request).id, limit=_MAX_UPLOADS):
             link = Link(upload.bot, f"{_PATH}/{upload.id}")
             games = tuple(map(short_name, upload.games))
             state = Toned(upload.state.value, _TONES.get(upload.state, Tone.FAINT))
@@ -76,7 +76,7 @@ class _UploadPages:
 
     async def upload(self, request: Request) -> Response:
         """Accept an archive."""
-        user = require_user(request)
+        user = require_account(request)
         try:
             upload = await self.intake.take(user, await read_file(request, "archive"))
         except (RefusedError, WebError) as error:
@@ -84,7 +84,7 @@ class _UploadPages:
         return RedirectResponse(f"{_PATH}/{upload.id}", SEE_OTHER)
 
     def _find_upload(self, request: Request) -> Upload:
-        user = require_user(request)
+        user = require_account(request)
         rows = uploads(self.server.store, user=user.id, number=request.path_params["upload"])
         if not rows:
             raise WebError(404, "You have no such upload.")

@@ -13,6 +13,7 @@ import lzma
 import os
 import re
 import socket
+import sqlite3
 import sys
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, field, replace
@@ -295,6 +296,11 @@ def rows(folder: Path, query: str, *values: object) -> list[tuple[Any, ...]]:
     """Rows of the database in a folder."""
     with contextlib.closing(Store(folder / DATABASE_NAME)) as store:
         return [tuple(row) for row in store.read(query, *values)]
+
+
+def add_user_of_any_version(db: sqlite3.Connection, name: str) -> int:
+    """Add a user to a database that may be older than this program."""
+    return int(db.execute("INSERT INTO users (name, created_s) VALUES (?, 0)", (name,)).lastrowid or 0)
 
 
 @cache

@@ -16,6 +16,7 @@ from dealer.server.db.users import User, add_user
 from dealer.server.event_results import event_detail
 from protocol.joining import Join, Joined, Refused
 from tests.dealer.server import test_hosting
+from tests.dealer.server.servers import add_user_of_any_version
 from tests.dealer.server.test_contests import Host, offer, serving
 from tests.dealer.server.test_scheduled_events import announce, eventually, final, finished, house, pairs_played
 
@@ -135,7 +136,7 @@ def test_bots_of_an_older_database_keep_their_versions(tmp_path: Path, monkeypat
                 db.execute("INSERT INTO bots (game, name, owner, seen_s) VALUES ('kuhn', 'eve', ?, 5)", (ann,))
                 db.execute("INSERT INTO versions VALUES (1, 1, 1, '', '', 0.0, 'v1')")
 
-            ann = store.write_now(lambda db: add_user(db, "ann"))
+            ann = store.write_now(lambda db: add_user_of_any_version(db, "ann"))
             store.write_now(add)
     with contextlib.closing(Store(path)) as store:
         (bot,) = records.bots(store)

@@ -91,7 +91,8 @@ class Program:
 async def test_job_is_played_and_its_runs_matches_and_hands_are_read(tmp_path: Path) -> None:
     async with visiting(small_house(), tmp_path / "data") as visit:
         program = Program(visit)
-        assert await program.told("/me") == {"user": "player", "scopes": ["play", "read"]}
+        caller = {"user": "player", "scopes": ["play", "read"], "team": None, "team_invitations": []}
+        assert await program.told("/me") == caller
         games = (await program.told("/games"))["games"]
         assert games[0]["name"] == "kuhn.limit.2p"
         assert "numplayers = 2" in games[0]["definition"].lower()

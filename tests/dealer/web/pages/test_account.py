@@ -338,3 +338,25 @@ async def test_owner_frees_a_name_on_the_page(tmp_path: Path) -> None:
             store.write_now(lambda db: db.execute("UPDATE bots SET seen_s = 1").rowcount)
             assert (await post(visit.browser, "/account/names/free", name="mine")).status_code == 303
             assert "You use" not in (await visit.browser.get("/account")).text
+
+
+async def test_users_form_a_team_on_the_page_and_see_its_bots(tmp_path: Path) -> None:
+    async with logged_in(tmp_path) as visit:
+        bob = new_user(tmp_path, "bob")
+        assert (await post(visit.browser, "/account/team", team="Sharks")).status_code == 303
+        assert "You are in the team Sharks: player." in (await visit.browser.get("/account")).text
+        refused = await post(visit.browser, "/account/team/invite", user="bobb")
+        assert (refused.status_code, "There is no user bobb." in refused.text) == (422, True)
+        assert (await post(visit.browser, "/account/team/invite", user="bob")).status_code == 303
+        headers = {"authorization": f"Bearer {bob}"}
+        caller = (await visit.browser.get("/api/v1/me", headers=headers)).json()
+        assert (caller["team"], caller["team_invitations"]) == (None, ["Sharks"])
+        assert (await visit.browser.post("/api/v1/teams/Sharks/join", headers=headers)).status_code == 204
+        teams = (await visit.browser.get("/api/v1/teams", headers=headers)).json()["teams"]
+        assert teams == [{"name": "Sharks", "members": ["bob", "player"]}]
+        job = {"game": "kuhn", "players": ["calling", "random"], "deals": 3}
+        assert (await visit.browser.post("/api/v1/jobs", headers=headers, json=job)).status_code == 201
+        assert "calling" in seen(await visit.browser.get("/account"))
+        assert (await visit.browser.delete("/api/v1/team", headers=headers)).status_code == 204
+        assert (await post(visit.browser, "/account/team/leave")).status_code == 303
+        assert "Form a team" in (await visit.browser.get("/account")).text
