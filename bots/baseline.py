@@ -37,7 +37,7 @@ class CallingBot(_SteadyBot):
     Algorithm: call, or check if there is nothing to call. Both are always legal.
 
     Strength: -94 ± 14 mbb/g in limit and -864 ± 176 in no-limit against the other built-in bots, two players,
-        duplicates, 95 % (docs/strength.md).
+        duplicates, 95 % (docs/built-in-bots.md).
     """
 
     def act(self, view: View) -> Action:
@@ -50,7 +50,7 @@ class FoldingBot(_SteadyBot):
     Algorithm: fold; check if there is nothing to fold to, where a fold is illegal.
 
     Strength: -520 ± 9 mbb/g in limit and -520 ± 74 in no-limit against the other built-in bots, two players,
-        duplicates, 95 % (docs/strength.md); -750, the blinds, against bots that always bet.
+        duplicates, 95 % (docs/built-in-bots.md); -750, the blinds, against bots that always bet.
     """
 
     def act(self, view: View) -> Action:
@@ -64,7 +64,7 @@ class RaisingBot(_SteadyBot):
         all its raises, or no player has chips left to answer one).
 
     Strength: +528 ± 35 mbb/g in limit and +7,489 ± 374 in no-limit against the other built-in bots, two players,
-        duplicates, 95 % (docs/strength.md), nearly all of it from bots that fold too much or act at random.
+        duplicates, 95 % (docs/built-in-bots.md), nearly all of it from bots that fold too much or act at random.
     """
 
     def act(self, view: View) -> Action:
@@ -121,7 +121,7 @@ class RandomBot(Bot):
         bet. This is the nearest to a free fold, as the RandomBot of Vytrísal (2013) makes it, that a dealer accepts.
 
     Strength: -594 ± 39 mbb/g in limit and -7,148 ± 499 in no-limit against the other built-in bots, two players,
-        duplicates, 95 % (docs/strength.md); with `decisions` as above -1,101 ± 33 and -3,816 ± 290.
+        duplicates, 95 % (docs/built-in-bots.md); with `decisions` as above -1,101 ± 33 and -3,816 ± 290.
     """
 
     def __init__(
@@ -250,7 +250,7 @@ class ConstantBot(_SteadyBot):
         2 call, 3 small, 4 medium and 5 large raise. These are the constant players of Fazio (2008, section 3.4.2).
 
     Strength: with `decision=3` +535 ± 35 mbb/g in limit and +7,489 ± 373 in no-limit against the other built-in bots,
-        two players, duplicates, 95 % (docs/strength.md).
+        two players, duplicates, 95 % (docs/built-in-bots.md).
     """
 
     def __init__(

@@ -36,7 +36,7 @@ def test_every_link_has_a_target(document: Path) -> None:
         if name.startswith("appendix/"):
             path = TABLES / name.removeprefix("appendix/")
         assert path.exists(), target
-        assert not anchor or anchor in _anchors(path), target
+        assert not anchor or path.suffix == ".png" or anchor in _anchors(path), target
 
 
 @pytest.mark.parametrize("document", ["README.md", "CHANGELOG.md"])

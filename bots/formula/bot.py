@@ -80,7 +80,7 @@ class MfsBot(_FormulaBot):
     Other games: limit and no-limit hold'em of two to ten players. Games other than hold'em are refused.
 
     Strength: +877 ± 57 mbb/g in limit and +8,874 ± 496 in no-limit against the other built-in bots, two players,
-        duplicates, 95 % (docs/strength.md).
+        duplicates, 95 % (docs/built-in-bots.md).
 
     Its samples depend only on the seed and the state, so a match that is resumed or split between hands plays the
     same. With two players left nothing is sampled.
@@ -141,8 +141,8 @@ class RhBot(_FormulaBot):
     Other games: any, since it ignores the cards.
 
     Strength: +470 ± 34 mbb/g in limit and -16,258 ± 539 in no-limit against the other built-in bots, two players,
-        duplicates, 95 % (docs/strength.md). Below a k of 8 it folds every small blind; at a full table it does little
-        else with any k.
+        duplicates, 95 % (docs/built-in-bots.md). Below a k of 8 it folds every small blind; at a full table it does
+        little else with any k.
     """
 
     def __init__(

@@ -78,8 +78,9 @@ class RembrantBot(Bot):
         than hold'em are refused.
 
     Strength: the tables are made for two players, no-limit, 200 big blinds, stacks reset after every hand: there
-        +4,753 ± 357 mbb/g against the other built-in bots, duplicates, 95 % (docs/strength.md), and none of them beats
-        it. In other games it plays the same rules, with no claim: in limit -101 ± 39, losing to bots that always raise.
+        +4,753 ± 357 mbb/g against the other built-in bots, duplicates, 95 % (docs/built-in-bots.md), and none of them
+        beats it. In other games it plays the same rules, with no claim: in limit -101 ± 39, losing to bots that always
+        raise.
 
     Its draws depend only on the seed and the state, so a match that is resumed or split between hands plays the same.
     """

@@ -5,8 +5,8 @@
 plays limit and no-limit hold'em, in duplicates without the luck of the cards, against every built-in bot that plays
 these games; no rivers are solved. Then it trains a strategy as the shipped one was trained, and counts on the way what
 it wins from the shipped one. FOLDER keeps what has been played and trained; the results go to `matches.csv`,
-`nolimit.csv` and `training.csv` next to this script, and from there into the tables of the page and of `docs/bots.md`.
-The tests compare the pages with all of them.
+`nolimit.csv` and `training.csv` next to this script, and from there into the tables of the page and of
+`docs/built-in-bots.md`. The tests compare the pages with all of them.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from logs.estimation import Z_95, RunningMean
 
 HERE: Final = Path(__file__).resolve().parent
 PAGE: Final = APPENDIX / "cfr.md"
-BOTS: Final = DOCS / "bots.md"
+BOTS: Final = DOCS / "built-in-bots.md"
 CSV: Final = HERE / "matches.csv"
 NO_LIMIT_CSV: Final = HERE / "nolimit.csv"
 TRAINING_CSV: Final = HERE / "training.csv"

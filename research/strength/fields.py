@@ -29,7 +29,6 @@ from protocol import find_game
 
 FIELDS: Final = Path(__file__).resolve().parent / "fields.csv"
 PAGE: Final = APPENDIX / "strength.md"
-NOTE: Final = PAGE.with_name("strength.md")
 _EVERYWHERE: Final = {name: name for name in ("mfs", "rembrant", "rh", "calling", "raising", "folding", "random")} | {
     "learner": "learner?learn=false"
 }
@@ -137,8 +136,7 @@ def main(folder: Path, workers: int = 1) -> None:
         ]
         write_rows(FIELDS, Met, [one.result() for one in pending])
     rows = read_rows(FIELDS, Met)
-    PAGE.write_text(with_fields(PAGE.read_text("utf-8"), rows), "utf-8")
-    NOTE.write_text(with_overview(NOTE.read_text("utf-8"), rows), "utf-8")
+    PAGE.write_text(with_overview(with_fields(PAGE.read_text("utf-8"), rows), rows), "utf-8")
 
 
 if __name__ == "__main__":

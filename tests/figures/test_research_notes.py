@@ -11,7 +11,7 @@ from tests.dealer.helpers import ROOT
 pytestmark = pytest.mark.slow
 
 MOST_WORDS = 700
-NOTES = ("cfr", "evolved", "kuhn", "learner", "lp-mc", "rembrant", "strength")
+NOTES = ("cfr", "evolved", "kuhn", "learner", "lp-mc", "rembrant")
 _NUMBER = r"\d(?:[\d,]*\d)?(?:\.\d+)?"
 _FIGURE = re.compile(rf"[+-]?{_NUMBER} ± {_NUMBER}|[+-]?\d[\d,]*\.\d+")
 
