@@ -23,6 +23,7 @@ from dealer.server.db.store import MIGRATIONS, Store, back_up
 from dealer.server.db.users import User, add_user
 from dealer.web.api import models
 from engine import DealKey
+from tests.dealer.server.servers import add_user_of_any_version
 
 
 @pytest.fixture
@@ -250,7 +251,7 @@ def test_a_database_of_the_first_version_keeps_its_users_and_lets_them_in(
     with monkeypatch.context() as patched:
         patched.setattr("dealer.server.db.store.MIGRATIONS", MIGRATIONS[:1])
         with contextlib.closing(Store(path)) as store:
-            token = store.write_now(lambda db: add_token(db, add_user(db, "ann")))
+            token = store.write_now(lambda db: add_token(db, add_user_of_any_version(db, "ann")))
             assert version(path) == 1
     with contextlib.closing(Store(path)) as store:
         assert version(path) == len(MIGRATIONS)
@@ -266,7 +267,7 @@ def test_output_in_the_reason_of_an_older_failed_run_stays_private(
     with monkeypatch.context() as patched:
         patched.setattr("dealer.server.db.store.MIGRATIONS", MIGRATIONS[:6])
         with contextlib.closing(Store(path)) as store:
-            user = User(store.write_now(lambda db: add_user(db, "ann")), "ann")
+            user = User(store.write_now(lambda db: add_user_of_any_version(db, "ann")), "ann")
             request = JobRequest("kuhn", ("a", "b"), "t")
             job = store.write_now(lambda db: add_job(db, records.new_job(user, request, 1)))
             run = store.write_now(lambda db: begin_run(db, job, [None, None], 1))

@@ -20,6 +20,7 @@ from dealer.server.db.users import User, add_user
 from dealer.web.visitor import Sessions
 from protocol.joining import Join, Joined, Refused, encode, read_server_message
 from tests.browsers import SIZES, judged, launched, needs_browser, opened
+from tests.dealer.server.servers import add_user_of_any_version
 from tests.dealer.web.pages.test_standings import finished, submit
 from tests.dealer.web.served import Served
 from tests.dealer.web.visits import Visit, new_user, small_house, visiting, with_slow_bot
@@ -221,7 +222,7 @@ def test_sessions_of_an_older_database_make_no_organisers(tmp_path: Path, monkey
     with monkeypatch.context() as patched:
         patched.setattr("dealer.server.db.store.MIGRATIONS", MIGRATIONS[:3])
         with stored(tmp_path) as store:
-            store.write_now(lambda db: add_token(db, add_user(db, "olga"), ADMIN))
+            store.write_now(lambda db: add_token(db, add_user_of_any_version(db, "olga"), ADMIN))
             store.write_now(lambda db: db.execute("INSERT INTO sessions VALUES (?, 1, 1e9, 1e9)", (hash_secret("c"),)))
     with stored(tmp_path) as store:
         found = Sessions(store, 1e9, clock_s=lambda: 1e9).find("c")
