@@ -37,6 +37,9 @@ VALUES_SUFFIX: Final = ".values"
 _LIMIT_RIVER_ITERATIONS: Final = 50
 # No-limit rivers have more nodes and larger bets.
 _NO_LIMIT_RIVER_ITERATIONS: Final = 200
+_LIMIT_TURN_ITERATIONS: Final = 25
+# A no-limit turn has a sixth of the nodes, so an iteration takes less time.
+_NO_LIMIT_TURN_ITERATIONS: Final = 50
 _MAX_ITERATIONS: Final = 100_000
 _TURN: Final = 2
 
@@ -65,16 +68,16 @@ class CfrBot(LearningBot):
         sizes by the pseudo-harmonic mapping of Ganzfried & Sandholm (2013), and the bot plays the mean of all readings
         (`bots.cfr.lookup`). Its own raises are fractions of the real pot.
 
-    Rivers: after the last card the bot solves the remaining game with all holdings of both players and the real pot
-        (Ganzfried & Sandholm 2015), and plays the solution (`bots.cfr.endgames`). With `turns` it also solves turns,
-        including all rivers; 25 iterations take about a tenth of a second.
+    Turns and rivers: from the turn on the bot solves the remaining game with all holdings of both players and the real
+        pot (Ganzfried & Sandholm 2015), and plays the solution (`bots.cfr.endgames`). On the rivers after a turn,
+        holdings of similar strength play alike; the river that comes is solved anew. `turns=0` solves rivers only.
 
     More players: limit hold'em for three or more, and no-limit hold'em for three and six, follow the strategy of the
         same self-play, with buckets on rivers. There is no guarantee, because even an equilibrium of more than two
         players can lose, and the strategy need not be one. The tree of limit has fewer raises per round. Further raises
         are read as calls and answered by the price of a call. The tree of no-limit has flops of up to three players
-        (`bots.cfr.merged_tree`). Limps, odd raises and further callers are read as lines of the tree, and rivers that
-        two players see are solved.
+        (`bots.cfr.merged_tree`). Limps, odd raises and further callers are read as lines of the tree, and turns and
+        rivers that two players see are solved.
 
     Opponents: with `exploit` the bot counts how its opponent in limit hold'em deviates from the strategy, and answers
         the deviations in this part of the hands (`bots.cfr.opponent`). Its play then depends on earlier hands, so
@@ -99,8 +102,10 @@ class CfrBot(LearningBot):
             "limit and 200 in no-limit by default",
         ] = None,
         turns: Annotated[
-            int, "iterations by which each turn is solved, with all rivers that may follow; 0 plays it by the buckets"
-        ] = 0,
+            int | None,
+            "iterations by which each turn is solved, with all rivers that may follow; 0 plays it by the buckets; 25 "
+            "in limit and 50 in no-limit by default, 0 with rivers=0",
+        ] = None,
         exploit: Annotated[
             float,
             "the part of the hands, 0 to 1, in which it plays what wins most from the opponent's actions so far, in "
@@ -140,8 +145,8 @@ class CfrBot(LearningBot):
     def refusal(self, game: Game) -> str | None:
         if self._exploit and not (game.is_limit and _is_holdem_of_two(game)):
             return "cfr answers its opponent in limit hold'em of two players: leave out exploit"
-        if self._turns and not _is_holdem_of_two(game):
-            return "cfr solves turns in hold'em of two players: leave out turns"
+        if self._turns and not (is_dealt_as_holdem(game) and (game.num_players == 2 or not game.is_limit)):
+            return "cfr solves turns in no-limit hold'em and in limit hold'em of two players: leave out turns"
         if self._path:
             trained = self._file(self._path).game
             if trained == game:
@@ -168,9 +173,12 @@ class CfrBot(LearningBot):
                 from bots.cfr.endgames import Endgames
 
                 betting = betting_start(game)
-                while betting.round <= _TURN:
+                while betting.round < _TURN:
                     betting = betting.after(FOLD if len(betting.in_pot) > 2 else CALL)
-                Endgames(strategy, 1, self._turns and 1).at(betting, game.deck[:5])[0].policy(0)
+                endgames = Endgames(strategy, 1, min(self._turn_iterations(game), 1))
+                if endgames.solves(_TURN):
+                    endgames.at(betting, game.deck[:4])[0].policy(0)
+                endgames.at(betting.after(CALL).after(CALL), game.deck[:5])[0].policy(0)
             if self._exploit:
                 from engine.ranges import shares_against
 
@@ -335,8 +343,13 @@ class CfrBot(LearningBot):
             rivers = self._iterations
             if rivers is None:
                 rivers = _LIMIT_RIVER_ITERATIONS if game.is_limit else _NO_LIMIT_RIVER_ITERATIONS
-            self._endgames[strategy.path] = Endgames(strategy, rivers, self._turns)
+            self._endgames[strategy.path] = Endgames(strategy, rivers, self._turn_iterations(game))
         return self._endgames[strategy.path]
+
+    def _turn_iterations(self, game: Game) -> int:
+        if self._turns is not None:
+            return self._turns
+        return _LIMIT_TURN_ITERATIONS if game.is_limit else _NO_LIMIT_TURN_ITERATIONS
 
     def _bucket(self, strategy: StrategyFile, view: View, board: tuple[Card, ...]) -> int:
         if is_dealt_as_holdem(view.game):

@@ -17,7 +17,7 @@ from bots.cfr.boards import HOLDING_CARDS
 from bots.cfr.lookup import ranks_on
 from bots.cfr.tree import DECISION, FOLDED, BettingTree
 from engine import Card
-from engine.kernels.jit import njit
+from engine.kernels.jit import njit, njit_inner
 from engine.ranges import are_free
 
 CARD_LANES: Final = 64
@@ -73,7 +73,7 @@ def fold(holdings: Holdings, board: int, reach: Vector, by_card: Vector, chips: 
         values[index] = chips * (total - by_card[first_cards[index]] - by_card[second_cards[index]] + reach[index])
 
 
-@njit
+@njit_inner
 def show_down(
     holdings: Holdings, board: int, reach: Vector, by_card: Vector, chips: np.float32, values: Vector
 ) -> None:
@@ -234,7 +234,6 @@ def learn(arrays: EndgameArrays, iterations: int) -> None:
             _walk(arrays, Task(player, iteration, NEVER, decay(iteration)))
 
 
-@njit
 def answer(arrays: EndgameArrays, player: int, best_from: int) -> float:
     """Return the chips that a player wins from its opponent's strategy, summed over pairs of holdings by weight.
 
@@ -242,12 +241,7 @@ def answer(arrays: EndgameArrays, player: int, best_from: int) -> float:
         best_from: round from which on the player plays a best response instead of its strategy, or `NEVER`.
     """
     _walk(arrays, Task(player, 0, best_from, np.float32(0)))
-    total = 0.0
-    weights = arrays.weights[player]
-    # Sum over the holdings: weight times value at the first node.
-    for index in range(len(weights)):
-        total += weights[index] * arrays.work.values[0, index]
-    return total
+    return float(np.dot(arrays.weights[player].astype(np.float64), arrays.work.values[0]))
 
 
 @njit
@@ -268,7 +262,7 @@ def _walk(arrays: EndgameArrays, task: Task) -> None:
             _deal(arrays, node, task)
 
 
-@njit
+@njit_inner
 def _deal(arrays: EndgameArrays, first: int, task: Task) -> None:
     """Write the values at the first node of a river, the means over the river cards."""
     betting = arrays.betting
@@ -298,7 +292,7 @@ def _deal(arrays: EndgameArrays, first: int, task: Task) -> None:
         values[index] = arrays.river_share * sums[index]
 
 
-@njit
+@njit_inner
 def write_reach(arrays: EndgameArrays, board: int, first: int, task: Task) -> None:
     """Write the opponent's reach after each of its actions in a round; when learning, add it to the averages."""
     betting = arrays.betting
@@ -323,7 +317,7 @@ def write_reach(arrays: EndgameArrays, board: int, first: int, task: Task) -> No
                 average[index] += weight * reach[index]
 
 
-@njit
+@njit_inner
 def leave(arrays: EndgameArrays, board: int, node: int, task: Task) -> None:
     """Write the values of a player's holdings at a node from those of its children."""
     betting = arrays.betting
@@ -349,7 +343,7 @@ def leave(arrays: EndgameArrays, board: int, node: int, task: Task) -> None:
                     values[index] = below[index]
 
 
-@njit
+@njit_inner
 def _end(arrays: EndgameArrays, board: int, node: int, player: int) -> None:
     """Write the values of a player's holdings at an end of the betting."""
     betting = arrays.betting
@@ -367,7 +361,7 @@ def _end(arrays: EndgameArrays, board: int, node: int, player: int) -> None:
         show_down(holdings, board, reach, work.by_card, betting.chips[node], values)
 
 
-@njit
+@njit_inner
 def add_up(betting: EndgameBetting, work: Work, node: int) -> None:
     """Write the values at a decision of the opponent: the sum over its actions, whose reach is in their values."""
     values = work.values[node]
@@ -378,7 +372,7 @@ def add_up(betting: EndgameBetting, work: Work, node: int) -> None:
             values[index] += below[index]
 
 
-@njit
+@njit_inner
 def update_regrets(
     betting: EndgameBetting, work: Work, regrets: Vector, strategy: Vector, node: int, kept: np.float32
 ) -> None:
@@ -511,17 +505,36 @@ MIN_CHANCE: Final = 1e-3
 """Smaller probabilities of a solution become 0."""
 
 
+@njit
 def write_average(arrays: EndgameArrays) -> None:
     """Replace the strategy by the average strategy, where it has any weight."""
     betting = arrays.betting
-    decisions = np.flatnonzero(betting.counts)
-    decisions = decisions[np.argsort(betting.rows[decisions])]
-    decisions = decisions[betting.rows[decisions] < arrays.strategy.shape[1]]
-    counts = betting.counts[decisions]
-    firsts = betting.rows[decisions]
-    strategy = arrays.strategy
-    totals = np.repeat(np.add.reduceat(arrays.averages, firsts, axis=1), counts, axis=1)
-    np.divide(arrays.averages, totals, out=strategy, where=totals > 0)
-    # Small probabilities are remainders of the first iterations, which play every action.
-    strategy[strategy < MIN_CHANCE] = 0
-    strategy /= np.repeat(np.add.reduceat(strategy, firsts, axis=1), counts, axis=1)
+    totals = arrays.work.sums
+    for board in range(len(arrays.strategy)):
+        strategy = arrays.strategy[board]
+        averages = arrays.averages[board]
+        for node in range(len(betting.kinds)):
+            first = betting.rows[node]
+            if betting.kinds[node] != DECISION or first >= len(strategy):
+                continue
+            end = first + betting.counts[node]
+            _add_rows(averages, first, end, totals)
+            for row in range(first, end):
+                for index in range(len(totals)):
+                    if totals[index] > np.float32(0):
+                        strategy[row, index] = averages[row, index] / totals[index]
+                    # Small probabilities are remainders of the first iterations, which play every action.
+                    if strategy[row, index] < np.float32(MIN_CHANCE):
+                        strategy[row, index] = np.float32(0)
+            _add_rows(strategy, first, end, totals)
+            for row in range(first, end):
+                for index in range(len(totals)):
+                    strategy[row, index] /= totals[index]
+
+
+@njit_inner
+def _add_rows(rows: Vector, first: int, end: int, totals: Vector) -> None:
+    totals[:] = np.float32(0)
+    for row in range(first, end):
+        for index in range(len(totals)):
+            totals[index] += rows[row, index]

@@ -53,7 +53,7 @@ from bots.cfr.lookup import Chances, find_ranges, narrow_range, ranks_on
 from bots.cfr.strategy_files import StrategyFile
 from bots.cfr.tree import DECISION, FOLDED, BettingTree, Sizes, betting_tree, read_sizes
 from engine import RAISE, Action, BettingState, Card, Position, betting_start
-from engine.kernels.jit import njit
+from engine.kernels.jit import njit, njit_inner
 from engine.ranges import are_free
 
 TURN: Final = 2
@@ -104,7 +104,6 @@ def _learn(arrays: TurnArrays, iterations: int) -> None:
             _walk(arrays, Task(player, iteration, NEVER, decay(iteration)))
 
 
-@njit
 def answer_in_classes(arrays: TurnArrays, player: int, best_from: int) -> float:
     """Return the chips that a player wins from its opponent's strategy, summed over pairs of holdings by weight.
 
@@ -112,11 +111,7 @@ def answer_in_classes(arrays: TurnArrays, player: int, best_from: int) -> float:
         best_from: round from which on the player plays a best response, in classes on rivers, or `NEVER`.
     """
     _walk(arrays, Task(player, 0, best_from, np.float32(0)))
-    total = 0.0
-    weights = arrays.turn.weights[player]
-    for index in range(len(weights)):
-        total += weights[index] * arrays.turn.work.values[0, index]
-    return total
+    return float(np.dot(arrays.turn.weights[player].astype(np.float64), arrays.turn.work.values[0]))
 
 
 @njit
@@ -140,7 +135,7 @@ def _walk(arrays: TurnArrays, task: Task) -> None:
             _deal(arrays, node, task)
 
 
-@njit
+@njit_inner
 def _deal(arrays: TurnArrays, first: int, task: Task) -> None:
     """Write the values of holdings at the first node of a river, the means over the river cards."""
     turn = arrays.turn
@@ -189,7 +184,7 @@ def _deal(arrays: TurnArrays, first: int, task: Task) -> None:
         values[index] = share * own[index] * total
 
 
-@njit
+@njit_inner
 def _end(rivers: EndgameArrays, node: int, player: int) -> None:
     """Write the values of a player's classes at an end of the betting, for all rivers at once."""
     betting = rivers.betting
@@ -557,7 +552,7 @@ class Endgames:
         player: Position,
     ) -> NDArray[np.float64]:
         """Return the ranges at the start of the last round, those of the solved turn before a river if there is one."""
-        if self.solves(start.round - 1):
+        if self.solves(start.round - 1) and len(start.round_starts[start.round - 1].in_pot) == 2:
             turn, node = self._after(rounds[:-1], board[:-1], player)
             weights = turn.weights_at(node) * are_free(board)
         else:

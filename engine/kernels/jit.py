@@ -130,6 +130,10 @@ if TYPE_CHECKING:
     def njit(function: _Function) -> _Function:
         """Compile a function for the types of its arguments, without holding the interpreter lock."""
         return function
+
+    def njit_inner(function: _Function) -> _Function:
+        """Compile a function that only other kernels call."""
+        return function
 else:
 
     def njit(function):
@@ -140,3 +144,9 @@ else:
         if is_global and function.__module__.partition(".")[0] in disk.PACKAGES and not is_switched_off():
             dispatcher._cache = _KernelsOnDisk(function)
         return dispatcher
+
+    def njit_inner(function):
+        """Compile a function that only other kernels call."""
+        # For arguments of nested tuples the wrapper for calls from Python takes half of the compilation. The code is
+        # part of the callers, so it is not cached.
+        return numba.njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)(function)

@@ -234,7 +234,7 @@ def test_mean_over_drawn_starts_is_that_over_all(limit: StrategyFile) -> None:
 
 
 def test_solved_rivers_are_those_of_the_bot() -> None:
-    bot = CfrBot(rivers=3, seed=1)
+    bot = CfrBot(rivers=3, turns=0, seed=1)
     strategy = bot.strategy(find_game("limit")[1])
     responses = Responses(strategy, Endgames(strategy, 3), RIVER)
     on_board = BoardResponses(responses, BOARD)

@@ -31,7 +31,7 @@ def view_of(text: str, game: Game = LIMIT) -> View:
 
 def test_policy_is_of_legal_actions_after_raises_of_any_size() -> None:
     """Raises of any size by both, its own included: hands that it would never have come to."""
-    bot, numbers = CfrBot(seed=1, rivers=1), np.random.default_rng(4)
+    bot, numbers = CfrBot(seed=1, rivers=1, turns=1), np.random.default_rng(4)
     for number in range(7):
         hand = Hand(NO_LIMIT, deal_hand(NO_LIMIT, 7, number))
         while not hand.finished:
@@ -51,7 +51,7 @@ def test_policy_is_of_legal_actions_after_raises_of_any_size() -> None:
 
 
 def test_policy_is_of_legal_actions_in_every_state() -> None:
-    bot, numbers = CfrBot(seed=1, rivers=1), np.random.default_rng(4)
+    bot, numbers = CfrBot(seed=1, rivers=1, turns=1), np.random.default_rng(4)
     for number in range(8):
         hand = Hand(LIMIT, deal_hand(LIMIT, 7, number))
         while not hand.finished:
@@ -146,7 +146,7 @@ def test_call_that_the_tree_never_makes_follows_pot_odds() -> None:
 
 def test_play_follows_from_the_seed() -> None:
     first, again, other = (
-        [hand.values for hand in self_play("limit", [CfrBot(seed=seed, rivers=1), RandomBot(seed=4)], deals=4, seed=9)]
+        [hand.values for hand in self_play("limit", [CfrBot(seed=seed, rivers=1, turns=1), RandomBot(seed=4)], deals=4, seed=9)]
         for seed in (1, 1, 2)
     )
     assert first == again != other

@@ -239,7 +239,7 @@ def test_ranges_follow_from_the_policy_of_each_holding(path: str, betting: str) 
     ranges = find_ranges(strategy, state, BOARD, strategy.buckets_on)
     free = [at for at, cards in enumerate(HOLDING_CARDS.tolist()) if not {*cards} & {*BOARD}]
     assert (np.delete(ranges, free, axis=1) == 0).all()
-    bot = CfrBot(seed=1)
+    bot = CfrBot(turns=0, seed=1)
     for position in range(2):
         sample = [*free[::97], int(ranges[position].argmax())]
         slow = np.array([slow_chances(bot, state, position, tuple(HOLDING_CARDS[at].tolist())) for at in sample])

@@ -253,14 +253,35 @@ def test_ends_of_a_river_for_two_divide_the_chips_of_others(strategies: dict[str
         assert sorted(values[position] - dead / 2 for position in start.in_pot) == [-tree.chips[node], tree.chips[node]]
 
 
-def test_rivers_that_two_players_see_are_solved(
-    strategies: dict[str, StrategyFile], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def cheap_buckets(strategy: StrategyFile, board: tuple[Card, ...]) -> NDArray[np.uint16]:
+@pytest.fixture
+def cheap_buckets(monkeypatch: pytest.MonkeyPatch) -> None:
+    def buckets_on(strategy: StrategyFile, board: tuple[Card, ...]) -> NDArray[np.uint16]:
         count = strategy.buckets[max(0, len(board) - 2)]
         return np.where(are_free(board), np.arange(HOLDING_COUNT) % count, NO_BUCKET).astype(np.uint16)
 
-    monkeypatch.setattr(StrategyFile, "buckets_on", cheap_buckets)
+    monkeypatch.setattr(StrategyFile, "buckets_on", buckets_on)
+
+
+@pytest.mark.usefixtures("cheap_buckets")
+@pytest.mark.parametrize(
+    ("table", "follows_turn"),
+    [("r250cc/r501cf/cc/c", True), ("r250cc/ccc/r501cf/c", False)],
+)
+def test_river_follows_from_a_turn_that_two_players_saw(
+    table: str, follows_turn: bool, strategies: dict[str, StrategyFile]
+) -> None:
+    strategy = strategies["nolimit3"]
+    board = deal_hand(strategy.game, 7, 1).board
+    river = Endgames(strategy, 1, turns=1).at(betting_after(strategy.game, table), board)[0]
+    ranges = find_ranges(strategy, river.start, board, strategy.buckets_on)
+    own = river.weights[1]
+    assert (own / own.sum() == pytest.approx(ranges[1] / ranges[1].sum(), abs=1e-4)) is not follows_turn
+
+
+@pytest.mark.usefixtures("cheap_buckets")
+def test_rivers_that_two_players_see_are_solved(
+    strategies: dict[str, StrategyFile], monkeypatch: pytest.MonkeyPatch
+) -> None:
     strategy = strategies["nolimit3"]
     endgames = Endgames(strategy, 1)
     betting = betting_after(strategy.game, "r250cc/r501cf/cc/c")

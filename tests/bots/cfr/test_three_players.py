@@ -161,4 +161,4 @@ def test_three_players_are_played_without_endgames_and_exploitation(strategy: St
     refusal = CfrBot(strategy=strategy.path, exploit=0.2).refusal(GAME)
     assert refusal == "cfr answers its opponent in limit hold'em of two players: leave out exploit"
     refusal = CfrBot(strategy=strategy.path, turns=5).refusal(GAME)
-    assert refusal == "cfr solves turns in hold'em of two players: leave out turns"
+    assert refusal == "cfr solves turns in no-limit hold'em and in limit hold'em of two players: leave out turns"
