@@ -51,8 +51,8 @@ MIN_CORRECTED_DEALS: Final = 80
 """Fewer deals are not enough to fit the weights of a correction."""
 _MAX_VALUED_S: Final = 30
 """Processor time for which hands are valued by default."""
-_NO_LIMIT_S: Final = 0.03
-_LIMIT_S: Final = 0.02
+_NO_LIMIT_S: Final = 0.06
+_LIMIT_S: Final = 0.05
 _SMALL_GAME_S: Final = 0.005
 """Processor time to value a hand, see docs/variance-reduction.md."""
 _MAX_IDLE_LINES_PER_HAND: Final = 10_000

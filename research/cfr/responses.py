@@ -2,7 +2,7 @@
 
     python research/cfr/responses.py FOLDER [WORKERS]
 
-does as `arena exploit exact GAME BOT --from ROUND --run FOLDER/NAME` for each row of `BOARDS`. FOLDER keeps the
+does as `arena exploit exact GAME BOT --from ROUND --run FOLDER/NAME` for each row of `QUESTIONS`. FOLDER keeps the
 computed boards; the results go to `responses.csv` next to this script and to `research/tables/cfr.md`.
 """
 
@@ -19,23 +19,44 @@ sys.path.append(str(Path(__file__).resolve().parents[1]))
 from blocks import APPENDIX
 from rows import between, read_rows, write_rows
 
-from bots.cfr.response_estimates import estimate_responses, response_settings
+from bots.cfr.response_estimates import Street, estimate_responses, response_settings
 from bots.workers import local_workers
 from protocol import find_game
 
 HERE: Final = Path(__file__).resolve().parent
 CSV: Final = HERE / "responses.csv"
 PAGE: Final = APPENDIX / "cfr.md"
-SEED: Final = 1
-BOARDS: Final = {
-    ("limit", "cfr?rivers=0", "turn"): 500,
-    ("limit", "cfr?rivers=0", "river"): 1_000,
-    ("limit", "cfr", "river"): 1_000,
-    ("nolimit", "cfr?rivers=0", "turn"): 300,
-    ("nolimit", "cfr?rivers=0", "river"): 200,
-    ("nolimit", "cfr", "river"): 100,
-}
-"""Number of boards by game, bot and round."""
+
+
+class Question(NamedTuple):
+    """Settings of an estimate.
+
+    Attributes:
+        street: round from which on one player plays the best response.
+        boards: how many are drawn.
+        rivers: drawn after each turn, if not all.
+    """
+
+    game: str
+    bot: str
+    street: Street
+    boards: int
+    rivers: int | None = None
+    seed: int = 1
+
+
+QUESTIONS: Final = (
+    Question("limit", "cfr?rivers=0", "turn", 500),
+    Question("limit", "cfr?turns=0", "turn", 100, rivers=6, seed=0),
+    Question("limit", "cfr?turns=25", "turn", 100, rivers=6, seed=0),
+    Question("limit", "cfr?rivers=0", "river", 1_000),
+    Question("limit", "cfr?turns=0", "river", 1_000),
+    Question("nolimit", "cfr?rivers=0", "turn", 300),
+    Question("nolimit", "cfr?turns=0", "turn", 100, rivers=6, seed=0),
+    Question("nolimit", "cfr?turns=50", "turn", 100, rivers=6, seed=0),
+    Question("nolimit", "cfr?rivers=0", "river", 200),
+    Question("nolimit", "cfr?turns=0", "river", 100),
+)
 
 
 class Response(NamedTuple):
@@ -56,12 +77,13 @@ class Response(NamedTuple):
     half_width: float
 
 
-def measure(folder: Path, game: str, bot: str, street: str, workers: int) -> Response:
+def measure(folder: Path, question: Question, workers: int) -> Response:
     """Compute the boards that are missing in the folder."""
-    settings = response_settings(find_game(game)[0], bot, "turn" if street == "turn" else "river", SEED)
+    game, bot, street, boards, rivers, seed = question
+    settings = response_settings(find_game(game)[0], bot, street, seed, rivers)
     name = f"{game}-{bot.replace('?', '-').replace('=', '-')}-{street}"
     with nullcontext() if workers == 1 else local_workers(workers) as pool:
-        won = estimate_responses(settings, BOARDS[game, bot, street], folder=folder / name, workers=pool)
+        won = estimate_responses(settings, boards, folder=folder / name, workers=pool)
     return Response(game, bot, street, won.count, round(won.mean, 1), round(won.half_width() or 0.0, 1))
 
 
@@ -77,9 +99,9 @@ def with_table(text: str, responses: Iterable[Response]) -> str:
 def main(folder: Path, workers: int = 1) -> None:
     """Measure all rows and write the file and the page."""
     responses = []
-    for game, bot, street in BOARDS:
+    for question in QUESTIONS:
         before = time.process_time()
-        responses.append(measure(folder, game, bot, street, workers))
+        responses.append(measure(folder, question, workers))
         print(*responses[-1], f"{time.process_time() - before:.0f} s of processor time", flush=True)
     write_rows(CSV, Response, responses)
     PAGE.write_text(with_table(PAGE.read_text("utf-8"), read_rows(CSV, Response)), "utf-8")

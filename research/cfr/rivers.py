@@ -182,7 +182,7 @@ def costs(game: str, street: str) -> Iterator[Cost]:
 def turns_worth(folder: Path, actions: str, hands: int) -> TurnsWorth:
     """Let local best response answer `cfr` with and without solved turns."""
     played: list[list[NDArray[np.float64]]] = []
-    for number, bot in enumerate(("cfr", TURNS_BOT)):
+    for number, bot in enumerate(("cfr?turns=0", TURNS_BOT)):
         what, done = Exploitation(find_game("nolimit")[1], bot, (actions,), TURNS_SEED), Parts()
         kept = folder / f"{actions.replace('/', '-')}-{number}"
         play_parts(what, hands // (2 * DEALS_A_PART), done, folder=kept)
@@ -197,11 +197,11 @@ def turns_worth(folder: Path, actions: str, hands: int) -> TurnsWorth:
 
 def worth(game: str, workers: int) -> list[Worth]:
     """Play, and let local best response answer."""
-    bots = make_bot("cfr", seed=1), make_bot("cfr?rivers=0", seed=2)
+    bots = make_bot("cfr?turns=0", seed=1), make_bot("cfr?rivers=0", seed=2)
     won = Row.of("cfr?rivers=0", RunningMean(won_without_luck(game, bots, DEALS[game], SEED)))
-    rows = [Worth(game, "cfr", *won)]
+    rows = [Worth(game, "cfr?turns=0", *won)]
     with ProcessPoolExecutor(workers) as pool:
-        for bot in ("cfr?rivers=0", "cfr"):
+        for bot in ("cfr?rivers=0", "cfr?turns=0"):
             rows += [Worth(game, bound[0], bot, *bound[1:]) for bound in _bounds(game, bot, pool)]
     return rows
 
@@ -231,7 +231,7 @@ def with_tables(
         ]
         text = between(text, f"{street}s", lines)
     lines = [
-        f"| local best response | hands | wins from `cfr` | wins from `{TURNS_BOT}` | difference |",
+        f"| local best response | hands | wins from `cfr?turns=0` | wins from `{TURNS_BOT}` | difference |",
         "| --- | ---: | ---: | ---: | ---: |",
     ]
     lines += [
@@ -249,7 +249,7 @@ def with_tables(
 
 
 def _named(player: str) -> str:
-    return "`cfr`" if player == "cfr" else f"local best response, `{player}`"
+    return f"`{player}`" if player.startswith("cfr") else f"local best response, `{player}`"
 
 
 def main(folder: Path, workers: int = 1) -> None:

@@ -145,10 +145,11 @@ def test_call_that_the_tree_never_makes_follows_pot_odds() -> None:
 
 
 def test_play_follows_from_the_seed() -> None:
-    first, again, other = (
-        [hand.values for hand in self_play("limit", [CfrBot(seed=seed, rivers=1, turns=1), RandomBot(seed=4)], deals=4, seed=9)]
-        for seed in (1, 1, 2)
-    )
+    def played(seed: int) -> list[object]:
+        bots = [CfrBot(seed=seed, rivers=1, turns=1), RandomBot(seed=4)]
+        return [hand.values for hand in self_play("limit", bots, deals=4, seed=9)]
+
+    first, again, other = played(1), played(1), played(2)
     assert first == again != other
 
 

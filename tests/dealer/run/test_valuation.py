@@ -223,7 +223,7 @@ def test_short_contest_has_aivat_by_default_beside_the_chips(tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize(
-    ("game", "bot", "deals"), [("nolimit", "cfr", 500), ("limit", "cfr?seed=3", 750), ("nolimit", "cfr?rivers=9", 0)]
+    ("game", "bot", "deals"), [("nolimit", "cfr", 250), ("limit", "cfr?seed=3", 300), ("nolimit", "cfr?rivers=9", 0)]
 )
 def test_number_of_hands_decides_whether_a_result_has_aivat(tmp_path: Path, game: str, bot: str, deals: int) -> None:
     def is_valued(count: int) -> bool:
