@@ -1,4 +1,4 @@
-"""The threat tables of SECURITY.md: every row names tests, and each of them is there."""
+"""The tables of attacks.md: every row names tests, and each of them is there."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ TESTS = ROOT / "tests" / "dealer"
 
 def rows() -> Iterator[tuple[str, str, Path]]:
     """By row of the tables: what could be tried, the cell of the tests, and the usual file of the table."""
-    text = (ROOT / "SECURITY.md").read_text("utf-8")
+    text = (TESTS / "server" / "attacks.md").read_text("utf-8")
     usual = TESTS / "server" / "test_weaknesses.py"
-    for line in text.partition("\n## Attacks and tests\n")[2].partition("\n## ")[0].splitlines():
+    for line in text.splitlines():
         if match := re.search(r"with the tests of `(?:tests/dealer/)?([\w/]+)(\.py)?`", line):
             usual = TESTS / f"{match[1]}.py" if match[2] else TESTS / match[1] / "test_weaknesses.py"
         cells = [cell.strip() for cell in line.strip("|").split("|")]

@@ -1,4 +1,4 @@
-"""Attacks over HTTP, see the table in SECURITY.md."""
+"""Attacks over HTTP, see the table in `tests/dealer/server/attacks.md`."""
 
 from __future__ import annotations
 
