@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from mkdocs.config.defaults import MkDocsConfig
     from mkdocs.structure.files import Files
+    from mkdocs.structure.pages import Page
 
 TABLES: Final = Path(__file__).resolve().parents[1] / "research" / "tables"
 PACKAGES: Final = ("engine", "protocol", "logs", "bots", "dealer")
@@ -61,6 +62,13 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     for path in sorted(TABLES.glob("*.md")):
         files.append(File.generated(config, f"appendix/{path.name}", content=appendix_page(path)))
     return files
+
+
+def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
+    """Rank the guides above the generated pages in the search: an event of MkDocs."""
+    search = page.meta.setdefault("search", {})
+    search.setdefault("boost", 0.001 if page.file.src_uri.startswith("reference/") else 5)
+    return markdown
 
 
 def appendix_page(path: Path) -> str:

@@ -1,4 +1,4 @@
-"""Play the benchmark with built-in bots, and write the results into `docs/benchmark.md`.
+"""Play the benchmark with built-in bots, and write the results into `research/tables/benchmark.md`.
 
     python research/benchmark/remake.py FOLDER              # all bots
     python research/benchmark/remake.py FOLDER mfs rh       # these
@@ -18,14 +18,14 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))
-from blocks import DOCS
+from blocks import APPENDIX
 from rows import between, read_rows, write_rows
 
 from dealer.reports.benchmark_data import DEALS, BenchmarkData
 from dealer.reports.winnings_parts import WinningsPart
 
 HERE: Final = Path(__file__).resolve().parent
-PAGE: Final = DOCS / "benchmark.md"
+PAGE: Final = APPENDIX / "benchmark.md"
 CSV: Final = HERE / "nolimit.csv"
 OUTPUT: Final = HERE / "output.txt"
 SHOWN: Final = "mfs"

@@ -32,7 +32,7 @@ DOCS: Final = Path(__file__).resolve().parents[2] / "docs"
 COURSE: Final = DOCS / "course.md"
 JOINING: Final = DOCS / "join-a-server.md"
 COMPETITION: Final = DOCS / "competition.md"
-PROTOCOLS: Final = DOCS / "server-protocols.md"
+PROTOCOLS: Final = DOCS.parent / "research" / "tables" / "messages.md"
 _ADDRESS, _PORT, _WEB_PORT = "192.0.2.10", 9540, 8080
 """As the pages print them."""
 _SERVERS: Final = (f"SERVER:{_WEB_PORT}", f"127.0.0.1:{_WEB_PORT}")

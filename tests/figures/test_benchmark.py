@@ -1,4 +1,4 @@
-"""`docs/benchmark.md` shows what was measured, and every bot of no-limit hold'em."""
+"""`research/tables/benchmark.md` shows what was measured, and every bot of no-limit hold'em."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The training loop of docs/agents.md runs as it stands."""
+"""The training loop of research/tables/agents.md runs as it stands."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from bots.solving.exact import plan_of_policy
 from bots.solving.sequence_form import best_response, sequence_form
 from protocol import find_game
 
-PAGE = Path(__file__).resolve().parents[3] / "docs" / "agents.md"
+PAGE = Path(__file__).resolve().parents[3] / "research" / "tables" / "agents.md"
 
 
 @pytest.mark.slow

@@ -447,7 +447,7 @@ def test_a_hand_that_cannot_be_expressed_is_left_out_and_the_rest_is_read(old: s
     assert sentence in problem.replace("hand #201000000001: ", "")
 
 
-DOCUMENT = (Path(__file__).parents[3] / "docs" / "hand-histories.md").read_text("utf-8")
+DOCUMENT = (Path(__file__).parents[3] / "research" / "tables" / "unread-hands.md").read_text("utf-8")
 SIX_PLUS = "6+ Hold'em No Limit (Button Blind $1.00 - Ante $0.10 USD)"
 
 
