@@ -15,6 +15,7 @@ import typer
 from bots.sdk.options import Interval, Wording
 from dealer.cli.serve_event import app as event_app
 from dealer.cli.serve_names import free
+from dealer.cli.serve_series import app as series_app
 from dealer.cli.serve_teams import app as team_app
 from dealer.cli.serve_users import COMMANDS as USER_COMMANDS
 from dealer.cli.shell.command_options import Json
@@ -64,6 +65,7 @@ app = typer.Typer(
     cls=_ServeGroup, help="Run a persistent match server: clients queue matches between its bots and their own."
 )
 app.add_typer(event_app, name="event")
+app.add_typer(series_app, name="series")
 app.add_typer(team_app, name="team")
 
 

@@ -243,6 +243,7 @@ def remove_results(db: sqlite3.Connection) -> None:
     closed = "FROM scheduled_events WHERE closed_s IS NOT NULL"
     db.execute(f"DELETE FROM disqualifications WHERE event IN (SELECT id {closed})")
     db.execute(f"DELETE {closed}")
+    db.execute("DELETE FROM series WHERE id NOT IN (SELECT series FROM scheduled_events WHERE series IS NOT NULL)")
 
 
 # ---- questions

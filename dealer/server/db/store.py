@@ -333,6 +333,15 @@ CREATE TABLE team_invitations (
     PRIMARY KEY (team, user)
 ) STRICT, WITHOUT ROWID;
 """
+_SERIES = """
+CREATE TABLE series (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    name TEXT NOT NULL UNIQUE,
+    settings TEXT NOT NULL, -- JSON
+    withdrawn_s REAL
+) STRICT;
+ALTER TABLE scheduled_events ADD COLUMN series INTEGER REFERENCES series;
+"""
 MIGRATIONS: Final[tuple[str, ...]] = (
     _TABLES,
     _EVENTS,
@@ -345,6 +354,7 @@ MIGRATIONS: Final[tuple[str, ...]] = (
     _PEOPLE,
     _FREED_NAMES,
     _TEAMS,
+    _SERIES,
 )
 """Step n migrates version n to n + 1. Version 0 is an empty database."""
 

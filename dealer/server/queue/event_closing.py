@@ -6,6 +6,8 @@ import asyncio
 import logging
 import time
 from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
 
 from bots.errors import WorkersError
 from dealer.errors import StoreError
@@ -24,6 +26,7 @@ from dealer.server.db.event_records import (
     unranked_events,
 )
 from dealer.server.db.records import Bot
+from dealer.server.db.series_records import add_final, series_of, series_without_final, store_draw
 from dealer.server.db.store import Store
 from dealer.server.db.users import User, add_user
 from dealer.server.event_results import event_standings, played_contests
@@ -31,6 +34,7 @@ from dealer.server.queue.event_schedule import find_entrants, plan_event
 from dealer.server.queue.job_queue import JobQueue
 from dealer.server.queue.jobs import ActiveJob, Running
 from dealer.server.queue.presence import Presence
+from dealer.server.queue.series_schedule import draw_groups, qualified_bots
 from dealer.server.server_settings import ServerGame
 
 _log = logging.getLogger(__name__)
@@ -74,10 +78,13 @@ class Events:
                 for event in open_events(self._store):
                     await self._list_entrants(event)
                 for event in due_events(self._store):
-                    await self._close(event)
+                    await self._close(await self._draw(event))
                 for event in unranked_events(self._store):
                     if event.state is EventState.FINISHED:
                         await self._rank(event)
+                for series in series_without_final(self._store):
+                    if qualified := qualified_bots(series):
+                        await self._store.write(partial(add_final, series=series, names=qualified))
                 self._stop_dropped()
             except (StoreError, WorkersError) as error:
                 _log.error("no event can be closed or ranked: %s", error)
@@ -122,6 +129,22 @@ class Events:
         if self._entering.get(event.id) != entrants:
             await self._store.write(lambda db: store_entering(db, event, entrants))
             self._entering[event.id] = entrants
+
+    async def _draw(self, event: ScheduledEvent) -> ScheduledEvent:
+        """Draw the groups of a series when the first of them closes; return the event with its bots."""
+        series = series_of(self._store, event)
+        game = self._games.get(event.game)
+        groups = () if series is None else series.groups
+        # Read again: the draw of an event that closed just before has named its bots.
+        current = next((group for group in groups if group.id == event.id), None)
+        if series is None or game is None or current is None:
+            return event
+        if current.named is not None:
+            return current
+        entrants = find_entrants(self._store, current, game, self._presence.version)
+        drawn = list(zip(groups, draw_groups(self._store, series, entrants), strict=True))
+        await self._store.write(lambda db: store_draw(db, drawn))
+        return next(replace(group, named=tuple(names)) for group, names in drawn if group is current)
 
     async def _close(self, event: ScheduledEvent) -> None:
         """Freeze the entrants of an event and add its contests, in one change."""

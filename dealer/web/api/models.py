@@ -282,6 +282,37 @@ class EventDetail(Model):
     after: int | None = Field(None, description="parameter for the next page of contests; null on the last page")
 
 
+class SeriesEvent(Model):
+    """An event of a series."""
+
+    name: str
+    state: EventState
+
+
+class SeriesRow(Model):
+    """A bot in the table of a series."""
+
+    bot: str
+    total: float | None = Field(description="points, mbb/g or place in the final, as the rule says")
+    results: dict[str, float] = Field(description="the same by event")
+
+
+class Series(Model):
+    """A series with its table, the best bot first."""
+
+    name: str
+    game: str
+    rule: str
+    events: list[SeriesEvent]
+    table: list[SeriesRow]
+
+
+class AllSeries(Model):
+    """Names of all series, the latest first."""
+
+    series: tuple[str, ...]
+
+
 class Upload(Model):
     """An uploaded version of a bot."""
 

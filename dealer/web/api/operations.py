@@ -32,12 +32,15 @@ from dealer.server.db import counted_scores, event_records, records
 from dealer.server.db.bot_registry import free_name
 from dealer.server.db.event_records import ScheduledEvent, add_event, disqualify, edit_event, withdraw_event
 from dealer.server.db.records import Fault, Job, JobState, Run, RunState
+from dealer.server.db.series_records import add_series, find_series, series_names
 from dealer.server.db.teams import accept_team, invite_member, leave_team, team_invitations, teams
 from dealer.server.db.users import User
 from dealer.server.event_results import event_detail
 from dealer.server.event_settings import EventSettings
 from dealer.server.queue.feed import Feed
 from dealer.server.resources import removal_sentence
+from dealer.server.series_results import series_data
+from dealer.server.series_settings import SeriesSettings
 from dealer.server.server import ServerParts, form_own_team
 from dealer.uploads.boxed_bot import FAILURE_NAME
 from dealer.uploads.intake import LOG_NAME, Intake
@@ -346,6 +349,29 @@ async def disqualify_bot(
     bot, reason = disqualification.bot, disqualification.reason
     await parts.store.write(lambda db: disqualify(db, caller.user.name, event, bot, reason))
     return models.ScheduledEvent.of(_find_event(parts, name))
+
+
+@router.get("/series", summary="Series of events")
+async def all_series(caller: Anyone, parts: Parts) -> models.AllSeries:
+    """Names of all series, the latest first."""
+    return models.AllSeries(series=series_names(parts.store))
+
+
+@router.get("/series/{name}", summary="A series with its table", responses=describe_errors(s404="there is none"))
+async def one_series(caller: Anyone, parts: Parts, name: str) -> models.Series:
+    """A series with its events and its table."""
+    series = find_series(parts.store, name)
+    if series is None:
+        raise WebError(404, f"There is no series {shown(name)}.")
+    return models.Series.model_validate(await asyncio.to_thread(series_data, series))
+
+
+@router.post("/series", summary="Announce a series", status_code=201)
+async def announce_series(caller: Organiser, parts: Parts, settings: SeriesSettings) -> models.Series:
+    """Store a series and announce its first events."""
+    game = find_server_game(parts, settings.game)
+    await parts.store.write(lambda db: add_series(db, caller.user.name, settings, game.name))
+    return await one_series(None, parts, settings.name)
 
 
 def _find_event(parts: ServerParts, name: str) -> ScheduledEvent:

@@ -1,6 +1,7 @@
 """Pages of a server's events.
 
 /events                 all events, the latest first, and the form of organisers
+/series/NAME            table and events of a series
 /events/NAME            state, entrants, standings and contests of an event, and forms of organisers
     /edit               replaces its settings
     /disqualify         excludes a bot
@@ -32,10 +33,12 @@ from dealer.server.db.event_records import (
     edit_event,
     withdraw_event,
 )
+from dealer.server.db.series_records import find_series, series_names
 from dealer.server.db.texts import TextName, read_text
 from dealer.server.db.users import User
 from dealer.server.event_results import event_detail, event_document, events_table
 from dealer.server.event_settings import EventSettings
+from dealer.server.series_results import series_document
 from dealer.server.server import ServerParts
 from dealer.web.pages.shown_runs import run_path
 from dealer.web.security import as_web_error, parse_number, read_form
@@ -64,6 +67,10 @@ def routes(site: Site, parts: ServerParts) -> list[BaseRoute]:
         if page:
             table = events_table("All events", page, event_path)
             document = Document("Events", sections=(Section(table.title, (table,)),))
+        names = series_names(parts.store)
+        if names:
+            links = tuple(Link(name, f"/series/{quote(name, safe='')}") for name in names)
+            document = replace(document, facts=(*document.facts, Fact("series", links)))
         return site.document(
             request,
             document,
@@ -126,6 +133,16 @@ def routes(site: Site, parts: ServerParts) -> list[BaseRoute]:
             form_values=defaultdict(str, form or _form_values(event)),
         )
 
+    async def show_series(request: Request) -> Response:
+        name = request.path_params["name"]
+        series = find_series(parts.store, name)
+        if series is None:
+            raise WebError(404, f"There is no series {shown(name)}.")
+        document, pages = page_of(request, await run_in_threadpool(series_document, series, event_path))
+        json_link = Fact("as JSON", Link("series", f"/api/v1/series/{quote(name, safe='')}"))
+        document = replace(document, facts=(*document.facts, json_link))
+        return site.document(request, document, crumbs=(Link("Events", "/events"),), pages=pages, layout="broad")
+
     async def edit(request: Request) -> Response:
         who = organiser_name(request)
         event = find_event(request)
@@ -169,6 +186,7 @@ def routes(site: Site, parts: ServerParts) -> list[BaseRoute]:
         Route("/events", show_events, methods=["GET"]),
         Route("/events", announce, methods=["POST"]),
         Route("/events/{name}", show_event),
+        Route("/series/{name}", show_series),
         Route("/events/{name}/edit", edit, methods=["POST"]),
         Route("/events/{name}/disqualify", exclude, methods=["POST"]),
         Route("/events/{name}/withdraw", withdraw, methods=["POST"]),

@@ -376,3 +376,22 @@ def test_names_of_a_user_are_freed_all_or_none(arena: Arena, tmp_path: Path) -> 
         store.write_now(lambda db: db.execute("UPDATE bots SET seen_s = 1").rowcount)
         assert arena("serve", "free", "--user", "ann").out == "2 names of bots freed.\n"
         assert used_names(store, ann) == ()
+
+
+def test_series_and_teams_are_managed_by_commands(arena: Arena, tmp_path: Path) -> None:
+    arena("serve", "user", "ann", "bob")
+    with contextlib.closing(Store(tmp_path / "arena-server" / DATABASE_NAME)) as store:
+        store.write_now(lambda db: register_user_bot(db, 1, "kuhn.limit.2p", "one", ""))
+    assert "ann, bob" in arena("serve", "team", "new", "Sharks", "ann", "bob").out
+    assert arena("serve", "team", "new", "LOCAL", "ann").code == 2
+    arena("serve", "team", "leave", "ann")
+    assert re.search(r"Sharks +bob\s", arena("serve", "team", "list").out + "\n")
+    (tmp_path / "weekly.toml").write_text(
+        'name = "weekly"\ngame = "kuhn"\ncloses = 2100-01-01T12:00:00Z\nevery = "week"\ntimes = 3\n'
+    )
+    assert "weekly-3" in arena("serve", "series", "new", "weekly.toml").out
+    assert arena("serve", "series", "new", "weekly.toml").code == 2
+    data = json.loads(arena("serve", "series", "show", "weekly", "--json").out)
+    assert [event["state"] for event in data["events"]] == ["open", "announced", "announced"]
+    assert arena("serve", "series", "withdraw", "weekly").code == 0
+    assert arena("serve", "series", "show", "weekly").code == 2

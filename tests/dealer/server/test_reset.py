@@ -20,7 +20,20 @@ from tests.dealer.server.servers import rows
 from tests.dealer.server.test_contests import Host, is_over, offer, serving, settings_of, until
 
 LOGINS = {"users", "tokens", "passwords", "sessions", "invitations"}
-KEPT = {*LOGINS, "bots", "versions", "scheduled_events", "entries", "disqualifications", "audit", "uploads", "texts"}
+KEPT = {
+    "series",
+    "team_invitations",
+    "teams",
+    *LOGINS,
+    "bots",
+    "versions",
+    "scheduled_events",
+    "entries",
+    "disqualifications",
+    "audit",
+    "uploads",
+    "texts",
+}
 
 
 @pytest.fixture(autouse=True)

@@ -444,7 +444,7 @@ def test_removing_results_keeps_upcoming_events(tmp_path: Path) -> None:
 
 def test_example_in_the_documentation_is_a_valid_event() -> None:
     page = (ROOT / "docs" / "competition.md").read_text("utf-8")
-    (text,) = re.findall(r"(?s)```toml\n(name = .*?)```", page)
+    text, *_ = re.findall(r"(?s)```toml\n(name = .*?)```", page)
     settings = EventSettings.model_validate(tomllib.loads(text))
     assert {name for name, value in settings if value is None} == set()
 

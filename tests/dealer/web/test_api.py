@@ -21,10 +21,12 @@ from dealer.server.accounts import GuessLimit, RateLimit, Scope, add_token
 from dealer.server.db import records
 from dealer.server.db.event_records import Disqualification, EventState, ScheduledEvent, add_event
 from dealer.server.db.records import JobState, RunState
+from dealer.server.db.series_records import add_series
 from dealer.server.db.store import DATABASE_NAME, Store
 from dealer.server.db.users import add_user
 from dealer.server.event_results import EventContest, EventDetail, event_data
 from dealer.server.event_settings import EventSettings
+from dealer.server.series_settings import SeriesSettings
 from dealer.server.server_settings import UploadSettings
 from dealer.web.api import models
 from engine import DealKey, derived_seed
@@ -438,6 +440,8 @@ async def test_description_matches_the_answers(tmp_path: Path, monkeypatch: pyte
         announced = EventSettings.model_validate({"name": "final", "game": game, "closes": "2030-01-01T00:00:00Z"})
         with contextlib.closing(Store(visit.house.folder / DATABASE_NAME)) as store:
             store.write_now(lambda db: add_event(db, "ann", announced, game))
+            series = SeriesSettings.model_validate({**announced.model_dump(exclude={"entrants"}), "groups": 2})
+            store.write_now(lambda db: add_series(db, "ann", series, game))
         assert (await program.browser.post(f"{PREFIX}/uploads", content=archive(), headers=program.headers)).is_success
         values = {"job": 1, "run": 1, "match": 0, "player": 0, "game": game, "format": "phh", "name": "final"}
         values["upload"] = 1

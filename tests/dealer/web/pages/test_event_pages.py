@@ -138,3 +138,19 @@ async def test_a_long_event_is_shown_by_page(tmp_path: Path) -> None:
         second = (await visit.browser.get("/events/many?page=2")).text
         assert ("b49" in first, "b50" in first, "page 1 of 2" in first) == (True, False, True)
         assert ("b49" in second, "b50" in second, "page 2 of 2" in second) == (False, True, True)
+
+
+async def test_a_series_is_announced_by_the_interface_and_has_a_page(tmp_path: Path) -> None:
+    async with visiting(small_house(), tmp_path) as visit:
+        with stored(tmp_path) as store:
+            token = store.write_now(lambda db: add_token(db, add_user(db, "olga"), ADMIN))
+        headers = {"authorization": f"Bearer {token}"}
+        settings = {"name": "cup", "game": "kuhn", "closes": "2100-01-01T12:00Z", "groups": 2}
+        answer = await visit.browser.post("/api/v1/series", json=settings, headers=headers)
+        assert (answer.status_code, answer.json()["events"][1]) == (201, {"name": "cup-B", "state": "open"})
+        assert (await visit.browser.get("/api/v1/series")).json() == {"series": ["cup"]}
+        assert 'href="/series/cup"' in (await visit.browser.get("/events")).text
+        page = (await visit.browser.get("/series/cup")).text
+        assert "The first 2 of each group enter the final" in page
+        assert 'href="/events/cup-A"' in page
+        assert (await visit.browser.get("/series/cap")).status_code == 404
