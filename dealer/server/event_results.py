@@ -11,7 +11,7 @@ import json
 import shutil
 import time
 from array import array
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import lru_cache
 from operator import call
@@ -175,11 +175,23 @@ def _seconds_left(store: Store, event: ScheduledEvent, contests: tuple[EventCont
 
 
 # ---- documents
-def event_document(store: Store, detail: EventDetail, contest_path: Callable[[Run], str] | None = None) -> Document:
+_SHARE = (
+    "The share is that of bootstrap samples, with deals drawn anew from those played, in which the bot has this place: "
+    "the closer to 100 %, the less the place depends on the cards."
+)
+
+
+def event_document(
+    store: Store,
+    detail: EventDetail,
+    contest_path: Callable[[Run], str] | None = None,
+    bot_paths: Mapping[str, str] | None = None,
+) -> Document:
     """Make the document of an event.
 
     Args:
         contest_path: returns the address of a contest's page; None for no links.
+        bot_paths: addresses of the pages of bots, by name; None for no links.
     """
     event, standings = detail.event, detail.standings
     sentences = [_state_sentence(detail)]
@@ -187,7 +199,11 @@ def event_document(store: Store, detail: EventDetail, contest_path: Callable[[Ru
     if standings is not None and standings.total_bankroll:
         if event.state is EventState.FINISHED:
             sentences.insert(0, first_places(standings))
-        sections.append(Section("Standings", (crosstable(standings), rankings(standings))))
+        ranking, results = (
+            _with_links(table, bot_paths or {}) for table in (rankings(standings), crosstable(standings))
+        )
+        share = (_SHARE,) if standings.total_bankroll[0].confidence is not None else ()
+        sections.append(Section("Standings", (ranking, *share, results)))
     if event.note:
         sentences.append(f"{capitalized(event.note)}.")
     facts = (
@@ -203,6 +219,14 @@ def event_document(store: Store, detail: EventDetail, contest_path: Callable[[Ru
     sections += [Section(table.title, (table,)) for table in tables if table.rows]
     known = tuple(fact for fact in facts if fact.value is not None)
     return Document(f"Event {event.name}", tuple(sentences), known, tuple(sections), data=event_data(detail))
+
+
+def _with_links(table: Table, paths: Mapping[str, str]) -> Table:
+    """Return a table whose names of bots are links to their pages."""
+    rows = []
+    for row in table.rows:
+        rows.append(tuple(Link(cell, paths[cell]) if isinstance(cell, str) and cell in paths else cell for cell in row))
+    return replace(table, rows=tuple(rows))
 
 
 def event_data(detail: EventDetail) -> dict[str, Any]:

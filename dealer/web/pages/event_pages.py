@@ -40,7 +40,7 @@ from dealer.server.event_results import event_detail, event_document, events_tab
 from dealer.server.event_settings import EventSettings
 from dealer.server.series_results import series_document
 from dealer.server.server import ServerParts
-from dealer.web.pages.shown_runs import run_path
+from dealer.web.pages.shown_runs import bot_path, run_path
 from dealer.web.security import as_web_error, parse_number, read_form
 from dealer.web.site import Site, find_server_game, next_page_links, page_of
 from dealer.web.visitor import SEE_OTHER, get_visitor
@@ -254,6 +254,8 @@ def _read_settings(form: Mapping[str, str]) -> EventSettings:
 
 def _document(parts: ServerParts, event: ScheduledEvent) -> Document:
     detail = event_detail(parts.store, event, parts.service.computing.wait)
-    document = event_document(parts.store, detail, lambda run: run_path(str(run.id)))
+    bots = records.bots_of_event(parts.store, event.id)
+    bot_paths = {bot.name: bot_path(bot) for bot in bots}
+    document = event_document(parts.store, detail, lambda run: run_path(str(run.id)), bot_paths)
     json_link = Link("event", f"/api/v1/scheduled-events/{quote(event.name, safe='')}")
     return replace(document, facts=(*document.facts, Fact("as JSON", json_link)))

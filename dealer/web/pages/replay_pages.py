@@ -205,6 +205,8 @@ class _Pages:
                 "hero": hero_position(scenes[0], match),
                 "holes": record.game.num_hole_cards,
                 "step": min(step, len(scenes) - 1),
+                "number": number,
+                "hand_count": match.hands.count,
                 "before": None if before is None else Link(before, hand_path(run, match.key, before)),
                 "after": None if after is None else Link(after, hand_path(run, match.key, after)),
                 "hand_path": hand_path(run, match.key, number),

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
 
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
@@ -379,6 +379,10 @@ def _pair(server: ServerParts, game: ServerGame, number: int, after: int | None)
     title = f"Runs, the worst of {first_name} first"
     facts = [Fact("deals", pair.duplicates), Fact("hands", pair.hands)]
     facts += [Fact(rate.player, rate, "+,.0f", "mbb/g") for rate in rates]
+    bots = [records.bot(server.store, score.version) for score in pair.scores]
+    players = {f"player{seat}": bot.name for seat, bot in enumerate(bots, 1) if bot is not None}
+    again = f"/account/request?{urlencode({'game': game.name, **players})}"
+    facts.append(Fact("more deals", Link("request a contest between them", again), NAME))
     following = str(runs[_RUNS_ON_PAGE - 1].id) if len(runs) > _RUNS_ON_PAGE else ""
     sections = (Section(title, (Table.of(title, columns, rows),)),)
     return Document(" - ".join(rate.player for rate in rates), (), tuple(facts), sections), following
