@@ -23,6 +23,7 @@ from typing import Final
 from dealer.errors import WebError
 from dealer.server.db.audit import record_change, with_audit
 from dealer.server.db.store import Store
+from dealer.server.db.teams import leave_team
 from dealer.server.db.users import User
 from engine.text import count_of
 
@@ -178,13 +179,15 @@ def disable_user(db: sqlite3.Connection, name: str, *, is_disabled: bool) -> int
 
 def remove_user(db: sqlite3.Connection, name: str) -> int:
     """Remove the name and all logins of a user, but keep bots and results; return the number of users, 0 or 1."""
-    row = db.execute("SELECT id FROM users WHERE name = ?", (name,)).fetchone()
+    row = db.execute("SELECT id, team FROM users WHERE name = ?", (name,)).fetchone()
     if row is None:
         return 0
+    if row["team"] is not None:
+        leave_team(db, name, User(row["id"], name))
     for table in ("tokens", "passwords", "sessions", "invitations"):
         db.execute(f"DELETE FROM {table} WHERE user = ?", (row["id"],))
     # Users cannot have a name in parentheses.
-    db.execute("UPDATE users SET name = ?, team = NULL WHERE id = ?", (f"(removed-{row['id']})", row["id"]))
+    db.execute("UPDATE users SET name = ? WHERE id = ?", (f"(removed-{row['id']})", row["id"]))
     return 1
 
 

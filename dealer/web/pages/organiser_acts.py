@@ -38,6 +38,7 @@ from dealer.server.accounts import (
 )
 from dealer.server.db import records
 from dealer.server.db.audit import with_audit
+from dealer.server.db.teams import account_of
 from dealer.server.db.texts import TextName, read_text, write_text
 from dealer.server.db.users import User, add_person
 from dealer.server.roster import assign_logins, read_roster
@@ -274,7 +275,9 @@ class _Acts:
         """Disconnect the bots of the user's clients, and remove uploaded ones."""
         for bot in {upload.bot for upload in uploads(self.server.store, user=user.id)}:
             await self.intake.withdraw(user, bot)
-        self.server.service.presence.expel(user, "an organiser has disconnected the bots of this user")
+        # Clients of a team are not told apart by member; those of the others may connect again.
+        account = account_of(self.server.store, user)
+        self.server.service.presence.expel(account, "an organiser has disconnected the bots of this user")
         await self._change(organiser, f"disconnected the bots of {user.name}", lambda db: None)
 
     # ---- requests

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from dealer.errors import RefusedError
-from dealer.server.accounts import add_token, read_accounts
+from dealer.server.accounts import add_token, read_accounts, remove_user
 from dealer.server.db import records
 from dealer.server.db.bot_registry import register_user_bot, used_names
 from dealer.server.db.store import DATABASE_NAME, Store
@@ -65,6 +65,15 @@ def test_members_act_for_their_team_until_they_leave(store: Store) -> None:
     store.write_now(lambda db: leave_team(db, "ann", ann))
     assert (teams(store), used_names(store, ann.id)) == ((), ("shark",))
     store.write_now(lambda db: form_team(db, "eve", "Sharks", ["eve"]))
+
+
+def test_removing_the_last_member_ends_the_team(store: Store) -> None:
+    new_users(store, "ann", "bob")
+    store.write_now(lambda db: form_team(db, "x", "Sharks", ["ann", "bob"]))
+    store.write_now(lambda db: remove_user(db, "ann"))
+    assert [team.members for team in teams(store)] == [("bob",)]
+    store.write_now(lambda db: remove_user(db, "bob"))
+    assert teams(store) == ()
 
 
 def test_a_team_has_no_login_and_its_members_no_other_team(store: Store) -> None:

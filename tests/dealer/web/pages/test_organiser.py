@@ -16,6 +16,7 @@ from websockets.asyncio.client import connect
 from dealer.server.accounts import Scope, add_token, hash_secret, revoke_tokens
 from dealer.server.db.audit import changes, record_change, with_audit
 from dealer.server.db.store import DATABASE_NAME, MIGRATIONS, Store
+from dealer.server.db.teams import form_team
 from dealer.server.db.users import User, add_user
 from dealer.web.visitor import Sessions
 from protocol.joining import Join, Joined, Refused, encode, read_server_message
@@ -140,6 +141,19 @@ async def test_an_organiser_disables_users_with_their_bots_and_removes_them(tmp_
         assert (await visit.browser.get("/organiser/users/ann")).status_code == 404
         oneself = await act(visit, "/organiser/users/olga/remove", again="olga")
         assert (oneself.status_code, "cannot change themselves" in oneself.text) == (403, True)
+
+
+async def test_a_disabled_member_of_a_team_is_disconnected(tmp_path: Path) -> None:
+    async with organising(tmp_path) as visit:
+        token = new_user(tmp_path, "ann")
+        with stored(tmp_path) as store:
+            store.write_now(lambda db: form_team(db, "olga", "Sharks", ["ann"]))
+        address = f"{visit.address.replace('http', 'ws')}api/v1/join"
+        async with connect(address, additional_headers={"Authorization": f"Bearer {token}"}) as bot:
+            await bot.send(encode(Join("mine", "s", games=("kuhn",))).decode())
+            assert isinstance(read_server_message(await bot.recv()), Joined)
+            await act(visit, "/organiser/users/ann/disable", "/organiser/users/ann", disconnect="1")
+            assert isinstance(read_server_message(await bot.recv()), Refused)
 
 
 async def test_an_organiser_cancels_requests_of_others(tmp_path: Path) -> None:
