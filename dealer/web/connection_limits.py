@@ -213,7 +213,12 @@ class LimitedConnection(SharedBufferProtocol):
             head += "Retry-After: 5\r\n"
         self._transport.write(f"{head}Connection: close\r\n\r\n{sentence}\n".encode())
         if self._transport.can_write_eof():
-            self._transport.write_eof()
+            try:
+                self._transport.write_eof()
+            except OSError:
+                # The client has reset the connection.
+                self._transport.abort()
+                return
         # An immediate close would answer bytes still on their way with a reset, which discards the sentence.
         self._limit_request(CLOSING_TIMEOUT_S)
 

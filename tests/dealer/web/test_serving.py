@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import socket
 import ssl
 from dataclasses import replace
@@ -12,10 +13,11 @@ import httpx2
 import pytest
 
 from dealer.errors import ConfigError, ListenError
-from dealer.server.server_settings import read_toml_settings
+from dealer.server.server_settings import WebSettings, read_toml_settings
 from dealer.table import listener
 from dealer.table.loop import new_event_loop
 from dealer.web import serving
+from dealer.web.connection_limits import ConnectionLimits, LimitedConnection
 from dealer.web.server_site import server_site
 from tests.dealer.helpers import PATIENCE_S, free_ports
 from tests.dealer.server.servers import running
@@ -91,3 +93,33 @@ def test_key_needs_a_certificate(tmp_path: Path) -> None:
     path.write_text('[web]\nkey = "s.toml"\n')
     with pytest.raises(ConfigError, match=r"web\.key: a key needs a certificate"):
         read_toml_settings(path)
+
+
+class ResetTransport(asyncio.Transport):
+    """Connection that its client has reset, as the system reports it."""
+
+    def __init__(self) -> None:
+        super().__init__({"peername": ("192.0.2.1", 5)})
+        self.is_aborted = False
+
+    def write(self, data: bytes | bytearray | memoryview) -> None:
+        pass
+
+    def can_write_eof(self) -> bool:
+        return True
+
+    def write_eof(self) -> None:
+        raise OSError(errno.ENOTCONN, "Transport endpoint is not connected")
+
+    def abort(self) -> None:
+        self.is_aborted = True
+
+
+async def test_a_refused_client_that_resets_its_connection_is_no_error() -> None:
+    limits = ConnectionLimits(WebSettings(max_connections_per_address=1))
+    first, second = (LimitedConnection(limits, asyncio.Protocol()) for _ in range(2))
+    first.client = ("192.0.2.1", 4)
+    assert limits.admit(first) == ""
+    transport = ResetTransport()
+    second.connection_made(transport)
+    assert transport.is_aborted
