@@ -1,4 +1,4 @@
-"""Measure how many deals an interval takes between built-in bots, and write the table into `docs/faq.md`.
+"""Measure how many deals an interval takes between built-in bots, for `research/tables/intervals.md`.
 
     python research/results/deals.py
 
@@ -24,10 +24,10 @@ from logs.estimation import IntervalWidth, Monitor, score_bounds
 from protocol import find_game
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))
-from blocks import DOCS, with_blocks
+from blocks import APPENDIX, with_blocks
 
 HERE: Final = Path(__file__).resolve().parent
-PAGE: Final = DOCS / "faq.md"
+PAGE: Final = APPENDIX / "intervals.md"
 FIGURES: Final = HERE / "deals.csv"
 DEALS: Final = 5_000
 SEED: Final = 5

@@ -1,4 +1,4 @@
-"""The coverage of intervals in the appendix and the deals in `docs/faq.md` are those simulated and measured."""
+"""The coverage of intervals and the deals of the appendix are those simulated and measured."""
 
 from __future__ import annotations
 
