@@ -220,6 +220,9 @@ class _Ann:
     def find(self, cookie: str) -> Person:
         return Person(User(1, "Ann"))
 
+    def account_of(self, user: User) -> User:
+        return user
+
     async def touch(self, cookie: str) -> None:
         pass
 
