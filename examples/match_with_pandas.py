@@ -35,7 +35,7 @@ def main(deals: int = 300, folder: str = "runs/pandas") -> pd.DataFrame:
     """Play, print the tables and return the hands."""
     result = play("limit", ["raising", "calling"], deals=deals, seed=7, in_process=True, out=folder)
     print(result.sentence)
-    print(result.to_frame()[["name", "chips", "hands"]])
+    print(result.to_frame()[["name", "chips", "faults"]])
     hands = hands_frame(folder)
     print(hands.groupby(["player", "position"])["big_blinds"].agg(["mean", "sem", "count"]))
     print(hands.pivot_table("big_blinds", "player", "rounds", aggfunc="sum"))
