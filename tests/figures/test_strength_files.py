@@ -16,7 +16,7 @@ pytestmark = pytest.mark.slow
 MEASURED_ELSEWHERE = {"cfr", "evolved", "lbr", "learner", "llm", "lp", "lp-mc", "mc"}
 """Bots for limit only, the learner and the exploiter: cfr.md, evolved.md, exploit.md, learner.md and lp-mc.md. The
 strength of `llm` is that of a model."""
-OF_SMALL_GAMES = {"equilibrium", *(name for name in builtin_names() if name.startswith("kuhn-"))}
+OF_SMALL_GAMES = {"equilibrium", "kuhn", *(name for name in builtin_names() if name.startswith("kuhn-"))}
 """They play no hold'em; `docs/small-games.md` has their exact values."""
 
 FILES = sorted((ROOT / "research" / "strength").glob("*.toml"))
