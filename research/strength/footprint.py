@@ -25,7 +25,7 @@ from engine.kernels import disk
 
 FOOTPRINT: Final = Path(__file__).resolve().parent / "footprint.csv"
 PAGE: Final = APPENDIX / "strength.md"
-GAMES: Final = ("limit", "nolimit", "limit3")
+GAMES: Final = ("limit", "nolimit", "limit3", "nolimit3", "nolimit6")
 _PLAY: Final = """
 import sys, time
 from pathlib import Path

@@ -156,8 +156,8 @@ def test_play_follows_from_the_seed() -> None:
 def test_games_without_a_shipped_strategy_are_refused() -> None:
     bot = CfrBot()
     assert [bot.refusal(find_game(name)[1]) for name in SHIPPED] == [None] * len(SHIPPED)
-    for game in (find_game("nolimit3")[1], find_game("kuhn.limit.3p")[1], LIMIT._replace(blinds=(4, 3))):
-        assert "comes with strategies for limit, limit3, nolimit, kuhn," in str(bot.refusal(game))
+    for game in (find_game("limit6")[1], find_game("kuhn.limit.3p")[1], LIMIT._replace(blinds=(4, 3))):
+        assert "comes with strategies for limit, limit3, nolimit, nolimit3, nolimit6, kuhn," in str(bot.refusal(game))
         with pytest.raises(GameRefused, match="arena train cfr"):
             bot.prepare(game)
 
