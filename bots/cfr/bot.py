@@ -27,7 +27,17 @@ if TYPE_CHECKING:
     from bots.sdk.holdings import HoldingChances
     from engine import Card
 
-_SHIPPED_GAMES: Final = ("limit", "limit3", "nolimit", "nolimit3", "nolimit6", "kuhn", "kuhn-depth", "leduc", "leduc-nolimit")
+_SHIPPED_GAMES: Final = (
+    "limit",
+    "limit3",
+    "nolimit",
+    "nolimit3",
+    "nolimit6",
+    "kuhn",
+    "kuhn-depth",
+    "leduc",
+    "leduc-nolimit",
+)
 SHIPPED: Final[Mapping[str, str]] = {
     name: os.path.join(os.path.dirname(__file__), f"{name}.strategy") for name in _SHIPPED_GAMES
 }

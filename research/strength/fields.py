@@ -48,6 +48,8 @@ ROWS: Final = {"limit": ("cfr0", "learner", "evolved", "lp"), "nolimit": ("cfr0"
 """By game, the bots of which there are rows; where none are named, all."""
 DEALS: Final = {2: 300, 3: 200, 6: 100, 10: 100}
 """By the number of players."""
+DEALS_OF_CELLS: Final = {("nolimit6", "learner", "calling"): 15_000}
+"""Of single cells that few deals leave undecided."""
 CFR_DEALS: Final = 20_000
 """Of `cfr` against each field."""
 SEED: Final = 2011
@@ -75,7 +77,7 @@ class Met(NamedTuple):
 def met(folder: Path, game: str, player: str, opponent: str) -> Met:
     """The winnings at one table; from the folder, if they have been played."""
     players = find_game(game)[1].num_players
-    deals = CFR_DEALS if player == "cfr" else DEALS[players]
+    deals = CFR_DEALS if player == "cfr" else DEALS_OF_CELLS.get((game, player, opponent), DEALS[players])
     has_cfr = "cfr" in player + opponent
     checksum = zlib.crc32(read_strategy(SHIPPED[game]).probabilities.tobytes()) if has_cfr else 0
     path = folder / f"{game}-{player}-{opponent}-{deals}-{checksum:08x}.json"
