@@ -4,9 +4,9 @@
 
 writes a file of students, by default 30, and has `arena serve users` invite them. Each accepts the invitation on its
 page. A third of them upload a bot, as long as there is a bubblewrap to confine it; the others connect one with
-`arena join`. An event between all bots is announced, and the server is killed with SIGKILL, by default ten times, while
-it is played. Joined bots come again by themselves. At the end it is published, and every contest must have been played
-once. FOLDER, which must not exist, keeps everything.
+`arena join`. An event between all bots is announced, which closes when all have entered, and the server is killed with
+SIGKILL, by default ten times, while it is played. Joined bots come again by themselves. At the end it is published, and
+every contest must have been played once. FOLDER, which must not exist, keeps everything.
 """
 
 from __future__ import annotations
@@ -15,10 +15,8 @@ import csv
 import http.cookiejar
 import io
 import json
-import random
 import re
 import shutil
-import signal
 import socket
 import sqlite3
 import subprocess
@@ -27,9 +25,10 @@ import time
 import urllib.parse
 import urllib.request
 import zipfile
+from collections.abc import Callable
 from itertools import combinations
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Self
 
 from dealer.server.db.store import DATABASE_NAME
 
@@ -38,13 +37,23 @@ ARENA: Final = (sys.executable, "-P", "-c", "import sys; from dealer.cli import 
 JOINED: Final = ("calling", "raising", "random")
 PASSWORD: Final = "a password of ours"
 PATIENCE_S: Final = 3_600.0
-_OPENS_FOR_S: Final = 15
+_GAME: Final = '[[games]]\ngame = "kuhn"\nbots = ["calling", "raising"]\nmax_running = 2\n'
+_DEALS: Final = 20
+_OPENS_FOR_S: Final = 3_600
+_CLOSES_IN_S: Final = 20
+"""From the edit of an event to its close; commands take seconds to start while all bots connect."""
 
 
 class Course:
-    """A server and its students, in a folder of their own."""
+    """A server and its students, in a folder of their own; use it in a ``with`` block.
 
-    def __init__(self, folder: Path, students: int) -> None:
+    Attributes:
+        names: of the students.
+        tokens: by name.
+        uploading: students whose bots the server runs.
+    """
+
+    def __init__(self, folder: Path, students: int, uploads: int) -> None:
         folder.mkdir(parents=True)
         self.folder = folder
         with socket.create_server(("127.0.0.1", 0)) as free:
@@ -53,16 +62,35 @@ class Course:
         self.names = [f"student{number:02}" for number in range(students)]
         self.tokens: dict[str, str] = {}
         self.clients: list[subprocess.Popen[bytes]] = []
-        uploads = "[uploads]\n" if shutil.which("bwrap") else ""
-        (folder / "server.toml").write_text(
-            f'port = 0\n[web]\nport = {self.port}\n{uploads}[[games]]\ngame = "kuhn"\ndeals = 20\nmax_running = 2\n'
-        )
+        section = "[uploads]\n" if uploads else ""
+        (folder / "server.toml").write_text(f"port = 0\n[web]\nport = {self.port}\n{section}{_GAME}")
         (folder / "students.csv").write_text("\n".join(["name", *self.names, ""]))
-        self.uploading = self.names[: students // 3] if uploads else []
+        self.uploading = self.names[:uploads]
+        self._began_s = time.monotonic()
+        self.steps: list[tuple[float, str]] = []
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Have all leave."""
+        for process in (*self.clients, self.server):
+            process.terminate()
+        for process in (*self.clients, self.server):
+            process.wait()
+
+    def tell(self, text: str) -> None:
+        """Print a step that has ended, and keep it with its time."""
+        passed_s = time.monotonic() - self._began_s
+        self.steps.append((passed_s, text))
+        print(f"{passed_s:6.0f} s  {text}", flush=True)
 
     def arena(self, *words: str) -> str:
         """Run a command that must succeed; return its output."""
-        return subprocess.run([*ARENA, *words], cwd=self.folder, check=True, capture_output=True, text=True).stdout
+        ended = subprocess.run([*ARENA, *words], cwd=self.folder, stdout=subprocess.PIPE, text=True)
+        if ended.returncode:
+            raise SystemExit(f"arena {' '.join(words)} has ended with {ended.returncode}")
+        return ended.stdout
 
     def serve(self) -> None:
         """Start the server, and wait until it answers."""
@@ -80,7 +108,7 @@ class Course:
                 time.sleep(0.1)
 
     def kill(self) -> None:
-        """End the server without a word, and start it again."""
+        """End the server with SIGKILL, and start it again."""
         self.server.kill()
         self.server.wait()
         self.serve()
@@ -129,59 +157,86 @@ class Course:
             with (self.folder / f"{name}.log").open("wb") as log:
                 self.clients.append(subprocess.Popen(command, cwd=self.folder, stdout=log, stderr=log))
 
-    def play_event(self, kills: int) -> None:
-        """Announce an event and wait for its end; the server is killed some times until then."""
-        closes = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(time.time() + _OPENS_FOR_S))
-        (self.folder / "event.toml").write_text(f'name = "final"\ngame = "kuhn"\ndeals = 20\ncloses = {closes}\n')
-        self.arena("serve", "event", "new", "event.toml", "--data", "data")
-        chance = random.Random(1)
-        for _ in range(kills):
-            time.sleep(chance.uniform(2, 8))
-            self.kill()
-        while self.event()["state"] != "finished":
-            time.sleep(5)
+    def schedule(self, command: tuple[str, ...], settings: str, closes_in_s: float) -> None:
+        """Announce the event, or edit it, with settings in TOML and a closing time."""
+        closes = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(time.time() + closes_in_s))
+        (self.folder / "event.toml").write_text(f'name = "final"\ngame = "kuhn"\n{settings}\ncloses = {closes}\n')
+        self.arena("serve", "event", *command, "event.toml", "--data", "data")
+
+    def await_event(self, is_so_far: Callable[[dict[str, Any]], bool]) -> dict[str, Any]:
+        """Wait for the event to get so far; return it."""
+        until = time.monotonic() + PATIENCE_S
+        while not is_so_far(event := self.event()):
+            if time.monotonic() > until:
+                raise SystemExit(f"the event does not go on: {event}")
+            time.sleep(0.2)
+        return event
+
+    def kill_after(self, contests: int) -> int:
+        """Kill and restart the server once so many contests have ended; return how many have."""
+        ended: int = self.await_event(lambda event: event["contests_ended"] >= contests)["contests_ended"]
+        self.kill()
+        return ended
 
     def event(self) -> dict[str, Any]:
-        found: dict[str, Any] = json.loads(self.arena("serve", "event", "show", "final", "--data", "data", "--json"))
-        return found["event"]
+        """The event as the server has it."""
+        with urllib.request.urlopen(f"{self.url}/api/v1/scheduled-events/final?limit=1") as answer:
+            event: dict[str, Any] = json.load(answer)["event"]
+        return event
 
-    def end(self) -> None:
-        """Have all leave."""
-        for process in (*self.clients, self.server):
-            process.send_signal(signal.SIGINT)
-            process.wait()
+    def check(self, deals: int, cancelled: int = 0) -> dict[str, Any]:
+        """Check that every contest between entrants was played once, to its end, and is published.
 
-    def check(self) -> str:
-        """Every contest was played once, to its end."""
-        entrants = self.event()["entrants"]
-        pairs = len(list(combinations(entrants, 2)))
+        Args:
+            cancelled: contests of bots that were disqualified.
+
+        Returns:
+            The published event, with standings and contests.
+        """
+        published: dict[str, Any] = json.loads((self.folder / "published" / "event.json").read_text("utf-8"))
+        names = published["event"]["entrants"]
+        pairs = sorted(map(sorted, combinations(names, 2)))
+        counted = [contest for contest in published["contests"] if contest["state"] == "done"]
+        if pairs != sorted(sorted(contest["players"]) for contest in counted):
+            raise SystemExit(f"the published contests are not those of {names}, once each")
+        wrong = [contest for contest in counted if contest["run"]["state"] != "finished"]
         database = sqlite3.connect(self.folder / "data" / DATABASE_NAME)
-        played = database.execute("SELECT state, count(*), sum(duplicates) FROM runs GROUP BY state").fetchall()
-        asked = database.execute("SELECT state, count(*) FROM jobs GROUP BY state").fetchall()
-        if (played, asked) != ([("finished", pairs, 20 * pairs)], [("done", pairs)]):
-            raise SystemExit(f"{pairs} pairs were to be played, but of runs there are {played}, of jobs {asked}")
-        return f"{len(entrants)} bots, {pairs} contests, each played once"
+        query = "SELECT count(*), sum(duplicates) FROM runs WHERE state = 'finished'"
+        if wrong or database.execute(query).fetchone() != (len(pairs), deals * len(pairs)):
+            raise SystemExit(f"not all of {len(pairs)} contests were played once, with {deals} deals: {wrong}")
+        jobs = dict(database.execute("SELECT state, count(*) FROM jobs GROUP BY state").fetchall())
+        if jobs != {"done": len(pairs)} | ({"cancelled": cancelled} if cancelled else {}):
+            raise SystemExit(f"of the contests there are {jobs}")
+        return published
 
 
 def main(folder: Path, students: int = 30, kills: int = 10) -> None:
-    began = time.monotonic()
-
-    def tell(text: str) -> None:
-        print(f"{time.monotonic() - began:6.0f} s  {text}", flush=True)
-
-    course = Course(folder, students)
+    """Run the course, and print its times."""
+    uploads = students // 3 if shutil.which("bwrap") else 0
+    course = Course(folder, students, uploads)
     course.arena("serve", "users", "students.csv", "--data", "data", "--address", course.url, "--out", "links.csv")
     course.serve()
-    course.accept_invitations()
-    tell(f"{len(course.tokens)} students have accepted their invitations")
-    course.upload()
-    course.join()
-    tell(f"{len(course.uploading)} bots are uploaded and accepted, {len(course.clients)} connect")
-    course.play_event(kills)
-    tell(f"the event is finished; the server was killed {kills} times")
-    course.arena("serve", "event", "publish", "final", "published", "--data", "data")
-    course.end()
-    tell(course.check())
+    with course:
+        course.tell(f"{students} students are invited, and the server has started")
+        course.accept_invitations()
+        course.tell("all have accepted their invitations")
+        course.upload()
+        course.tell(f"{uploads} bots are uploaded and accepted")
+        course.join()
+        course.schedule(("new",), f"deals = {_DEALS}", _OPENS_FOR_S)
+        bots = len(course.await_event(lambda event: len(event["entrants"]) >= students)["entrants"])
+        course.tell(f"{students - uploads} bots have joined, and {bots} have entered the event")
+        course.schedule(("edit", "final"), f"deals = {_DEALS}", _CLOSES_IN_S)
+        contests = course.await_event(lambda event: event["contests"] > 0)["contests"]
+        course.tell(f"the event has closed, with {contests} contests")
+        for kill in range(1, kills + 1):
+            course.kill_after(contests * kill // (kills + 1))
+        course.tell(f"the server was killed {kills} times and has started again")
+        course.await_event(lambda event: event["state"] == "finished")
+        course.tell("all contests have ended")
+        course.arena("serve", "event", "publish", "final", "published", "--data", "data")
+        course.check(_DEALS)
+        course.tell("the event is published, with every contest once")
 
 
 if __name__ == "__main__":

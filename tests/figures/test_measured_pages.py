@@ -11,7 +11,9 @@ from tests.scripts import script
 pytestmark = pytest.mark.slow
 
 
-@pytest.mark.parametrize("name", ["cluster/remake.py", "serve/remake.py", "speed/remake.py", "speed/runs.py"])
+@pytest.mark.parametrize(
+    "name", ["cluster/remake.py", "serve/remake.py", "speed/remake.py", "speed/runs.py", "serve/competition.py"]
+)
 def test_the_tables_are_those_of_the_last_measurement(name: str) -> None:
     remake = script(f"research/{name}")
     found = json.loads(remake.MEASURED.read_text("utf-8"))
