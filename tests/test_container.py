@@ -54,7 +54,7 @@ def test_image_has_the_sources_of_the_wheel() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())
     copied = {word for name, words in instructions() if name == "COPY" for word in words.split()[:-1]}
     needed = {*project["tool"]["hatch"]["build"]["targets"]["wheel"]["packages"], "pyproject.toml"}
-    needed |= {project["project"]["readme"], *project["project"]["license-files"]}
+    needed |= {"README.md", "hatch_build.py", *project["project"]["license-files"]}
     assert needed == {word for word in copied if not word.startswith(("/", "--"))}
     ignored = (FOLDER / "Dockerfile.dockerignore").read_text().split()
     assert {word.removeprefix("!") for word in ignored if word.startswith("!")} == needed

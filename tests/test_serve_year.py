@@ -38,8 +38,8 @@ def test_year_with_all_incidents_loses_nothing(tmp_path: Path) -> None:
         with year(tmp_path) as one:
             one.play(until)
             assert one.day == min(until, one.days)
-            version = rows(tmp_path, "PRAGMA user_version") if until > 5 else [(1,)]
-            assert version == [(len(MIGRATIONS) if until > 5 else 1,)]
+            version = rows(tmp_path, "PRAGMA user_version") if until > 5 else [(YEAR.OLD_VERSION,)]
+            assert version == [(len(MIGRATIONS) if until > 5 else YEAR.OLD_VERSION,)]
     with year(tmp_path) as one:
         assert one.problems() == []
     assert abs(time.time() - now_s) < 3600, "the clock of the machine is as it was"

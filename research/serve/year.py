@@ -3,11 +3,11 @@
     python research/serve/year.py FOLDER [--runs N] [--calls N]
 
 enters 60 users, 200 bots and, by default, 50,000 runs by the functions by which the server enters them, day by day, at
-the times of those days; the first year has 20,000. On its way the database is brought up to date from its first
-version, the disk is full, the clock jumps, and a backup is restored. Whenever it is interrupted, the same command goes
-on. At the end everything is counted again and compared with what was to be played: nothing is lost, nothing is there
-twice. Then a server is started with that database, and each page is asked for; the figures are written to `year.json`
-beside this script and into `research/tables/benchmarks.md`.
+the times of those days; the first year has 20,000. On its way the database is brought up to date from an
+older version, the disk is full, the clock jumps, and a backup is restored. Whenever it is interrupted, the same command
+goes on. At the end everything is counted again and compared with what was to be played: nothing is lost, nothing is
+there twice. Then a server is started with that database, and each page is asked for; the figures are written to
+`year.json` beside this script and into `research/tables/benchmarks.md`.
 """
 
 from __future__ import annotations
@@ -63,6 +63,8 @@ DEALS: Final = 100
 _BEGIN_S: Final = 1_790_000_000.0
 _DAY_S: Final = 86_400.0
 _MOST_MS: Final = 50.0
+OLD_VERSION: Final = 11
+"""Of the database before the upgrade: the first with freed names and teams, for which the server's functions ask."""
 
 
 class Incidents(NamedTuple):
@@ -115,16 +117,16 @@ class Year:
         data.mkdir(parents=True, exist_ok=True)
         self._path = data / DATABASE_NAME
         is_old = self._old_version() < self._incidents.upgrade
-        self.store = self._opened(MIGRATIONS[:1] if is_old else MIGRATIONS)
+        self.store = self._opened(MIGRATIONS[:OLD_VERSION] if is_old else MIGRATIONS)
         self.day = self._day()
 
     def _old_version(self) -> int:
-        """The day that a database of the first version has come to; a later one than the upgrade for all others."""
+        """The day that a database of the old version has come to; a later one than the upgrade for all others."""
         if not self._path.is_file():
             return 0
         with contextlib.closing(sqlite3.connect(self._path)) as db:
             (version,) = db.execute("PRAGMA user_version").fetchone()
-            return 0 if version <= 1 else self._incidents.upgrade
+            return 0 if version <= OLD_VERSION else self._incidents.upgrade
 
     def _opened(self, migrations: tuple[str, ...]) -> Store:
         before, store_module.MIGRATIONS = store_module.MIGRATIONS, migrations  # type: ignore[misc]
