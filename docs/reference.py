@@ -77,7 +77,7 @@ def appendix_page(path: Path) -> str:
 
 
 def command_line() -> str:
-    """A section per command: usage, description, arguments and options."""
+    """A section per command: usage, description, and a table per group of options, as ``--help`` has them."""
     from dealer.cli import COMMANDS
     from dealer.cli.shell.app import application
 
@@ -259,9 +259,11 @@ def _sections(command: Any, name: str, parent: Any) -> list[str]:
     page = help_page(command, context)
     lines = []
     if parent is not None:
-        rows = [_row(entry) for _, entries in page.sections for entry in entries if entry != HELP_ENTRY]
-        table = ["| option | meaning |", "| --- | --- |", *rows, ""] if rows else []
-        lines += [f"## {context.command_path}", "", f"    {page.usage}", "", page.description, "", *table]
+        lines += [f"## {context.command_path}", "", f"    {page.usage}", "", page.description, ""]
+        for title, entries in page.sections:
+            rows = [_row(entry) for entry in entries if entry != HELP_ENTRY]
+            if rows:
+                lines += [f"| {title} | |", "| --- | --- |", *rows, ""]
     for each, subcommand in sorted(getattr(command, "commands", {}).items()):
         if not subcommand.hidden:
             lines += _sections(subcommand, each, context)
