@@ -22,7 +22,6 @@ from dealer.server.db.bot_registry import known_games
 from dealer.server.db.event_records import ScheduledEvent, add_event, disqualify, edit_event, withdraw_event
 from dealer.server.db.store import Store
 from dealer.server.event_results import event_detail, event_document
-from dealer.server.event_results import publish as publish_event
 from dealer.server.event_settings import EventSettings
 from dealer.server.server_settings import full_game_name, setting_problem
 from engine.errors import quoted
@@ -115,6 +114,8 @@ def publish(
     data: ServerData = SERVER_DATA,
 ) -> None:
     """Write a finished event to a folder that any web server can host: pages, JSON, logs and hand histories."""
+    from dealer.cli.shell.event_folder import publish as publish_event
+
     with contextlib.closing(open_store(data)) as store:
         contests = publish_event(store, data, _event(store, name), folder)
     terminal.sentence(f"{count_of(contests, 'contest')} of {name} written; the first page is {folder / 'index.html'}")

@@ -67,7 +67,7 @@ def report_document(
     if worst_deals:
         sections.append(_section(_worst_deals(worst_deals)))
     sections += [_section(table) for table in (*tables, definitions_table())]
-    sections.append(Section("Biggest pots", tuple(_big_pots(counts))))
+    sections.append(Section("Biggest pots", tuple(big_pots(counts))))
     facts = _facts(counts, contests)
     if no_leaks:
         facts.append(Fact("leaks", f"not available: {no_leaks}"))
@@ -75,7 +75,7 @@ def report_document(
     return Document(title or _title(names), sentences, tuple(facts), tuple(sections), notes)
 
 
-def _big_pots(counts: HandCounts) -> list[Replay]:
+def big_pots(counts: HandCounts) -> list[Replay]:
     """Create replays of the biggest pots, the first of them open."""
     replays: list[Replay] = []
     for pot in counts.big_pots:

@@ -1,24 +1,15 @@
-"""Results of an event, as standings, as a document, and as a folder for any web server.
-
-index.html              the event: crosstable, both rankings, contests, entrants
-event.json              the same as JSON, as ``GET /api/v1/scheduled-events/NAME``
-contests/00000012/      a contest: its page, and the log and the hand histories of each match
-"""
+"""Results of an event, as standings and as a document."""
 
 from __future__ import annotations
 
-import json
-import shutil
 import time
 from array import array
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import lru_cache
 from operator import call
-from pathlib import Path
 from typing import Any, NamedTuple
 
-from dealer.errors import RefusedError
 from dealer.reports.result_documents import crosstable, rankings
 from dealer.run.choices import Seating
 from dealer.run.results import GameStandings, read_standings
@@ -28,16 +19,9 @@ from dealer.server.db.event_records import EventState, ScheduledEvent, event_con
 from dealer.server.db.records import JobState, Run, RunSeat, RunState
 from dealer.server.db.run_changes import seconds_per_hand
 from dealer.server.db.store import Store
-from dealer.server.resources import removal_sentence
-from engine import DealKey
-from engine.text import capitalized, count_of, duration, shown
-from logs.conversion import match_file
-from logs.document import CHIPS, CODE, DATE, NAME, TEXT, Column, Document, Fact, Link, Section, Table
-from logs.document.page import format_page
-from logs.document.plain import json_data
-from logs.errors import LogsError
+from engine.text import capitalized, count_of, duration
+from logs.document import DATE, NAME, TEXT, Column, Document, Fact, Link, Section, Table
 from logs.estimation import RankedContest, Rate, score_bounds
-from logs.export import FORMATS
 from protocol.game_definition import parse_game_definition, short_name
 
 
@@ -367,80 +351,3 @@ def _entrants_table(store: Store, event: ScheduledEvent) -> Table:
 def _disqualified_table(event: ScheduledEvent) -> Table:
     rows = [(known.bot, known.reason) for known in event.disqualified]
     return Table.of("Disqualified", (Column("bot"), Column("reason", TEXT)), rows)
-
-
-# ---- a folder for any web server
-def publish(store: Store, data: Path, event: ScheduledEvent, target: Path) -> int:
-    """Write a finished event as pages, JSON, logs and hand histories; return the number of contests.
-
-    Args:
-        data: folder of the server.
-        target: a new or empty folder.
-
-    Raises:
-        RefusedError: the event is not finished, the folder is not empty, or logs have been removed.
-        OSError: a file cannot be read or written.
-    """
-    if event.state is not EventState.FINISHED:
-        raise RefusedError(f"the event {event.name} is {event.state} and can be published only when it is finished")
-    if target.exists() and not (target.is_dir() and not any(target.iterdir())):
-        raise RefusedError(f"{target} is not an empty folder; name another one")
-    detail = event_detail(store, event)
-    if event.definition and not event.standings:
-        detail = replace(detail, standings=event_standings(event, played_contests(store, event)))
-    played = [contest.run for contest in detail.contests if contest.run is not None and contest.run.results]
-    for run in played:
-        if removed := removal_sentence(data / run.folder):
-            raise RefusedError(f"run {run.id}: {removed}")
-    for run in played:
-        _publish_contest(store, data / run.folder, run, target / _contest_folder(run))
-    document = event_document(store, detail, lambda run: f"{_contest_folder(run)}/index.html")
-    target.mkdir(parents=True, exist_ok=True)
-    (target / "event.json").write_text(json.dumps(json_data(document), indent=2) + "\n", "utf-8")
-    (target / "index.html").write_text(format_page(document), "utf-8")
-    return len(played)
-
-
-def _contest_folder(run: Run) -> str:
-    return f"contests/{run.id:08}"
-
-
-def _publish_contest(store: Store, folder: Path, run: Run, target: Path) -> None:
-    target.mkdir(parents=True)
-    rows = []
-    for match in records.matches(store, run.id):
-        log = target / match.log
-        shutil.copyfile(folder / match.log, log)
-        files = [Link("log", match.log)]
-        for format_ in FORMATS.values():
-            try:
-                texts = list(match_file(str(folder / match.log), format_))
-            except LogsError:
-                # The format cannot represent this game.
-                continue
-            name = f"{match.name}{format_.endings[-1]}"
-            (target / name).write_text("".join(texts), "utf-8")
-            files.append(Link(format_.label, name))
-        rows.append((match.name, match.hands, tuple(files)))
-    players = [(seat.name, seat.won, seat.chips) for seat in run.results]
-    won = Column("won", "+,.0f", "mbb/g", meaning="winnings per hand, with half the 95 % interval")
-    sections = (
-        Section("Players", (Table.of("Players", (Column("player"), won, Column("chips", CHIPS)), players),)),
-        Section("Matches", (Table.of("Matches", (Column("match"), Column("hands", ","), Column("files")), rows),)),
-    )
-    title = " - ".join(shown(seat.name) for seat in run.seats)
-    # A bot's name at the beginning is not capitalised.
-    begins_with_name = run.cause is not None and run.cause.seat is not None
-    assert isinstance(run.seed, DealKey)
-    document = Document(
-        title,
-        (run.reason if begins_with_name else capitalized(run.reason),),
-        (
-            Fact("event", Link("all contests", "../../index.html"), NAME),
-            Fact("game", short_name(run.game), NAME),
-            Fact("deals, each in every seating", run.duplicates),
-            Fact("key of the cards", run.seed.secret.hex(), CODE),
-        ),
-        sections,
-    )
-    (target / "index.html").write_text(format_page(document), "utf-8")

@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Coroutine, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache, partial
 from http import HTTPStatus
 from itertools import islice
-from typing import Any, Final
+from typing import Any
 from urllib.parse import quote, urlencode
 
 from jinja2 import ChoiceLoader, Environment, FunctionLoader, PackageLoader, StrictUndefined
@@ -37,11 +37,10 @@ from dealer.uploads.intake import Intake
 from dealer.web.security import SecurityMiddleware, as_web_error, parse_number
 from dealer.web.visitor import Sessions, get_visitor
 from engine.text import duration, shown
-from logs.document import Document, Link, Table, Value, text_of
+from logs.document import Document, Link, Value, text_of
 from logs.document.page import add_filters, template_text
+from logs.document.paging import ROWS_ON_PAGE, document_page, page_count, row_count
 from protocol.game_definition import short_name
-
-ROWS_ON_PAGE: Final = 50
 
 
 @dataclass(frozen=True)
@@ -159,30 +158,14 @@ def page_links(page: int, last: int) -> tuple[Value, ...]:
 
 def read_page(request: Request, count: int, rows_on_page: int = ROWS_ON_PAGE) -> tuple[int, int]:
     """Return the number of the page that a request asks for, the last at most, and the number of pages."""
-    last = max(1, -(-count // rows_on_page))
+    last = page_count(count, rows_on_page)
     return min(max(parse_number(request.query_params.get("page", "")) or 1, 1), last), last
 
 
 def page_of(request: Request, document: Document) -> tuple[Document, tuple[Value, ...]]:
-    """Return a page of a document with long tables, and links to the others.
-
-    A page has `ROWS_ON_PAGE` rows of every table. All that is no table is on the first page only.
-    """
-    tables = [part for section in document.sections for part in section.parts if isinstance(part, Table)]
-    page, last = read_page(request, max((len(table.rows) for table in tables), default=0))
-    sections = []
-    for section in document.sections:
-        parts = [_cut(part, page) if isinstance(part, Table) else part for part in section.parts]
-        if page > 1:
-            parts = [part for part in parts if isinstance(part, Table) and part.rows]
-        if parts:
-            sections.append(replace(section, parts=tuple(parts)))
-    return replace(document, sections=tuple(sections)), page_links(page, last)
-
-
-def _cut(table: Table, page: int) -> Table:
-    rows = slice((page - 1) * ROWS_ON_PAGE, page * ROWS_ON_PAGE)
-    return replace(table, rows=table.rows[rows], meanings=table.meanings[rows], formats=table.formats[rows])
+    """Return a page of a document with long tables, as `document_page` makes it, and links to the others."""
+    page, last = read_page(request, row_count(document))
+    return document_page(document, page), page_links(page, last)
 
 
 def next_page_links(request: Request, following: str) -> list[Link]:

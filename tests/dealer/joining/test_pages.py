@@ -121,8 +121,10 @@ def test_the_event_of_a_competition_from_its_announcement_to_its_publication(pag
     with room_of(pages, tmp_path) as room:
         room.serve(pages.configuration(pages.COURSE).split("[ladder]")[0] + '[[games]]\ngame = "kuhn"\n')
         room.run("arena serve user ann")
-        assert "The event is open." in room.run(announce)
         join = pages.command(pages.COURSE, "ladder").replace("--ladder", "--games kuhn")
+        # A bot that is named as an entrant is known once it has connected.
+        room.run(join, "plays kuhn")
+        assert "The event is open, and " in room.run(announce)
         # It enters by being there once. However long that took, the event closes then.
         room.run(join, "plays kuhn")
         with contextlib.closing(Store(tmp_path / "arena-server" / DATABASE_NAME)) as store:

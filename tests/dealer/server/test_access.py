@@ -25,6 +25,7 @@ import pytest
 from starlette.routing import Mount, Route, WebSocketRoute
 
 import dealer.library
+from dealer.cli.shell.event_folder import publish
 from dealer.match.causes import Failure, NoAnswer
 from dealer.match.faults import Fault, FaultKind, Remedy
 from dealer.match.writers import format_fault
@@ -43,7 +44,6 @@ from dealer.server.db.records import Job, JobKind, JobRequest, JobState, Match, 
 from dealer.server.db.run_changes import RunReport, add_job, add_table, begin_run, close_table, end_job, end_run
 from dealer.server.db.store import DATABASE_NAME, Store
 from dealer.server.db.users import User, add_user
-from dealer.server.event_results import publish
 from dealer.server.hosting import Hosting, Line
 from dealer.server.queue.ladder import LADDER_USER
 from dealer.server.server import ServerParts

@@ -19,6 +19,7 @@ from typing import Any
 
 import pytest
 
+from dealer.cli.shell.event_folder import publish, write_pages
 from dealer.errors import RefusedError
 from dealer.server.db import counted_scores, event_records, records
 from dealer.server.db.event_records import (
@@ -33,13 +34,14 @@ from dealer.server.db.records import JobState, RunState
 from dealer.server.db.run_changes import remove_results
 from dealer.server.db.store import Store
 from dealer.server.db.users import User, add_user
-from dealer.server.event_results import event_detail, event_document, publish
+from dealer.server.event_results import event_detail, event_document
 from dealer.server.event_settings import EventSettings
 from dealer.server.server import is_reserved
 from dealer.server.server_settings import ServerSettings, read_toml_settings
 from dealer.server.service import Service
 from engine import DealKey
 from logs.acpc_log.reader import check_deals
+from logs.document import Document, Section, Table
 from logs.hand_source import find
 from tests.dealer.helpers import ARENA, PATIENCE_S, ROOT, program_env
 from tests.dealer.server.test_contests import Host, offer, serving, until
@@ -165,6 +167,20 @@ async def test_an_event_is_a_round_robin_with_results_of_its_own(tmp_path: Path)
         linked = re.findall(r'href="(match[^"]+)"', (folder / "index.html").read_text())
         assert linked == ["match.a.log", "match.b.log"]
         assert len(list(find([folder / "match.a.log"]).hands())) == DEALS
+        assert (folder / "index.html").read_text().count('<details class="hand sheet"') == 10
+
+
+def test_long_tables_of_a_published_event_have_pages(tmp_path: Path) -> None:
+    contests = Table.of("Contests", ("contest",), [[f"contest {number}"] for number in range(101)])
+    write_pages(Document("Event", sections=(Section("Contests", (contests,)),)), tmp_path)
+    names = ["index.html", "page-2.html", "page-3.html"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == names
+    shown: list[int] = []
+    for name in names:
+        text = (tmp_path / name).read_text()
+        shown += map(int, re.findall(r">contest\s(\d+)<", text))
+        assert re.findall(r'href="((?:index|page)[^"]*)"', text) == [other for other in names if other != name]
+    assert shown == list(range(101))
 
 
 async def test_hand_histories_are_published_where_their_formats_have_the_game(tmp_path: Path) -> None:
