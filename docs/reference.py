@@ -66,8 +66,13 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
     """Rank the guides above the generated pages in the search: an event of MkDocs."""
-    search = page.meta.setdefault("search", {})
-    search.setdefault("boost", 0.001 if page.file.src_uri.startswith("reference/") else 5)
+    boost = 5.0
+    if page.file.src_uri.startswith("reference/"):
+        boost = 0.001
+    elif page.file.src_uri in ("any-language.md", "trackers.md"):
+        # For "C client" and "PokerTracker", which other pages mention as often.
+        boost = 10
+    page.meta.setdefault("search", {}).setdefault("boost", boost)
     return markdown
 
 
