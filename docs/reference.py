@@ -120,7 +120,7 @@ def server_settings() -> str:
         "# Server settings",
         "",
         "All settings of a configuration file of `arena serve`, as `arena serve --init` writes them;",
-        "[Operation](../operate.md) explains them.",
+        "[Operation](../operation.md) explains them.",
     ]
     for name, section in SECTIONS.items():
         lines += ["", f"## {f'`{heading(name)}`' if name else 'The server'}", "", str(section.__doc__), ""]

@@ -15,7 +15,7 @@ from tests.dealer.helpers import ROOT
 from tests.dealer.web.visits import PATIENCE_S, small_house, visiting
 from tests.outside import SHELL, needs
 
-CALLS = re.findall(r"(?m)^    (curl .*)$", (ROOT / "docs" / "api.md").read_text("utf-8"))
+CALLS = re.findall(r"(?m)^    (curl .*)$", (ROOT / "docs" / "http-api.md").read_text("utf-8"))
 TIME_IS_UP = 28
 
 
