@@ -1,4 +1,4 @@
-"""What a release needs: one version, a README that works on an index, no file too many in the wheel."""
+"""Releases: one version, a README that works on an index, no file too many in the wheel."""
 
 from __future__ import annotations
 

@@ -7,15 +7,13 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from pydantic import ValidationError
 
 from dealer.cli.shell.command_options import Json
 from dealer.cli.shell.commands import ArenaGroup
 from dealer.cli.shell.console import Terminal
 from dealer.cli.shell.documents import show_document
-from dealer.cli.shell.server_data import SERVER_DATA, ServerData, open_store
+from dealer.cli.shell.server_data import SERVER_DATA, ServerData, open_store, read_settings
 from dealer.errors import ConfigError, RefusedError
-from dealer.run.run_settings import read_toml
 from dealer.server.db import event_records
 from dealer.server.db.audit import operator
 from dealer.server.db.bot_registry import known_games
@@ -23,7 +21,7 @@ from dealer.server.db.event_records import ScheduledEvent, add_event, disqualify
 from dealer.server.db.store import Store
 from dealer.server.event_results import event_detail, event_document
 from dealer.server.event_settings import EventSettings
-from dealer.server.server_settings import full_game_name, setting_problem
+from dealer.server.server_settings import full_game_name
 from engine.errors import quoted
 from engine.text import count_of
 
@@ -42,7 +40,7 @@ def new(
     data: ServerData = SERVER_DATA,
 ) -> None:
     """Announce an event, also while the server runs: entries open and close at its times, then it is played."""
-    settings = _read_settings(file)
+    settings = read_settings(EventSettings, file)
     with contextlib.closing(open_store(data)) as store:
         try:
             game = full_game_name(settings.game, known_games(store))
@@ -60,7 +58,7 @@ def edit(
     data: ServerData = SERVER_DATA,
 ) -> None:
     """Replace the settings of an event that has not closed."""
-    settings = _read_settings(file)
+    settings = read_settings(EventSettings, file)
     with contextlib.closing(open_store(data)) as store:
         event = _event(store, name)
         try:
@@ -119,13 +117,6 @@ def publish(
     with contextlib.closing(open_store(data)) as store:
         contests = publish_event(store, data, _event(store, name), folder)
     terminal.sentence(f"{count_of(contests, 'contest')} of {name} written; the first page is {folder / 'index.html'}")
-
-
-def _read_settings(file: Path) -> EventSettings:
-    try:
-        return EventSettings.model_validate(read_toml(file))
-    except ValidationError as error:
-        raise ConfigError(*map(setting_problem, error.errors(include_url=False)), source=str(file)) from None
 
 
 def _show(terminal: Terminal, store: Store, name: str) -> None:

@@ -7,22 +7,20 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from pydantic import ValidationError
 
 from dealer.cli.shell.command_options import Json
 from dealer.cli.shell.commands import ArenaGroup
 from dealer.cli.shell.console import Terminal
 from dealer.cli.shell.documents import show_document
-from dealer.cli.shell.server_data import SERVER_DATA, ServerData, open_store
+from dealer.cli.shell.server_data import SERVER_DATA, ServerData, open_store, read_settings
 from dealer.errors import ConfigError, RefusedError
-from dealer.run.run_settings import read_toml
 from dealer.server.db.audit import operator
 from dealer.server.db.bot_registry import known_games
 from dealer.server.db.series_records import Series, add_series, find_series, withdraw_series
 from dealer.server.db.store import Store
 from dealer.server.series_results import series_document
 from dealer.server.series_settings import SeriesSettings
-from dealer.server.server_settings import full_game_name, setting_problem
+from dealer.server.server_settings import full_game_name
 from engine.errors import quoted
 
 app = typer.Typer(
@@ -40,10 +38,7 @@ def new(
     data: ServerData = SERVER_DATA,
 ) -> None:
     """Announce the events of a series, also while the server runs."""
-    try:
-        settings = SeriesSettings.model_validate(read_toml(file))
-    except ValidationError as error:
-        raise ConfigError(*map(setting_problem, error.errors(include_url=False)), source=str(file)) from None
+    settings = read_settings(SeriesSettings, file)
     with contextlib.closing(open_store(data)) as store:
         try:
             game = full_game_name(settings.game, known_games(store))

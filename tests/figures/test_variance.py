@@ -1,4 +1,4 @@
-"""What `research/tables/benchmarks.md` shows is what was measured."""
+"""The tables of `research/tables/benchmarks.md` have the measured figures."""
 
 from __future__ import annotations
 

@@ -12,12 +12,16 @@ import sqlite3
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from dealer.errors import RefusedError
 from dealer.server.db.audit import record_change
 from dealer.server.db.store import Store
 from dealer.server.db.users import User
 from engine.text import count_of, shown
+
+# Of a user.
+_TEAM: Final = "SELECT teams.id, teams.name FROM users JOIN users AS teams ON teams.id = users.team WHERE users.id = ?"
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,8 +144,7 @@ def _find_free_user(db: sqlite3.Connection, name: str) -> int:
 
 
 def _team_of(db: sqlite3.Connection, user: User) -> User:
-    query = "SELECT teams.id, teams.name FROM users JOIN users AS teams ON teams.id = users.team WHERE users.id = ?"
-    row = db.execute(query, (user.id,)).fetchone()
+    row = db.execute(_TEAM, (user.id,)).fetchone()
     if row is None:
         raise RefusedError(f"{user.name} is in no team")
     return User(row["id"], row["name"])
@@ -150,8 +153,7 @@ def _team_of(db: sqlite3.Connection, user: User) -> User:
 # ---- questions
 def account_of(store: Store, user: User) -> User:
     """Account for which a user acts: the team, or the user without one."""
-    query = "SELECT teams.id, teams.name FROM users JOIN users AS teams ON teams.id = users.team WHERE users.id = ?"
-    rows = store.read(query, user.id)
+    rows = store.read(_TEAM, user.id)
     return User(rows[0]["id"], rows[0]["name"]) if rows else user
 
 
