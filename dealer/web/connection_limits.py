@@ -51,7 +51,13 @@ class ConnectionLimits:
         """Wrap the outermost application, whose clients have the addresses of the connections."""
 
         async def limited(scope: Scope, receive: Receive, send: Send) -> None:
-            connection = self._connections.get(scope.get("client") or ("", 0))
+            client = scope.get("client")
+            if scope["type"] == "websocket" and client is None:
+                # A connection without an address has been reset. uvicorn reports an error if the application answers.
+                while (await receive())["type"] != "websocket.disconnect":
+                    pass
+                return
+            connection = self._connections.get(client or ("", 0))
             if connection is None:
                 await app(scope, receive, send)
             else:

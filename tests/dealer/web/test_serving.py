@@ -11,6 +11,7 @@ from pathlib import Path
 
 import httpx2
 import pytest
+from starlette.types import Message
 
 from dealer.errors import ConfigError, ListenError
 from dealer.server.server_settings import WebSettings, read_toml_settings
@@ -123,3 +124,18 @@ async def test_a_refused_client_that_resets_its_connection_is_no_error() -> None
     transport = ResetTransport()
     second.connection_made(transport)
     assert transport.is_aborted
+
+
+async def test_a_handshake_whose_client_has_reset_the_connection_is_not_answered() -> None:
+    """uvicorn cannot tell the address of such a client."""
+    messages = iter(["websocket.connect", "websocket.disconnect"])
+
+    async def receive() -> Message:
+        return {"type": next(messages)}
+
+    async def fail(*_: object) -> None:
+        pytest.fail("the application is called, or answers")
+
+    app = ConnectionLimits(WebSettings()).limit_app(fail)
+    await app({"type": "websocket", "client": None}, receive, fail)
+    assert list(messages) == []
