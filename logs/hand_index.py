@@ -107,6 +107,10 @@ class MatchHands(ABC):
         """Return the numbers of the hands before and after a number."""
 
     @abstractmethod
+    def index(self, number: int) -> int:
+        """Return the 0-based index of the hand with a number."""
+
+    @abstractmethod
     def page(self, start: int, count: int) -> list[int]:
         """Return the numbers of up to `count` hands, from the hand with the 0-based index `start`."""
 
@@ -269,6 +273,10 @@ class _LogMatch(MatchHands):
         before = max((other for other in numbers if other < number), default=None)
         after = min((other for other in numbers if other > number), default=None)
         return before, after
+
+    def index(self, number: int) -> int:
+        block = bisect_right(self.numbers, number) - 1
+        return block * _BLOCK_HANDS + bisect_left(self._block(block), number)
 
     def page(self, start: int, count: int) -> list[int]:
         first_block = start // _BLOCK_HANDS
@@ -480,6 +488,9 @@ class _CopiedMatch(MatchHands):
         before = numbers[first_before] if first_before >= 0 else None
         after = numbers[first_after] if first_after < len(numbers) else None
         return before, after
+
+    def index(self, number: int) -> int:
+        return bisect_left(self._numbers, number)
 
     def page(self, start: int, count: int) -> list[int]:
         return self._numbers[start : start + count]

@@ -323,14 +323,14 @@ def _aivat_table(standings: GameStandings, contests: Sequence[ContestResult]) ->
 
 def rankings(standings: GameStandings) -> Table:
     """Create a table of both rankings side by side, with the confidence in each place."""
-    share = Column("share", ".0%", meaning="share of bootstrap samples in which the bot has this place", rank=2)
+    share = Column("share", ".0%", meaning="share of bootstrap samples in which the bot has this place")
     columns = (
         Column("place", ","),
         Column("total bankroll"),
         share,
         Column("place", ",", rank=1),
         Column("instant run-off", rank=1),
-        share,
+        replace(share, rank=2),
     )
     rows = []
     for bankroll, runoff in zip(standings.total_bankroll, standings.instant_runoff, strict=True):

@@ -5,6 +5,7 @@ The template engine escapes all text that people and programs wrote. Only drawin
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from functools import cache
 from html import escape
@@ -48,6 +49,9 @@ if TYPE_CHECKING:
 
 _MAX_SHORT_CELL: Final = 20
 """Characters of a cell, above which its text may be wrapped."""
+_MAX_UNBROKEN: Final = 30
+"""Characters of a name, above which it may be broken at a hyphen to fit a narrow page."""
+_HYPHENATED: Final = re.compile(r"\S*\w-\w\S*")
 _STRONG_HALF_WIDTHS: Final = 3.0
 """Half widths from zero, beyond which winnings have the strong colour."""
 
@@ -141,7 +145,17 @@ def _head(column: Column) -> str:
     if not column.heading:
         return f"<td{_classes('', column)}></td>"
     kind = "words" if column.is_words else ""
-    return f'<th scope="col"{_classes(kind, column)}{_title(column.meaning)}>{escape(column.heading)}</th>'
+    return f'<th scope="col"{_classes(kind, column)}{_title(column.meaning)}>{_keep_names(escape(column.heading))}</th>'
+
+
+def _keep_names(markup: str) -> str:
+    """Keep names with hyphens, such as ``lp-mc``, on one line; browsers break them."""
+
+    def keep(match: re.Match[str]) -> str:
+        name = match.group()
+        return name if len(name) > _MAX_UNBROKEN else f'<span class="name">{name}</span>'
+
+    return _HYPHENATED.sub(keep, markup)
 
 
 def _title(text: str) -> str:
@@ -180,6 +194,8 @@ def _cell(value: Value, spec: Spec, *, is_brief: bool = False) -> str:
         markup = escape(text[: value.column]) + mark + escape(text[value.column + 1 :])
     if spec == CODE and text:
         markup = f"<code>{markup}</code>"
+    elif spec == NAME:
+        markup = _keep_names(markup)
     hint = ""
     if is_brief and isinstance(plain, Estimate):
         hint = f' title="{markup}"'

@@ -65,6 +65,7 @@ def test_each_hand_is_the_one_that_reading_all_gives(tmp_path: Path, game: str, 
                 match.hand(number)
         near = [(number - 1 if number else None, number + 1 if number < count - 1 else None) for number in numbers]
         assert [match.around(number) for number in numbers] == near
+        assert [match.index(number) for number in numbers] == list(range(count))
 
 
 def test_matches_in_one_log_and_numbers_with_gaps(tmp_path: Path) -> None:
@@ -78,6 +79,7 @@ def test_matches_in_one_log_and_numbers_with_gaps(tmp_path: Path) -> None:
         assert [two.hand(number) for number in two.page(0, 100)] == expected[90:]
         assert two.around(3) == (0, 6)
         assert two.around(4) == (3, 6)
+        assert [two.index(number) for number in two.page(0, 100)] == list(range(two.count))
         with pytest.raises(NoSuchHandError, match="no hand 4"):
             two.hand(4)
 
@@ -143,5 +145,6 @@ def test_other_files_are_put_aside(tmp_path: Path, ending: str) -> None:
         assert [match.hand(number).values for number in match.page(0, 80)] == [record.values for record in records]
         assert match.around(0) == (None, 1)
         assert match.around(79) == (78, None)
+        assert match.index(79) == 79
         with pytest.raises(NoSuchHandError):
             match.hand(80)

@@ -30,7 +30,7 @@ from dealer.server.db import records
 from dealer.server.db.records import RunState
 from dealer.watching import WatchedContest, WatchedMatch
 from dealer.web.pages.model_exchanges import as_comments, exchanges_of_hand
-from dealer.web.pages.shown_runs import RUNS_ON_PAGE, HandCounter, Library, ShownRun, read_filters, run_path
+from dealer.web.pages.shown_runs import HandCounter, Library, ShownRun, read_filters, run_path
 from dealer.web.pages.views import (
     contest_document,
     contest_path,
@@ -52,13 +52,13 @@ from engine.text import count_of, shown
 from logs import format_state_line
 from logs.contest_scores import called_pot
 from logs.document import CHIPS, NAME, Column, Document, Fact, Link, Section, Table, Value
+from logs.document.paging import ROWS_ON_PAGE
 from logs.errors import LogsError
 from logs.export import FORMATS, hand_text, match_texts
 from logs.formats.export_format import ExportOptions, file_stem
 from logs.hand_view import views_of
 from logs.record import HandRecord
 
-_HANDS_ON_PAGE: Final = 50
 _MAX_SEARCHED: Final = 8_000
 """Maximum number of hands that are searched for a page of matching ones."""
 _NOT_PUBLIC: Final = "The hands become visible when their cards are no longer in play."
@@ -90,7 +90,7 @@ class _Pages:
         """Show a page of the runs that match the query."""
         after = request.query_params.get("after", "")
         filters = read_filters(request)
-        table, following = await run_in_threadpool(self.library.runs, filters, after, RUNS_ON_PAGE)
+        table, following = await run_in_threadpool(self.library.runs, filters, after, ROWS_ON_PAGE)
         server = self.site.server
         if server is None and len(table.rows) == 1 and not after:
             link = table.rows[0][0]
@@ -206,7 +206,7 @@ class _Pages:
                 "holes": record.game.num_hole_cards,
                 "step": min(step, len(scenes) - 1),
                 "number": number,
-                "hand_count": match.hands.count,
+                "place": f"{match.hands.index(number) + 1:,} of {match.hands.count:,}",
                 "before": None if before is None else Link(before, hand_path(run, match.key, before)),
                 "after": None if after is None else Link(after, hand_path(run, match.key, after)),
                 "hand_path": hand_path(run, match.key, number),
@@ -246,8 +246,8 @@ class _Pages:
             file_name = file_stem(match.name) + format_.endings[-1]
 
             def read_records() -> Iterator[HandRecord]:
-                for start in range(0, match.hands.count, _HANDS_ON_PAGE):
-                    for number in match.hands.page(start, _HANDS_ON_PAGE):
+                for start in range(0, match.hands.count, ROWS_ON_PAGE):
+                    for number in match.hands.page(start, ROWS_ON_PAGE):
                         # A damaged line is left out.
                         with suppress(LogsError):
                             yield match.hands.hand(number)
@@ -291,8 +291,8 @@ def _plain_page(
     request: Request, shown_run: ShownRun, match: WatchedMatch, count: int
 ) -> tuple[list[tuple[Value, ...]], tuple[Value, ...]]:
     """Return the rows of a numbered page of hands, and links to other pages."""
-    page, last = read_page(request, count, _HANDS_ON_PAGE)
-    rows, _ = _hand_rows(shown_run.run.key, match, (page - 1) * _HANDS_ON_PAGE, count, "", 0)
+    page, last = read_page(request, count, ROWS_ON_PAGE)
+    rows, _ = _hand_rows(shown_run.run.key, match, (page - 1) * ROWS_ON_PAGE, count, "", 0)
     return rows, page_links(page, last)
 
 
@@ -324,7 +324,7 @@ def _hand_rows(
     index = start
     end = min(count, start + _MAX_SEARCHED)
     for hand in islice(match.hands.summaries(start), end - start):
-        if len(rows) == _HANDS_ON_PAGE:
+        if len(rows) == ROWS_ON_PAGE:
             break
         index += 1
         values = dict(zip(hand.names, hand.values, strict=True))
