@@ -181,7 +181,7 @@ def backup(
 def reset(
     terminal: Terminal,
     data: ServerData = SERVER_DATA,
-    results: Annotated[bool, "Remove requests, runs, ratings and logs; users, tokens and bots stay."] = False,
+    results: Annotated[bool, "Remove requests, runs, ratings and logs; users, teams, tokens and bots stay."] = False,
     yes: Annotated[bool, "Do not ask for confirmation."] = False,
 ) -> None:
     """Remove the results of a server that is not running."""
@@ -201,7 +201,7 @@ def reset(
 
     if not reset_results(data, confirm):
         abort("nothing was removed")
-    terminal.sentence(f"The results in {data} are removed; users, tokens and bots are kept.")
+    terminal.sentence(f"The results in {data} are removed; users, teams, tokens and bots are kept.")
 
 
 def _settings(path: Path | None) -> ServerSettings:

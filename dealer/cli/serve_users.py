@@ -36,14 +36,15 @@ from dealer.server.accounts import (
 )
 from dealer.server.db.audit import operator, with_audit
 from dealer.server.db.store import DATABASE_NAME, Store
+from dealer.server.db.teams import place_members
 from dealer.server.db.texts import TextName, read_text
 from dealer.server.db.users import add_person, add_user
-from dealer.server.roster import Person, assign_logins, login_refusal, read_roster_file
+from dealer.server.roster import Person, assign_logins, login_refusal, members_by_team, read_roster_file
 from dealer.server.server import is_reserved
 from dealer.server.server_settings import WebSettings, is_page_address
 from dealer.table.listener import reachable_at
 from engine.errors import quoted
-from engine.text import count_of
+from engine.text import count_of, listed
 from logs.document import DATE, Column, Document, Section, Table
 
 _Name: TypeAlias = Annotated[str, typer.Argument(metavar="NAME", help="Name of the user.")]
@@ -81,7 +82,9 @@ def user(
         logins = assign_logins(people, _read_people(store))
 
         def add_tokens(db: sqlite3.Connection) -> list[str]:
-            return [add_token(db, add_person(db, login, person.name), token_scopes) for person, login in logins.items()]
+            numbers = [add_person(db, login, person.name) for person, login in logins.items()]
+            place_members(db, operator(), members_by_team(logins))
+            return [add_token(db, number, token_scopes) for number in numbers]
 
         note = f"gave a token for {' '.join(sorted(token_scopes))} to {', '.join(logins.values())}"
         tokens = store.write_now(with_audit(operator(), note, add_tokens))
@@ -99,8 +102,8 @@ def users(
         Path | None,
         typer.Argument(
             metavar="[FILE]",
-            help="CSV file of people: its column 'name', or its first column, and logins in a column 'login', which "
-            "are derived otherwise. Without a file, all users are listed.",
+            help="CSV file of people: its column 'name', or its first column; logins in a column 'login', which are "
+            "derived otherwise; teams in a column 'team'. Without a file, all users are listed.",
             show_default=False,
         ),
     ] = None,
@@ -137,7 +140,10 @@ def users(
                 num_listed += 1
                 continue
             new_people[login] = person.name
-        _invite(terminal, store, new_people, days=days, address=address, out=out)
+        teams = members_by_team(logins)
+        _invite(terminal, store, new_people, teams, days=days, address=address, out=out)
+    for team, members in teams.items():
+        terminal.note(f"In the team {team}: {listed(members)}.")
     with_password = len(people) - len(new_people) - num_listed
     if with_password:
         terminal.note(f"{count_of(with_password, 'user')} of the file had a password already.")
@@ -159,7 +165,7 @@ def invite(
     """
     _check_names(names)
     with contextlib.closing(_create_store(data)) as store:
-        _invite(terminal, store, {name: name for name in names}, days=days, address=address, out=out)
+        _invite(terminal, store, {name: name for name in names}, {}, days=days, address=address, out=out)
 
 
 def password(terminal: Terminal, name: _Name, data: ServerData = SERVER_DATA) -> None:
@@ -218,14 +224,28 @@ def _change_user(data: Path, name: str, note: str, change: Callable[[sqlite3.Con
 
 
 def _invite(
-    terminal: Terminal, store: Store, people: Mapping[str, str], *, days: float, address: str | None, out: Path | None
+    terminal: Terminal,
+    store: Store,
+    people: Mapping[str, str],
+    teams: Mapping[str, Sequence[str]],
+    *,
+    days: float,
+    address: str | None,
+    out: Path | None,
 ) -> None:
-    """Make a link for each of the people, whose names are given by login, and print it or add it to a file."""
+    """Make a link for each of the people, and print it or add it to a file.
+
+    Args:
+        people: names by login.
+        teams: logins of members by team, of new and known users.
+    """
     base = _link_address(terminal, store, address)
     links = _read_links(out)
 
     def add_invitations(db: sqlite3.Connection) -> list[str]:
-        return [add_invitation(db, add_person(db, login, name), 86_400 * days) for login, name in people.items()]
+        numbers = [add_person(db, login, name) for login, name in people.items()]
+        place_members(db, operator(), teams)
+        return [add_invitation(db, number, 86_400 * days) for number in numbers]
 
     note = f"invited {', '.join(people) or 'nobody'}"
     secrets = store.write_now(with_audit(operator(), note, add_invitations))

@@ -9,19 +9,24 @@ from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field
 
 from engine.errors import quoted
 
-_NAME: Final = r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,39}$"
+_NAME: Final = "[A-Za-z0-9][A-Za-z0-9_.-]*"
 
 
-def _is_name(text: str) -> str:
+def check_name(text: str) -> str:
+    """Check the characters of the name of an event or a series; its field has the length.
+
+    Raises:
+        ValueError: they are not allowed.
+    """
     if re.fullmatch(_NAME, text) is None:
         raise ValueError(
-            "must be 1 to 40 of the letters A-Z and a-z, digits, '.', '_' and '-', the first a letter or a digit, "
+            "must have only the letters A-Z and a-z, digits, '.', '_' and '-', the first a letter or a digit, "
             f"not {quoted(text)}"
         )
     return text
 
 
-_Name: TypeAlias = Annotated[str, AfterValidator(_is_name), Field(json_schema_extra={"pattern": _NAME})]
+EventName: TypeAlias = Annotated[str, AfterValidator(check_name), Field(json_schema_extra={"pattern": f"^{_NAME}$"})]
 
 
 class EventSettings(BaseModel):
@@ -29,7 +34,9 @@ class EventSettings(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    name: _Name = Field(description="at most 40 letters A-Z and a-z, digits, `.`, `_` and `-`")
+    name: EventName = Field(
+        min_length=1, max_length=40, description="at most 40 letters A-Z and a-z, digits, `.`, `_` and `-`"
+    )
     game: str = Field(min_length=1, max_length=200, description="a game of the server")
     deals: int | None = Field(
         None, ge=1, lt=2**32, description="of each contest, each in every seating; left out, as set for the game"

@@ -1,8 +1,8 @@
 """Lists of people, as teachers have them: names of any script, from which logins are derived.
 
 A roster is a text of comma-, semicolon- or tab-separated values. A row of headings (`name`, or `first name` and
-`last name`, and `login`) says where the names are; without one they are in the first column. Lines before the
-headings, such as a title, are left out.
+`last name`, and also `login` and `team`) says where the names are; without one they are in the first column. Lines
+before the headings, such as a title, are left out.
 
     >>> people = read_roster("Course 2026;\\nName;Login\\nZoë Müller;\\nBo;bo7\\n", "course.csv")
     >>> [(person.name, person.login) for person in people]
@@ -23,15 +23,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from dealer.errors import ConfigError
-from dealer.server.server import is_reserved
+from dealer.errors import ConfigError, RefusedError
+from dealer.server.server import check_team_name, is_reserved
 from dealer.table.players import NAME_RULE, is_name
 from engine.errors import quoted
 
 _MAX_NAME_CHARACTERS: Final = 100
 _MAX_LOGIN_CHARACTERS: Final = 40
 _DELIMITERS: Final = ",;\t"
-_NAME, _LOGIN, _FIRST_NAME, _LAST_NAME = "name", "login", "first name", "last name"
+_NAME, _LOGIN, _TEAM, _FIRST_NAME, _LAST_NAME = "name", "login", "team", "first name", "last name"
 # Unicode does not decompose these letters.
 _LATIN: Final = str.maketrans(
     {"ß": "ss", "æ": "ae", "œ": "oe", "ø": "o", "đ": "d", "ð": "d", "ł": "l", "þ": "th", "ı": "i", "ħ": "h"}
@@ -45,12 +45,14 @@ class Person:
     Attributes:
         name: as the roster has it.
         login: name of the user; empty to derive one.
+        team: name of the team; empty for none.
         line: 1-based line of the roster.
         column: 1-based column of the name in it.
     """
 
     name: str
     login: str = ""
+    team: str = ""
     line: int = 0
     column: int = 0
 
@@ -125,8 +127,8 @@ def _find_headings(rows: list[tuple[int, list[str]]]) -> tuple[int, dict[str, in
     for index, (_, cells) in enumerate(rows[:10]):
         words = [cell.casefold() for cell in cells]
         if _NAME in words or (_FIRST_NAME in words and _LAST_NAME in words):
-            columns = {word: words.index(word) for word in (_NAME, _LOGIN, _FIRST_NAME, _LAST_NAME) if word in words}
-            return index + 1, columns
+            headings = (_NAME, _LOGIN, _TEAM, _FIRST_NAME, _LAST_NAME)
+            return index + 1, {word: words.index(word) for word in headings if word in words}
     # A title has its text in one cell of a table that has more.
     is_table = any(sum(map(bool, cells)) > 1 for _, cells in rows)
     if is_table and len(rows) > 1 and sum(map(bool, rows[0][1])) == 1:
@@ -144,6 +146,7 @@ def _read_person(line: int, cells: list[str], columns: Mapping[str, int], source
     else:
         name, column = f"{cell(_FIRST_NAME)} {cell(_LAST_NAME)}".strip(), columns[_FIRST_NAME] + 1
     login = cell(_LOGIN)
+    team = cell(_TEAM)
     problem = ""
     if not name:
         problem = "there is no name"
@@ -153,9 +156,19 @@ def _read_person(line: int, cells: list[str], columns: Mapping[str, int], source
         )
     elif login and (refusal := login_refusal(login)):
         column, problem = columns[_LOGIN] + 1, refusal
+    elif team and (refusal := _team_refusal(team)):
+        column, problem = columns[_TEAM] + 1, refusal
     if problem:
         raise ConfigError(f"line {line}, column {column}: {problem}", source=source)
-    return Person(name, login, line, column)
+    return Person(name, login, team, line, column)
+
+
+def _team_refusal(name: str) -> str:
+    try:
+        check_team_name(name)
+    except RefusedError as error:
+        return str(error)
+    return ""
 
 
 def login_refusal(name: str) -> str:
@@ -213,3 +226,12 @@ def assign_logins(people: Collection[Person], known: Mapping[str, str]) -> dict[
         taken.add(login)
         logins[person] = login
     return logins
+
+
+def members_by_team(logins: Mapping[Person, str]) -> dict[str, list[str]]:
+    """Return the logins of each team's members, from those of all people."""
+    teams: dict[str, list[str]] = {}
+    for person, login in logins.items():
+        if person.team:
+            teams.setdefault(person.team, []).append(login)
+    return teams

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -11,7 +11,7 @@ from dealer.run.results import read_standings
 from dealer.server.db.event_records import EventState, ScheduledEvent
 from dealer.server.db.series_records import Series
 from dealer.server.event_results import events_table
-from logs.document import TEXT, Column, Document, Fact, Section, Table
+from logs.document import DATE, TEXT, Column, Document, Fact, Link, Section, Table
 from protocol.game_definition import short_name
 
 
@@ -109,3 +109,28 @@ def series_document(series: Series, event_path: Callable[[ScheduledEvent], str] 
     facts = (Fact("game", game), Fact("rule", series_rule(series), TEXT))
     sentences = () if rows else ("No event of the series is finished yet.",)
     return Document(f"Series {series.name}", sentences, facts, tuple(sections), data=series_data(series))
+
+
+def series_table(all_series: Sequence[Series], path: Callable[[Series], str]) -> Table:
+    """Make a table with a row per series."""
+    rows = []
+    for series in all_series:
+        finished = sum(event.state is EventState.FINISHED for event in series.events)
+        closes_s = max((event.closes_s for event in series.events), default=None)
+        rows.append(
+            (
+                Link(series.name, path(series)),
+                short_name(series.events[0].game) if series.events else series.settings.game,
+                "groups and a final" if series.settings.groups is not None else f"every {series.settings.every}",
+                closes_s,
+                f"{finished:,} of {len(series.events):,}",
+            )
+        )
+    columns = (
+        Column("series"),
+        Column("game"),
+        Column("kind"),
+        Column("last closes", DATE, "UTC"),
+        Column("events finished"),
+    )
+    return Table.of("All series", columns, rows)

@@ -8,7 +8,7 @@ from typing import Literal, Self
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, model_validator
 
-from dealer.server.event_settings import EventSettings
+from dealer.server.event_settings import EventName, EventSettings
 
 _PERIODS = {"day": timedelta(days=1), "week": timedelta(weeks=1)}
 FINAL_NAME = "final"
@@ -19,7 +19,7 @@ class SeriesSettings(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    name: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,29}$", description="with which its events' names begin")
+    name: EventName = Field(min_length=1, max_length=30, description="with which its events' names begin")
     game: str = Field(min_length=1, max_length=200, description="a game of the server")
     deals: int | None = Field(None, ge=1, lt=2**32, description="of each contest; left out, as set for the game")
     entries_per_user: int = Field(1, ge=0, le=1000, description="bots of one user in an event; 0 for any number")

@@ -145,7 +145,7 @@ def table_settings(
     """
     for bot in bots:
         if bot not in game.bots and not parts.service.can_join_table(bot):
-            raise WebError(409, f"{bot} is playing as many matches as its owner allows; try again later.")
+            raise WebError(409, f"The bot {bot} is playing as many matches as its owner allows; try again later.")
     opponents = seated_bots(parts.settings, game, bots, process_environment(parts.folder))
     name = player_name(GUEST_NAME if user is None else user.name)
     directory = parts.settings.directory

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import cache, partial
 from http import HTTPStatus
 from itertools import islice
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import quote, urlencode
 
 from jinja2 import ChoiceLoader, Environment, FunctionLoader, PackageLoader, StrictUndefined
@@ -41,6 +41,8 @@ from logs.document import Document, Link, Value, text_of
 from logs.document.page import add_filters, template_text
 from logs.document.paging import ROWS_ON_PAGE, document_page, page_count, row_count
 from protocol.game_definition import short_name
+
+_Row = TypeVar("_Row")
 
 
 @dataclass(frozen=True)
@@ -166,6 +168,22 @@ def page_of(request: Request, document: Document) -> tuple[Document, tuple[Value
     """Return a page of a document with long tables, as `document_page` makes it, and links to the others."""
     page, last = read_page(request, row_count(document))
     return document_page(document, page), page_links(page, last)
+
+
+def read_rows(read: Callable[[int], Sequence[_Row]], number_of: Callable[[_Row], int]) -> tuple[Sequence[_Row], str]:
+    """Read the rows of a page of a list that grows, whose pages begin after the last row of the one before.
+
+    Args:
+        read: returns at most a given number of rows.
+        number_of: returns the value of ``after`` with which the list continues after a row.
+
+    Returns:
+        The rows, and the value of ``after`` for the next page, empty on the last.
+    """
+    # One more than the page shows, to learn whether there is another page.
+    rows = read(ROWS_ON_PAGE + 1)
+    page = rows[:ROWS_ON_PAGE]
+    return page, str(number_of(page[-1])) if len(rows) > len(page) else ""
 
 
 def next_page_links(request: Request, following: str) -> list[Link]:

@@ -101,10 +101,12 @@ def free_name(db: sqlite3.Connection, who: str, name: str, owner: int | None = N
     if not row["games"]:
         raise RefusedError(f"no bot of {'a user' if owner is None else 'yours'} is called {shown(name)}")
     if db.execute("SELECT 1 FROM uploads WHERE bot = ? AND state IN ('waiting', 'accepted')", (name,)).fetchone():
-        raise RefusedError(f"{name} is an uploaded bot; remove the upload first")
+        raise RefusedError(f"the bot {name} is uploaded; remove the upload first")
     # A command knows of connected bots only what the server has recorded.
     if row["seen_s"] is not None and row["seen_s"] > time.time() - 2 * SEEN_INTERVAL_S:
-        raise RefusedError(f"{name} is connected, or was a minute ago; disconnect it, and try again a minute later")
+        raise RefusedError(
+            f"the bot {name} is connected, or was a minute ago; disconnect it, and try again a minute later"
+        )
     db.execute(f"UPDATE bots SET freed_s = ?3 WHERE id IN (SELECT id {query})", (name, owner, time.time()))
     record_change(db, who, f"freed the name {name}")
 

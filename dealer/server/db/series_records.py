@@ -7,6 +7,7 @@ import sqlite3
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from dealer.errors import RefusedError
 from dealer.server.db import event_records
@@ -14,6 +15,8 @@ from dealer.server.db.audit import record_change
 from dealer.server.db.event_records import EventState, ScheduledEvent, add_event, withdraw_event
 from dealer.server.db.store import Store
 from dealer.server.series_settings import SeriesSettings
+
+_OVER: Final = (EventState.FINISHED, EventState.WITHDRAWN)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,6 +38,11 @@ class Series:
             return ()
         first = [event for event in self.events if event.name != self.settings.final_name]
         return tuple(event for event in first if event.state is not EventState.WITHDRAWN)
+
+    @property
+    def is_over(self) -> bool:
+        """Every event is finished or withdrawn."""
+        return all(event.state in _OVER for event in self.events)
 
     @property
     def final(self) -> ScheduledEvent | None:
@@ -66,7 +74,7 @@ def add_series(db: sqlite3.Connection, who: str, settings: SeriesSettings, game:
 def withdraw_series(db: sqlite3.Connection, who: str, series: Series) -> None:
     """Withdraw the events of a series that are not finished; a series without any other is removed."""
     for event in series.events:
-        if event.state not in (EventState.FINISHED, EventState.WITHDRAWN):
+        if event.state not in _OVER:
             withdraw_event(db, who, event)
     db.execute("UPDATE series SET withdrawn_s = ? WHERE id = ?", (time.time(), series.id))
     if db.execute("SELECT 1 FROM scheduled_events WHERE series = ?", (series.id,)).fetchone() is None:
@@ -104,6 +112,11 @@ def _series(store: Store, row: sqlite3.Row) -> Series:
 
 def find_series(store: Store, name: str) -> Series | None:
     return next((_series(store, row) for row in store.read("SELECT * FROM series WHERE name = ?", name)), None)
+
+
+def all_series(store: Store) -> tuple[Series, ...]:
+    """All series, the latest first."""
+    return tuple(_series(store, row) for row in store.read("SELECT * FROM series ORDER BY id DESC"))
 
 
 def series_names(store: Store) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import sqlite3
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -66,6 +66,23 @@ def add_member(db: sqlite3.Connection, who: str, team: str, member: str) -> None
     db.execute("DELETE FROM team_invitations WHERE user = ?", (user,))
     _move_bots(db, user, team_id)
     record_change(db, who, f"put {member} into the team {team}")
+
+
+def place_members(db: sqlite3.Connection, who: str, members_by_team: Mapping[str, Sequence[str]]) -> None:
+    """Put users into teams, which are formed if they are missing; who is in the team stays.
+
+    Raises:
+        RefusedError: the name of a team is taken, or a user is unknown or in another team.
+    """
+    for team, members in members_by_team.items():
+        query = "SELECT name FROM users WHERE team = (SELECT id FROM users JOIN teams ON account = id WHERE name = ?)"
+        present = {row["name"] for row in db.execute(query, (team,))}
+        new = [member for member in members if member not in present]
+        if not present:
+            form_team(db, who, team, new)
+        else:
+            for member in new:
+                add_member(db, who, team, member)
 
 
 def invite_member(db: sqlite3.Connection, who: User, member: str, max_members: int) -> None:
@@ -139,14 +156,14 @@ def _find_free_user(db: sqlite3.Connection, name: str) -> int:
     if row is None or row["is_team"]:
         raise RefusedError(f"there is no user {shown(name)}")
     if row["team"] is not None:
-        raise RefusedError(f"{shown(name)} is in a team already, and has to leave it first")
+        raise RefusedError(f"the user {shown(name)} is in a team already, and has to leave it first")
     return int(row["id"])
 
 
 def _team_of(db: sqlite3.Connection, user: User) -> User:
     row = db.execute(_TEAM, (user.id,)).fetchone()
     if row is None:
-        raise RefusedError(f"{user.name} is in no team")
+        raise RefusedError(f"the user {user.name} is in no team")
     return User(row["id"], row["name"])
 
 

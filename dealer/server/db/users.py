@@ -34,7 +34,7 @@ def add_user(db: sqlite3.Connection, name: str) -> int:
     query = "SELECT id, EXISTS (SELECT 1 FROM teams WHERE account = id) AS is_team FROM users WHERE name = ?"
     row = db.execute(query, (name,)).fetchone()
     if row["is_team"]:
-        raise RefusedError(f"{name} is a team, which has no login; name one of its members")
+        raise RefusedError(f"the name {name} is that of a team, which has no login; name one of its members")
     return int(row["id"])
 
 

@@ -48,7 +48,7 @@ from dealer.server.server_settings import ServerGame
 from dealer.server.server_tables import connected_bots_in
 from dealer.web.pages.shown_runs import bot_path, run_path
 from dealer.web.security import as_web_error, parse_form_number, parse_number, read_form, set_cookie
-from dealer.web.site import Site
+from dealer.web.site import Site, next_page_links, read_rows
 from dealer.web.visitor import SCOPE_KEY, SEE_OTHER, Sessions, get_visitor, require_account, require_user
 from engine.text import ago, count_of, duration, escaped
 from logs.document import CHIPS, CODE, NAME, Column, Document, Fact, Link, Part, Section, Table, Tone, Toned
@@ -56,9 +56,9 @@ from logs.estimation import Estimate
 from protocol.game_definition import short_name
 from protocol.joining import TABLE_TAG, ContestTerms
 
-_JOBS_ON_PAGE: Final = 30
+_LAST_JOBS: Final = 30
 _MAX_DEALS: Final = 999_999_999
-_FAULTS_ON_PAGE: Final = 30
+_LAST_FAULTS: Final = 30
 _MAX_TOKENS: Final = 50
 _MAX_LABEL_CHARACTERS: Final = 64
 _FILES: Final = {"log": ".log", "times": ".tlog", "faults": ".faults", "comments": ".comments"}
@@ -208,8 +208,8 @@ class _Account:
         account = require_account(request)
         store = self.server.store
         forecasts = await self.server.service.queue.forecasts()
-        jobs = [job for job in records.jobs(store, user=account.id, limit=_JOBS_ON_PAGE) if job.tag != TABLE_TAG]
-        faults = self._read_faults(request)
+        jobs = [job for job in records.jobs(store, user=account.id, limit=_LAST_JOBS) if job.tag != TABLE_TAG]
+        faults = self._read_faults(request, _LAST_FAULTS)
         sections = (
             Section("Requests", (self._jobs_part(jobs, forecasts),)),
             Section("Bots", (self._bots_part(account),)),
@@ -444,19 +444,15 @@ class _Account:
         """Show the faults of the user's bots, page by page."""
         require_user(request)
         title = "Faults of your bots"
-        faults = self._read_faults(request)
+        faults, following = read_rows(partial(self._read_faults, request), lambda row: row[1].id)
         document = Document(title, sections=(Section(title, (_faults_part(faults),)),))
-        pages = []
-        if len(faults) == _FAULTS_ON_PAGE:
-            _, last = faults[-1]
-            pages.append(Link("Earlier faults", f"?before={last.id}"))
-        return self.site.document(request, document, crumbs=CRUMBS, pages=pages)
+        return self.site.document(request, document, crumbs=CRUMBS, pages=next_page_links(request, following))
 
-    def _read_faults(self, request: Request) -> list[tuple[str, Fault]]:
-        """Return a page of faults with the names of their bots."""
+    def _read_faults(self, request: Request, limit: int) -> list[tuple[str, Fault]]:
+        """Return the latest faults with the names of their bots, after those of earlier pages."""
         store = self.server.store
-        before = parse_number(request.query_params.get("before", ""))
-        faults = access.faults(store, get_visitor(request).person, before=before, limit=_FAULTS_ON_PAGE)
+        before = parse_number(request.query_params.get("after", ""))
+        faults = access.faults(store, get_visitor(request).person, before=before, limit=limit)
         names = {}
         for version in {fault.version for fault in faults}:
             bot = records.bot(store, version)

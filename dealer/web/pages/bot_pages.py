@@ -1,32 +1,35 @@
 """Page of a bot in a game, with its rating, opponents, versions, faults and last runs.
 
 /bots/GAME/NAME?version=N       by default, the newest version with a rating
+    /free                       frees the name
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from typing import Final
 from urllib.parse import urlencode
 
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
-from dealer.errors import WebError
+from dealer.errors import RefusedError, WebError
 from dealer.server.db import counted_scores, records
+from dealer.server.db.bot_registry import bot_owner, free_name
 from dealer.server.db.counted_scores import Rating
 from dealer.server.db.records import Bot, Run
 from dealer.server.db.users import User
 from dealer.server.server import ServerParts
 from dealer.server.server_settings import ServerGame
-from dealer.web.pages.shown_runs import bot_path, run_path, runs_table
+from dealer.web.pages.shown_runs import bot_path, named_bot_path, run_path, runs_table
 from dealer.web.pages.standings import format_bot_name, make_rate, read_crosstable, standings_crumbs
-from dealer.web.security import parse_number
+from dealer.web.security import as_web_error, parse_number, read_form
 from dealer.web.site import Site, find_server_game, page_of
-from dealer.web.visitor import get_visitor
+from dealer.web.visitor import SEE_OTHER, get_visitor, require_account, require_user
 from engine import DealKey
 from engine.holdem import is_holdem
 from engine.text import ago, shown
@@ -42,16 +45,45 @@ _VERSIONS_IN_CHART: Final = 5
 def routes(site: Site, server: ServerParts) -> list[BaseRoute]:
     """Return the route of the page."""
 
-    async def show(request: Request) -> Response:
+    async def show(request: Request, problem: str = "") -> Response:
         game = find_server_game(server, request.path_params["game"])
         name = request.path_params["name"]
         number = parse_number(request.query_params.get("version", ""))
-        user = get_visitor(request).account
-        document = await run_in_threadpool(_document, server, game, name, number, user)
+        visitor = get_visitor(request)
+        document = await run_in_threadpool(_document, server, game, name, number, visitor.account)
         document, pages = page_of(request, document)
-        return site.document(request, document, crumbs=standings_crumbs(game), pages=pages, layout="broad paired")
+        owner = bot_owner(server.store, game.name, name)
+        is_own = visitor.account is not None and visitor.account.id == owner
+        return site.document(
+            request,
+            document,
+            "bot.html.jinja",
+            crumbs=standings_crumbs(game),
+            pages=pages,
+            layout="broad paired",
+            problems=[problem] if problem else [],
+            status=422 if problem else 200,
+            path=named_bot_path(game.name, name),
+            may_free=owner is not None and (is_own or visitor.is_organiser),
+        )
 
-    return [Route("/bots/{game:path}/{name}", show)]
+    async def free(request: Request) -> Response:
+        """Free the name of the visitor's bot, or of any user's for an organiser."""
+        user = require_user(request)
+        game = find_server_game(server, request.path_params["game"])
+        name = request.path_params["name"]
+        await read_form(request)
+        owner = None if get_visitor(request).is_organiser else require_account(request).id
+        try:
+            await server.store.write(partial(free_name, who=user.name, name=name, owner=owner))
+        except RefusedError as error:
+            return await show(request, as_web_error(error).sentence)
+        return RedirectResponse(named_bot_path(game.name, name), SEE_OTHER)
+
+    return [
+        Route("/bots/{game:path}/{name}/free", free, methods=["POST"]),
+        Route("/bots/{game:path}/{name}", show, methods=["GET"]),
+    ]
 
 
 def _document(server: ServerParts, game: ServerGame, name: str, number: int | None, user: User | None) -> Document:

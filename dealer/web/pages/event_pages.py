@@ -1,7 +1,6 @@
 """Pages of a server's events.
 
 /events                 all events, the latest first, and the form of organisers
-/series/NAME            table and events of a series
 /events/NAME            state, entrants, standings and contests of an event, and forms of organisers
     /edit               replaces its settings
     /disqualify         excludes a bot
@@ -16,14 +15,12 @@ from dataclasses import replace
 from functools import partial
 from urllib.parse import quote
 
-from pydantic import ValidationError
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from dealer.errors import RefusedError, WebError
-from dealer.run.run_settings import problem_in_words
 from dealer.server.db import event_records, records
 from dealer.server.db.event_records import (
     EventState,
@@ -33,21 +30,18 @@ from dealer.server.db.event_records import (
     edit_event,
     withdraw_event,
 )
-from dealer.server.db.series_records import find_series, series_names
+from dealer.server.db.series_records import series_names, series_of
 from dealer.server.db.texts import TextName, read_text
 from dealer.server.db.users import User
 from dealer.server.event_results import event_detail, event_document, events_table
-from dealer.server.event_settings import EventSettings
-from dealer.server.series_results import series_document
 from dealer.server.server import ServerParts
+from dealer.web.pages.event_forms import event_form_values, organiser_name, read_event_form
 from dealer.web.pages.shown_runs import bot_path, run_path
 from dealer.web.security import as_web_error, parse_number, read_form
-from dealer.web.site import Site, find_server_game, next_page_links, page_of
+from dealer.web.site import Site, find_server_game, next_page_links, page_of, read_rows
 from dealer.web.visitor import SEE_OTHER, get_visitor
-from engine.text import capitalized, listed, shown
+from engine.text import listed, shown
 from logs.document import Document, Fact, Link, Section
-
-_EVENTS_ON_PAGE = 50
 
 
 def event_path(event: ScheduledEvent) -> str:
@@ -59,18 +53,13 @@ def routes(site: Site, parts: ServerParts) -> list[BaseRoute]:
 
     async def show_events(request: Request, form: Mapping[str, str] | None = None, problem: str = "") -> Response:
         before = parse_number(request.query_params.get("after", ""))
-        # One more than the page shows, to learn whether there is another page.
-        events = event_records.events(parts.store, before=before, limit=_EVENTS_ON_PAGE + 1)
-        page = events[:_EVENTS_ON_PAGE]
-        following = str(page[-1].id) if len(events) > len(page) else ""
+        page, following = read_rows(
+            lambda limit: event_records.events(parts.store, before=before, limit=limit), lambda event: event.id
+        )
         document = Document("Events", ("No event is announced.",))
         if page:
-            table = events_table("All events", page, event_path)
+            table = events_table("All events", tuple(page), event_path)
             document = Document("Events", sections=(Section(table.title, (table,)),))
-        names = series_names(parts.store)
-        if names:
-            links = tuple(Link(name, f"/series/{quote(name, safe='')}") for name in names)
-            document = replace(document, facts=(*document.facts, Fact("series", links)))
         return site.document(
             request,
             document,
@@ -80,6 +69,7 @@ def routes(site: Site, parts: ServerParts) -> list[BaseRoute]:
             status=422 if problem else 200,
             form_values=defaultdict(str, form or {}),
             has_rules=bool(read_text(parts.store, TextName.RULES)),
+            has_series=bool(series_names(parts.store)),
         )
 
     async def announce(request: Request) -> Response:
@@ -87,17 +77,11 @@ def routes(site: Site, parts: ServerParts) -> list[BaseRoute]:
         form = await read_form(request)
         try:
             game = find_server_game(parts, form.get("game", ""))
-            settings = _read_settings(form)
+            settings = read_event_form(form)
             await parts.store.write(partial(add_event, who=who, settings=settings, game=game.name))
         except (RefusedError, WebError) as error:
             return await show_events(request, form, as_web_error(error).sentence)
         return RedirectResponse(f"/events/{quote(form['name'].strip(), safe='')}", SEE_OTHER)
-
-    def organiser_name(request: Request) -> str:
-        visitor = get_visitor(request)
-        if visitor.user is None or not visitor.is_organiser:
-            raise WebError(403, "Only organisers change events. Log in with an admin token instead of the password.")
-        return visitor.user.name
 
     def find_event(request: Request) -> ScheduledEvent:
         name = request.path_params["name"]
@@ -130,18 +114,8 @@ def routes(site: Site, parts: ServerParts) -> list[BaseRoute]:
             can_be_edited=event.state in (EventState.ANNOUNCED, EventState.OPEN),
             can_be_withdrawn=event.state is not EventState.FINISHED,
             is_withdrawn=event.state is EventState.WITHDRAWN,
-            form_values=defaultdict(str, form or _form_values(event)),
+            form_values=defaultdict(str, form or event_form_values(event)),
         )
-
-    async def show_series(request: Request) -> Response:
-        name = request.path_params["name"]
-        series = find_series(parts.store, name)
-        if series is None:
-            raise WebError(404, f"There is no series {shown(name)}.")
-        document, pages = page_of(request, await run_in_threadpool(series_document, series, event_path))
-        json_link = Fact("as JSON", Link("series", f"/api/v1/series/{quote(name, safe='')}"))
-        document = replace(document, facts=(*document.facts, json_link))
-        return site.document(request, document, crumbs=(Link("Events", "/events"),), pages=pages, layout="broad")
 
     async def edit(request: Request) -> Response:
         who = organiser_name(request)
@@ -149,7 +123,7 @@ def routes(site: Site, parts: ServerParts) -> list[BaseRoute]:
         form = await read_form(request)
         try:
             game = find_server_game(parts, form.get("game", ""))
-            settings = _read_settings(form)
+            settings = read_event_form(form)
             change = partial(edit_event, who=who, event=event, settings=settings, game=game.name)
             await parts.store.write(change)
         except (RefusedError, WebError) as error:
@@ -186,7 +160,6 @@ def routes(site: Site, parts: ServerParts) -> list[BaseRoute]:
         Route("/events", show_events, methods=["GET"]),
         Route("/events", announce, methods=["POST"]),
         Route("/events/{name}", show_event),
-        Route("/series/{name}", show_series),
         Route("/events/{name}/edit", edit, methods=["POST"]),
         Route("/events/{name}/disqualify", exclude, methods=["POST"]),
         Route("/events/{name}/withdraw", withdraw, methods=["POST"]),
@@ -213,49 +186,14 @@ def _describe_entry(parts: ServerParts, event: ScheduledEvent, user: User) -> st
     return ""
 
 
-def _form_values(event: ScheduledEvent) -> dict[str, str]:
-    """Return the settings of an event as the form has them."""
-    return {
-        "name": event.name,
-        "game": event.game,
-        "deals": "" if event.deals is None else str(event.deals),
-        "entrants": ", ".join(event.named or ()),
-        "entries_per_user": str(event.entries_per_user),
-        "opens": f"{event.opens_at:%Y-%m-%dT%H:%M}",
-        "closes": f"{event.closes_at:%Y-%m-%dT%H:%M}",
-    }
-
-
-def _read_settings(form: Mapping[str, str]) -> EventSettings:
-    """Read the settings of an event from a form, whose times are in UTC.
-
-    Raises:
-        WebError: the settings are invalid; the sentence names the fields.
-    """
-    values = {name: text.strip() for name, text in form.items() if text.strip()}
-    fields: dict[str, object] = {
-        name: values[name] for name in ("name", "game", "deals", "entries_per_user") if name in values
-    }
-    for name in ("opens", "closes"):
-        if name in values:
-            # Browsers send local times without a zone.
-            fields[name] = f"{values[name]}Z"
-    if "entrants" in values:
-        fields["entrants"] = [name.strip() for name in values["entrants"].split(",")]
-    try:
-        return EventSettings.model_validate(fields)
-    except ValidationError as error:
-        problems = []
-        for problem in error.errors(include_url=False):
-            setting, text = problem_in_words(problem)
-            problems.append(f"{setting}: {text}" if setting else text)
-        raise WebError(422, f"{capitalized('; '.join(problems))}.") from None
-
-
 def _document(parts: ServerParts, event: ScheduledEvent) -> Document:
     detail = event_detail(parts.store, event, parts.service.computing.wait)
     bots = records.bots_of_event(parts.store, event.id)
     bot_paths = {bot.name: bot_path(bot) for bot in bots}
     document = event_document(parts.store, detail, lambda run: run_path(str(run.id)), bot_paths)
-    json_link = Link("event", f"/api/v1/scheduled-events/{quote(event.name, safe='')}")
-    return replace(document, facts=(*document.facts, Fact("as JSON", json_link)))
+    facts = list(document.facts)
+    series = series_of(parts.store, event)
+    if series is not None:
+        facts.append(Fact("series", Link(series.name, f"/series/{quote(series.name, safe='')}")))
+    facts.append(Fact("as JSON", Link("event", f"/api/v1/scheduled-events/{quote(event.name, safe='')}")))
+    return replace(document, facts=tuple(facts))

@@ -28,7 +28,7 @@ from dealer.web.pages.monitoring import database_bytes, find_health_problem, han
 from dealer.web.pages.organiser_acts import PATH, TABS
 from dealer.web.pages.shown_runs import bot_path, run_path
 from dealer.web.security import parse_number
-from dealer.web.site import Site, next_page_links
+from dealer.web.site import Site, next_page_links, read_rows
 from dealer.web.visitor import require_organiser
 from engine.text import count_of
 from logs.document import DATE, DURATION, TEXT, Column, Document, Fact, Link, Part, Section, Table, Tone, Toned
@@ -37,7 +37,6 @@ from protocol.game_definition import short_name
 _JOBS_SHOWN = 50
 _FAULTS_SHOWN = 30
 _CHANGES_SHOWN = 20
-_CHANGES_ON_PAGE = 100
 
 
 def routes(site: Site, server: ServerParts) -> list[BaseRoute]:
@@ -60,11 +59,10 @@ def routes(site: Site, server: ServerParts) -> list[BaseRoute]:
     async def show_changes(request: Request) -> Response:
         require_organiser(request)
         before = parse_number(request.query_params.get("after", ""))
-        # One more than the page shows, to learn whether there is another page.
-        rows = await run_in_threadpool(changes, server.store, before=before, limit=_CHANGES_ON_PAGE + 1)
-        page = rows[:_CHANGES_ON_PAGE]
+        page, following = await run_in_threadpool(
+            read_rows, lambda limit: changes(server.store, before=before, limit=limit), lambda change: change["id"]
+        )
         document = Document("All changes", (), (), (Section("All changes", (_changes_part(page),)),))
-        following = str(page[-1]["id"]) if len(rows) > len(page) else ""
         pages = next_page_links(request, following)
         return site.document(request, document, tabs=TABS, tabs_label="Organiser", pages=pages)
 

@@ -5,6 +5,7 @@
     /link                       makes a link at which the user chooses a password
     /disable, /enable           refuses or accepts the user's logins
     /disconnect                 disconnects the user's bots
+    /free                       frees the name of a bot
     /remove                     removes the user
 /organiser/jobs/NUMBER/cancel   cancels a request, or ends it if it is being played
 /organiser/texts                message of the day and rules
@@ -16,6 +17,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Final
 from urllib.parse import quote
 
@@ -26,7 +28,7 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
-from dealer.errors import ConfigError, WebError
+from dealer.errors import ConfigError, RefusedError, WebError
 from dealer.server.accounts import (
     DEFAULT_SCOPES,
     Scope,
@@ -38,15 +40,16 @@ from dealer.server.accounts import (
 )
 from dealer.server.db import records
 from dealer.server.db.audit import with_audit
-from dealer.server.db.teams import account_of
+from dealer.server.db.bot_registry import free_name, used_names
+from dealer.server.db.teams import account_of, place_members
 from dealer.server.db.texts import TextName, read_text, write_text
 from dealer.server.db.users import User, add_person
-from dealer.server.roster import assign_logins, read_roster
+from dealer.server.roster import assign_logins, members_by_team, read_roster
 from dealer.server.server import ServerParts, is_reserved
 from dealer.uploads.intake import Intake
 from dealer.uploads.upload_records import uploads
-from dealer.web.security import read_form
-from dealer.web.site import Site, next_page_links
+from dealer.web.security import as_web_error, read_form
+from dealer.web.site import Site, page_of
 from dealer.web.visitor import SEE_OTHER, require_organiser
 from engine.text import capitalized
 from logs.document import DATE, NAME, Column, Document, Fact, Link, Section, Table
@@ -58,7 +61,6 @@ TABS: Final = (
     Link("Message and rules", f"{PATH}/texts"),
     Link("Changes", f"{PATH}/changes"),
 )
-_USERS_ON_PAGE: Final = 50
 _LINK_DAYS: Final = 14
 _MAX_MESSAGE_CHARACTERS: Final = 500
 _MAX_RULES_CHARACTERS: Final = 50_000
@@ -78,6 +80,7 @@ def routes(site: Site, server: ServerParts, intake: Intake) -> list[BaseRoute]:
         Route(f"{user}/disable", acts.disable, methods=["POST"]),
         Route(f"{user}/enable", acts.enable, methods=["POST"]),
         Route(f"{user}/disconnect", acts.disconnect, methods=["POST"]),
+        Route(f"{user}/free", acts.free, methods=["POST"]),
         Route(f"{user}/remove", acts.remove, methods=["POST"]),
         Route(f"{PATH}/jobs/{{job:int}}/cancel", acts.cancel, methods=["POST"]),
         Route(f"{PATH}/texts", acts.show_texts, methods=["GET"]),
@@ -107,11 +110,10 @@ class _Acts:
             text: people in the form.
             links: names, logins and new links, which are shown once.
         """
-        accounts = await run_in_threadpool(read_accounts, self.server.store)
-        after = request.query_params.get("after", "")
-        accounts = [account for account in accounts if account["name"] > after and not is_reserved(account["name"])]
         rows = []
-        for account in accounts[:_USERS_ON_PAGE]:
+        for account in await run_in_threadpool(read_accounts, self.server.store):
+            if is_reserved(account["name"]):
+                continue
             name = Link(account["name"], _user_path(account["name"]))
             role = "organiser" if account["is_organiser"] else ""
             bots = account["bots"] or ""
@@ -125,7 +127,7 @@ class _Acts:
             Column("created", DATE, "UTC"),
         )
         table = Table.of("Users", columns, rows).without_empty()
-        following = accounts[_USERS_ON_PAGE - 1]["name"] if len(accounts) > _USERS_ON_PAGE else ""
+        document, pages = page_of(request, Document("Users", (), (), (Section("Users", (table,)),)))
         status = 200
         if problem:
             status = 422
@@ -133,11 +135,11 @@ class _Acts:
             status = 201
         return self.site.document(
             request,
-            Document("Users", (), (), (Section("Users", (table,)),)),
+            document,
             "organiser_users.html.jinja",
             tabs=TABS,
             tabs_label="Organiser",
-            pages=next_page_links(request, following),
+            pages=pages,
             problems=[problem] if problem else [],
             status=status,
             text=text,
@@ -161,16 +163,21 @@ class _Acts:
         for person, login in logins.items():
             if is_organiser or login not in accounts or not accounts[login]["has_password"]:
                 names[login] = person.name
-        if not names:
+        teams = members_by_team(logins)
+        if not names and not teams:
             return await self._users_page(request, problem="All of these have a password already.", text=text)
         scopes = (*DEFAULT_SCOPES, Scope.ADMIN) if is_organiser else DEFAULT_SCOPES
 
         def add_all(db: sqlite3.Connection) -> list[str]:
             numbers = [add_person(db, login, name) for login, name in names.items()]
+            place_members(db, organiser.name, teams)
             return [add_invitation(db, number, 86_400 * _LINK_DAYS, scopes) for number in numbers]
 
-        note = f"invited {', '.join(names)}{' as organisers' if is_organiser else ''}"
-        secrets = await self.server.store.write(with_audit(organiser.name, note, add_all))
+        note = f"invited {', '.join(names) or 'nobody'}{' as organisers' if is_organiser else ''}"
+        try:
+            secrets = await self.server.store.write(with_audit(organiser.name, note, add_all))
+        except RefusedError as error:
+            return await self._users_page(request, problem=as_web_error(error).sentence, text=text)
         links = []
         for (login, name), secret in zip(names.items(), secrets, strict=True):
             links.append((name, login, f"{self.site.address(request)}/invitation/{secret}"))
@@ -209,6 +216,7 @@ class _Acts:
             status=422 if problem else 200,
             account=account,
             online=online,
+            names=used_names(self.server.store, user.id),
             user_path=_user_path(user.name),
             link=link,
             days=_LINK_DAYS,
@@ -257,6 +265,16 @@ class _Acts:
         """Disconnect the user's bots."""
         organiser, user, _ = await self._read_act(request)
         await self._expel(organiser, user)
+        return RedirectResponse(_user_path(user.name), SEE_OTHER)
+
+    async def free(self, request: Request) -> Response:
+        """Free the name of a bot of the user."""
+        organiser, user, form = await self._read_act(request)
+        change = partial(free_name, who=organiser.name, name=form.get("name", ""), owner=user.id)
+        try:
+            await self.server.store.write(change)
+        except RefusedError as error:
+            return self._user_page(request, problem=as_web_error(error).sentence)
         return RedirectResponse(_user_path(user.name), SEE_OTHER)
 
     async def remove(self, request: Request) -> Response:

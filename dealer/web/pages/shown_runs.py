@@ -37,11 +37,11 @@ from dealer.web.visitor import Visitor
 from engine import Seed
 from engine.text import ago
 from logs.document import DURATION, Column, Link, Table, Tone, Toned, Value
+from logs.document.paging import ROWS_ON_PAGE
 from logs.estimation import Estimate
 from logs.hand_source import HandSource, find
 from protocol.game_definition import short_name
 
-RUNS_ON_PAGE: Final = 50
 _NAMES_IN_ROW: Final = 4
 _MAX_OPEN: Final = 32
 _COUNTING_WAIT_S: Final = 0.03
@@ -188,7 +188,7 @@ class LocalLibrary:
     def keys(self) -> list[str]:
         return list(self._find_paths())
 
-    def runs(self, filters: Mapping[str, str], after: str = "", limit: int = RUNS_ON_PAGE) -> tuple[Table, str]:
+    def runs(self, filters: Mapping[str, str], after: str = "", limit: int = ROWS_ON_PAGE) -> tuple[Table, str]:
         """List runs; `filters` apply to servers only. See `Library`."""
         run_paths = self._find_paths()
         keys = list(run_paths)
@@ -221,7 +221,11 @@ def run_path(run: str) -> str:
 
 def bot_path(bot: Bot) -> str:
     """Return the path of the page about a bot in a game."""
-    return f"/bots/{quote(bot.game, safe='/')}/{quote(bot.name, safe='')}"
+    return named_bot_path(bot.game, bot.name)
+
+
+def named_bot_path(game: str, name: str) -> str:
+    return f"/bots/{quote(game, safe='/')}/{quote(name, safe='')}"
 
 
 def read_filters(request: Request) -> dict[str, str]:
@@ -326,7 +330,7 @@ class ServerLibrary:
         self.parts = parts
         self._open = _cache_runs()
 
-    def runs(self, filters: Mapping[str, str], after: str = "", limit: int = RUNS_ON_PAGE) -> tuple[Table, str]:
+    def runs(self, filters: Mapping[str, str], after: str = "", limit: int = ROWS_ON_PAGE) -> tuple[Table, str]:
         """List all running runs, on the first page, and the newest of the others. See `Library`."""
         before = parse_number(after)
         if after and before is None:

@@ -30,17 +30,15 @@ from dealer.web.pages.event_pages import event_path
 from dealer.web.pages.shown_runs import ServerLibrary, bot_path, run_path, runs_table
 from dealer.web.pages.views import crosstable_note, current_scenes, match_path
 from dealer.web.security import parse_number
-from dealer.web.site import Site, find_server_game, next_page_links
+from dealer.web.site import Site, find_server_game, next_page_links, page_links, read_page, read_rows
 from dealer.web.visitor import Visitor, get_visitor
 from engine.text import count_of, shown
 from logs.document import CODE, NAME, Column, Document, Fact, Link, Part, Section, Table
+from logs.document.paging import ROWS_ON_PAGE
 from logs.errors import LogsError
 from logs.estimation import Rate
 from protocol.game_definition import short_name
 
-_RUNS_ON_PAGE: Final = 100
-_TABLES_ON_PAGE: Final = 50
-_BOTS_ON_PAGE: Final = 30
 _MAX_FULL_CELLS: Final = 10
 """Cells of a crosstable's row up to which there is room for the intervals."""
 _BEST_BOTS: Final = 5
@@ -81,13 +79,13 @@ def routes(site: Site, server: ServerParts, library: ServerLibrary) -> list[Base
 
     async def show_standings(request: Request) -> Response:
         game = find_server_game(server, request.path_params["game"])
-        skip = _query_number(request, "after") or 0
-        document, following = await run_in_threadpool(_standings, server, game, skip)
+        page, last = read_page(request, counted_scores.count_rated(server.store, game.name), ROWS_ON_PAGE)
+        document = await run_in_threadpool(_standings, server, game, (page - 1) * ROWS_ON_PAGE)
         return site.document(
             request,
             document,
             tabs=[Link(game.shown, _path("standings", game)) for game in server.settings.games],
-            pages=next_page_links(request, following),
+            pages=page_links(page, last),
             layout="broad",
             tab_path=_path("standings", game),
         )
@@ -227,22 +225,19 @@ def _thumbnail_values(library: ServerLibrary, run: Run, visitor: Visitor) -> dic
     return {"path": path, "title": title, "game": short_name(run.game), "scene": scenes[-1]}
 
 
-def _standings(server: ServerParts, game: ServerGame, skip: int) -> tuple[Document, str]:
+def _standings(server: ServerParts, game: ServerGame, skip: int) -> Document:
     """Make a page of the ratings and the crosstable of a game.
 
     Args:
         skip: number of bots on earlier pages.
-
-    Returns:
-        The page, and the number of bots to skip on the next one, empty on the last.
     """
     api = f"/api/v1/games/{quote(game.name, safe='')}"
     facts = [Fact("as JSON", (Link("ratings", f"{api}/standings"), Link("crosstable", f"{api}/pairs")), NAME)]
     if game.shown != game.name:
         facts.append(Fact("full name of the game", game.name, CODE))
-    ratings = counted_scores.standings(server.store, game.name, skip=skip, limit=_BOTS_ON_PAGE)
+    ratings = counted_scores.standings(server.store, game.name, skip=skip, limit=ROWS_ON_PAGE)
     if not ratings:
-        return _empty_standings(server, game, facts), ""
+        return _empty_standings(server, game, facts)
     is_for_two = game.game.num_players == 2
     if not is_for_two:
         facts.insert(0, Fact("tables", Link(counted_scores.count_tables(server.store, game), _path("tables", game))))
@@ -255,8 +250,7 @@ def _standings(server: ServerParts, game: ServerGame, skip: int) -> tuple[Docume
         Section("Ratings", (replace(_ratings_table(ratings, skip), note=_RATING_NOTE),)),
         Section("Crosstable", (crosstable,)),
     )
-    end = skip + len(ratings)
-    return Document(_title(game), (), tuple(facts), sections), str(end) if end < count else ""
+    return Document(_title(game), (), tuple(facts), sections)
 
 
 def _empty_standings(server: ServerParts, game: ServerGame, facts: Sequence[Fact]) -> Document:
@@ -328,9 +322,10 @@ def _tables(
         if pair_score is None:
             raise WebError(404, "These bots have not met at a table.")
     together = None if pair_score is None else (pair_score.version, pair_score.other)
-    # One more than the page shows, to learn whether there is another page.
-    tables = counted_scores.tables(server.store, game, together=together, after=after, limit=_TABLES_ON_PAGE + 1)
-    page = tables[:_TABLES_ON_PAGE]
+    page, following = read_rows(
+        lambda limit: counted_scores.tables(server.store, game, together=together, after=after, limit=limit),
+        lambda table: table.id,
+    )
     versions = {*(together or ()), *(score.version for table in page for score in table.scores)}
     names = {version: _find_bot_name(server, version) for version in versions}
     title = "Tables"
@@ -354,7 +349,6 @@ def _tables(
     if rows:
         columns = ("table", Column("bot"), Column("won", "+,.0f", "mbb/g"), Column("deals", ","))
         part = Table.of(title, columns, rows, note, is_grouped=True)
-    following = str(page[-1].id) if len(tables) > len(page) else ""
     return Document(title, tuple(sentences), (), (Section("Winnings by table", (part,)),)), following
 
 
@@ -370,9 +364,11 @@ def _pair(server: ServerParts, game: ServerGame, number: int, after: int | None)
     rates = [make_rate(score, _find_bot_name(server, score.version), "the others") for score in pair.scores]
     first = pair.scores[0].version
     first_name = rates[0].player
-    runs = worst_runs(server.store, number, first, after=after, limit=_RUNS_ON_PAGE + 1)
+    page, following = read_rows(
+        lambda limit: worst_runs(server.store, number, first, after=after, limit=limit), lambda run: run.id
+    )
     rows = []
-    for run in runs[:_RUNS_ON_PAGE]:
+    for run in page:
         first_seat = next((seat for seat in run.seats if seat.version == first), run.seats[0])
         rows.append((Link(f"run {run.id}", run_path(str(run.id))), run.duplicates or 0, first_seat.won))
     columns = ("run", Column("deals", ","), Column(f"{first_name} won", "+,.0f", "mbb/g"))
@@ -383,6 +379,5 @@ def _pair(server: ServerParts, game: ServerGame, number: int, after: int | None)
     players = {f"player{seat}": bot.name for seat, bot in enumerate(bots, 1) if bot is not None}
     again = f"/account/request?{urlencode({'game': game.name, **players})}"
     facts.append(Fact("more deals", Link("request a contest between them", again), NAME))
-    following = str(runs[_RUNS_ON_PAGE - 1].id) if len(runs) > _RUNS_ON_PAGE else ""
     sections = (Section(title, (Table.of(title, columns, rows),)),)
     return Document(" - ".join(rate.player for rate in rates), (), tuple(facts), sections), following

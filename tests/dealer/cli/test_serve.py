@@ -291,6 +291,17 @@ def test_wrong_file_of_an_event_is_refused_with_its_setting(arena_here: Arena, t
         assert ran.sentence.startswith(f"final.toml: {problem}")
 
 
+def test_a_roster_puts_people_into_teams(arena_here: Arena, tmp_path: Path) -> None:
+    (tmp_path / "students.csv").write_text("Name,Team\nAnn Lee,Sharks\nBo,Sharks\nCy,\n")
+    assert "In the team Sharks: ann.lee and Bo." in arena_here("serve", "users", "students.csv").err
+    assert "Sharks" in arena_here("serve", "team", "list").out
+    (tmp_path / "students.csv").write_text("Name,Team\nAnn Lee,Rays\nDi,Rays\n")
+    refused = arena_here("serve", "users", "students.csv", "--address", "https://poker.example.org")
+    problem = "the user ann.lee is in a team already, and has to leave it first"
+    assert (refused.code, refused.sentence) == (2, problem)
+    assert "Di" not in arena_here("serve", "users").out
+
+
 def test_a_roster_has_people_and_latecomers_are_appended(arena_here: Arena, tmp_path: Path) -> None:
     roster = tmp_path / "students.csv"
     roster.write_text("Poker;;\nMail;Name;Group\na@b;Zoë Müller;1\nb@c;bob;2\n", "utf-8")

@@ -100,7 +100,7 @@ def test_the_ladder_of_a_competition(pages: ModuleType, tmp_path: Path) -> None:
         assert "plays kuhn." in room.run(command, RESULT, 2)
         assert games_of(tmp_path, "anns-bot") == {"kuhn.limit.2p"}
         room.stop()
-        assert "are removed; users, tokens and bots are kept." in room.run("arena serve reset --results --yes")
+        assert "are removed; users, teams, tokens and bots are kept." in room.run("arena serve reset --results --yes")
         assert games_of(tmp_path, "anns-bot") == set()
         room.serve(config)
         room.run(command, RESULT)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from dealer.errors import ConfigError
-from dealer.server.roster import assign_logins, derive_login, read_roster, read_roster_file
+from dealer.server.roster import assign_logins, derive_login, members_by_team, read_roster, read_roster_file
 from dealer.table.players import is_name
 
 
@@ -33,6 +33,8 @@ def test_rosters_of_all_kinds_have_the_same_people(text: str) -> None:
         ("Mail;Name\na;Ann\nb;Bo\nc;Ann\n", "line 4, column 2: 'Ann' is in line 2 already; "),
         ("Name;Login\nAnn;a b\n", "line 2, column 2: no user can be called 'a b': "),
         ("Name;Login\nAnn;ladder\n", "line 2, column 2: no user can be called ladder: "),
+        ("Name;Team\nAnn;The Sharks\n", "line 2, column 2: no team can be called The Sharks: "),
+        ("Name;Team\nAnn;ladder\n", "line 2, column 2: no team can be called ladder: "),
         ("Ann\nB\x07o\n", "line 2, column 1: 'B\\x07o' cannot be a name"),
         ("\n", "there is no name in it"),
     ],
@@ -76,3 +78,9 @@ def test_people_keep_their_logins_and_others_get_free_ones() -> None:
     people = read_roster("ann\nAnn Lee\nBo Li\nann.lee\n", "a")
     known = {"ann": "", "bo.li": "Bo Li", "ann.lee": "Another"}
     assert list(assign_logins(people, known).values()) == ["ann", "ann.lee-2", "bo.li", "ann.lee-3"]
+
+
+def test_teams_have_the_logins_of_their_members() -> None:
+    people = read_roster("Name;Team\nAnn Lee;Sharks\nBo;\nCy;Rays\nDi;Sharks\n", "a")
+    logins = assign_logins(people, {"di.lee": "Di"})
+    assert members_by_team(logins) == {"Sharks": ["ann.lee", "di.lee"], "Rays": ["Cy"]}

@@ -22,6 +22,7 @@ from dealer.server.db.teams import (
     form_team,
     invite_member,
     leave_team,
+    place_members,
     team_invitations,
     teams,
 )
@@ -67,6 +68,18 @@ def test_members_act_for_their_team_until_they_leave(store: Store) -> None:
     store.write_now(lambda db: form_team(db, "eve", "Sharks", ["eve"]))
 
 
+def test_members_of_a_roster_are_placed_again_without_a_change(store: Store) -> None:
+    new_users(store, "ann", "bob", "eve")
+    for members in (["ann"], ["ann", "bob"], ["ann", "bob"]):
+        store.write_now(lambda db, members=members: place_members(db, "x", {"Sharks": members}))  # type: ignore[misc]
+    assert [team.members for team in teams(store)] == [("ann", "bob")]
+    with pytest.raises(RefusedError, match="the user ann is in a team already"):
+        store.write_now(lambda db: place_members(db, "x", {"Rays": ["eve", "ann"]}))
+    with pytest.raises(RefusedError, match="the name bob is taken"):
+        store.write_now(lambda db: place_members(db, "x", {"bob": ["eve"]}))
+    assert [team.account.name for team in teams(store)] == ["Sharks"]
+
+
 def test_removing_the_last_member_ends_the_team(store: Store) -> None:
     new_users(store, "ann", "bob")
     store.write_now(lambda db: form_team(db, "x", "Sharks", ["ann", "bob"]))
@@ -80,7 +93,7 @@ def test_a_team_has_no_login_and_its_members_no_other_team(store: Store) -> None
     new_users(store, "ann", "bob")
     store.write_now(lambda db: form_team(db, "x", "Sharks", ["ann"]))
     for change, problem in (
-        (lambda db: add_user(db, "Sharks"), "Sharks is a team, which has no login"),
+        (lambda db: add_user(db, "Sharks"), "the name Sharks is that of a team, which has no login"),
         (lambda db: form_team(db, "x", "bob", ["bob"]), "the name bob is taken"),
         (lambda db: form_team(db, "x", "Rays", ["ann"]), "ann is in a team already"),
         (lambda db: form_team(db, "x", "Rays", ["Sharks"]), "there is no user Sharks"),

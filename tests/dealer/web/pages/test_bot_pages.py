@@ -6,9 +6,13 @@ import contextlib
 import re
 from pathlib import Path
 
+from dealer.server.accounts import add_token
+from dealer.server.db.bot_registry import register_user_bot, used_names
 from dealer.server.db.store import DATABASE_NAME, Store
+from dealer.server.db.users import add_user, find_user
+from tests.dealer.web.pages.test_organiser import ADMIN
 from tests.dealer.web.pages.test_standings import GAME
-from tests.dealer.web.visits import fill_server, small_house, visiting
+from tests.dealer.web.visits import Visit, fill_server, new_user, small_house, visiting
 
 
 async def test_page_of_a_bot_shows_rating_opponents_and_faults(tmp_path: Path) -> None:
@@ -34,3 +38,41 @@ async def test_page_of_a_bot_shows_rating_opponents_and_faults(tmp_path: Path) -
         assert "flood" not in text
         assert (await visit.browser.get(f"{page}?version=1")).status_code == 200
         assert (await visit.browser.get(f"{page}?version=2")).status_code == 404
+
+
+async def freed(visit: Visit, name: str) -> tuple[int, str]:
+    """Send the form of a bot's page; return the status, and the address or the page that follows."""
+    page = f"/bots/{GAME}/{name}"
+    answer = await visit.browser.post(f"{page}/free", data={"form_key": await visit.form_key(page)})
+    return answer.status_code, answer.headers.get("location", answer.text)
+
+
+async def test_owner_and_organisers_free_the_name_of_a_bot_on_its_page(tmp_path: Path) -> None:
+    async with visiting(small_house(), tmp_path) as visit:
+        ann = new_user(tmp_path, "ann")
+        with contextlib.closing(Store(tmp_path / DATABASE_NAME)) as store:
+            owner = find_user(store, "ann")
+            assert owner is not None
+            for name in ("mine", "other"):
+                store.write_now(lambda db, name=name: register_user_bot(db, owner.id, GAME, name, "v1"))  # type: ignore[misc]
+            olga = store.write_now(lambda db: add_token(db, add_user(db, "olga"), ADMIN))
+            await visit.log_in("ann", ann)
+            status, page = await freed(visit, "mine")
+            assert (status, "The bot mine is connected, or was a minute ago" in page, "Free mine" in page) == (
+                422,
+                True,
+                True,
+            )
+            store.write_now(lambda db: db.execute("UPDATE bots SET seen_s = 1").rowcount)
+            assert "Free the name" not in (await visit.browser.get(f"/bots/{GAME}/calling")).text
+            assert await freed(visit, "mine") == (303, f"/bots/{GAME}/mine")
+            assert "Free the name" not in (await visit.browser.get(f"/bots/{GAME}/mine")).text
+            assert used_names(store, owner.id) == ("other",)
+            await visit.log_in()
+            assert "Free the name" not in (await visit.browser.get(f"/bots/{GAME}/other")).text
+            key = await visit.form_key("/account")
+            refused = await visit.browser.post(f"/bots/{GAME}/other/free", data={"form_key": key})
+            assert (refused.status_code, "No bot of yours is called other" in refused.text) == (422, True)
+            await visit.log_in("olga", olga)
+            assert await freed(visit, "other") == (303, f"/bots/{GAME}/other")
+            assert used_names(store, owner.id) == ()

@@ -15,8 +15,9 @@ from websockets.asyncio.client import connect
 
 from dealer.server.accounts import Scope, add_token, hash_secret, revoke_tokens
 from dealer.server.db.audit import changes, record_change, with_audit
+from dealer.server.db.bot_registry import register_user_bot, used_names
 from dealer.server.db.store import DATABASE_NAME, MIGRATIONS, Store
-from dealer.server.db.teams import form_team
+from dealer.server.db.teams import form_team, teams
 from dealer.server.db.users import User, add_user
 from dealer.web.visitor import Sessions
 from protocol.joining import Join, Joined, Refused, encode, read_server_message
@@ -69,12 +70,12 @@ async def test_an_organiser_sees_the_state_of_the_server_and_who_changed_what(tm
         assert "disabled" in words_of(every.text)
         assert "Next page" not in every.text
         with stored(tmp_path) as store:
-            store.write_now(lambda db: [record_change(db, "olga", f"change {number}") for number in range(120)])
+            store.write_now(lambda db: [record_change(db, "olga", f"change {number}") for number in range(90)])
         first = (await visit.browser.get("/organiser/changes")).text
         (following,) = re.findall(r'href="(\?after=\d+)"', first)
         second = (await visit.browser.get(f"/organiser/changes{following}")).text
         shown = [int(number) for page in (first, second) for number in re.findall(r"change (\d+)", page)]
-        assert shown == list(range(119, -1, -1))
+        assert shown == list(range(89, -1, -1))
         with stored(tmp_path) as store:
             store.write_now(lambda db: revoke_tokens(db, "olga"))
         assert (await visit.browser.get("/organiser")).status_code == 403
@@ -143,6 +144,33 @@ async def test_an_organiser_disables_users_with_their_bots_and_removes_them(tmp_
         assert (oneself.status_code, "cannot change themselves" in oneself.text) == (403, True)
 
 
+async def test_an_organiser_puts_invited_people_into_teams(tmp_path: Path) -> None:
+    async with organising(tmp_path) as visit:
+        invited = await act(visit, "/organiser/users", people="Name;Team\nAnn;Sharks\nBo;Sharks")
+        assert invited.status_code == 201
+        with stored(tmp_path) as store:
+            assert [(team.account.name, team.members) for team in teams(store)] == [("Sharks", ("Ann", "Bo"))]
+        refused = await act(visit, "/organiser/users", people="Name;Team\nAnn;Rays\nCy;Rays")
+        assert (refused.status_code, "The user Ann is in a team already" in refused.text) == (422, True)
+        assert "Cy" not in words_of((await visit.browser.get("/organiser/users")).text)
+
+
+async def test_an_organiser_frees_the_name_of_a_bot(tmp_path: Path) -> None:
+    async with organising(tmp_path) as visit:
+        new_user(tmp_path, "ann")
+        with stored(tmp_path) as store:
+            number = store.write_now(lambda db: add_user(db, "ann"))
+            store.write_now(lambda db: register_user_bot(db, number, "kuhn.limit.2p", "mine", ""))
+            page = "/organiser/users/ann"
+            refused = await act(visit, f"{page}/free", page, name="mine")
+            assert (refused.status_code, "The bot mine is connected" in refused.text) == (422, True)
+            store.write_now(lambda db: db.execute("UPDATE bots SET seen_s = 1").rowcount)
+            freed = await act(visit, f"{page}/free", page, name="mine")
+            assert (freed.status_code, freed.headers["location"]) == (303, page)
+            assert used_names(store, number) == ()
+            assert "Free a name" not in (await visit.browser.get(page)).text
+
+
 async def test_a_disabled_member_of_a_team_is_disconnected(tmp_path: Path) -> None:
     async with organising(tmp_path) as visit:
         token = new_user(tmp_path, "ann")
@@ -186,7 +214,7 @@ async def test_message_and_rules_are_shown_to_all_without_html(tmp_path: Path) -
 
 
 async def test_acts_need_an_organiser_and_the_key_of_the_form(tmp_path: Path) -> None:
-    acts = [f"users/bob/{act}" for act in ("link", "disable", "enable", "disconnect", "remove")]
+    acts = [f"users/bob/{act}" for act in ("link", "disable", "enable", "disconnect", "free", "remove")]
     async with organising(tmp_path) as visit, visit.another() as stranger:
         for path in ("users", *acts, "jobs/1/cancel", "texts"):
             assert (await stranger.post(f"/organiser/{path}")).status_code == 401

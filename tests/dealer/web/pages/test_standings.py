@@ -138,7 +138,6 @@ def _mbb(text: str) -> float:
 async def test_cell_of_a_larger_game_leads_to_the_tables_of_both_bots(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("dealer.web.pages.standings._TABLES_ON_PAGE", 1)
     _, game = find_game("kuhn.limit.3p")
     bots = bots_for(game, ("random", "calling"))
     settings = replace(small_house(), games=(ServerGame("kuhn3", "kuhn.limit.3p", game, 20, 10, bots),))
@@ -150,10 +149,12 @@ async def test_cell_of_a_larger_game_leads_to_the_tables_of_both_bots(
         assert '<a href="/tables/kuhn3">4</a>' in page
         assert len(cells) == 12
         ((path, _, cell),) = (cell for cell in cells if cell[1].startswith("bot2 at the tables with bot4 "))
-        first = (await visit.browser.get(path.replace("&amp;", "&"))).text
-        assert f"bot2 won {cell} mbb/g in 300 deals".replace("\xa0", " ") in first
-        (following,) = links(first, "?")
-        second = (await visit.browser.get(f"/tables/kuhn3{following}")).text
+        with monkeypatch.context() as patch:
+            patch.setattr("dealer.web.site.ROWS_ON_PAGE", 1)
+            first = (await visit.browser.get(path.replace("&amp;", "&"))).text
+            assert f"bot2 won {cell} mbb/g in 300 deals".replace("\xa0", " ") in first
+            (following,) = links(first, "?")
+            second = (await visit.browser.get(f"/tables/kuhn3{following}")).text
         pairs = []
         for text in (first, second):
             (pair,) = links(text, "/pairs/")
@@ -178,9 +179,9 @@ async def test_cell_of_a_larger_game_leads_to_the_tables_of_both_bots(
 async def test_lists_of_runs_come_page_by_page_and_cells_of_large_crosstables_are_short(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("dealer.web.pages.standings._RUNS_ON_PAGE", 2)
+    monkeypatch.setattr("dealer.web.site.ROWS_ON_PAGE", 2)
     monkeypatch.setattr("dealer.web.pages.standings._MAX_FULL_CELLS", 1)
-    monkeypatch.setattr("dealer.web.pages.replay_pages.RUNS_ON_PAGE", 2)
+    monkeypatch.setattr("dealer.web.pages.replay_pages.ROWS_ON_PAGE", 2)
 
     async def pages_from(visit: Visit, path: str) -> list[list[str]]:
         pages, query = [], ""
@@ -256,9 +257,9 @@ async def test_many_bots_come_page_by_page(tmp_path: Path, monkeypatch: pytest.M
     async with visiting(settings, tmp_path) as visit:
         whole = (await visit.browser.get(f"/standings/{GAME}")).text
         assert shown_in(whole)[:2] == (list(range(1, BOTS + 1)), order)
-        assert "Next page" not in whole
+        assert "Later" not in whole
         assert len(shown_in(whole)[2]) == BOTS * (BOTS - 1)
-        monkeypatch.setattr("dealer.web.pages.standings._BOTS_ON_PAGE", 8)
+        monkeypatch.setattr("dealer.web.pages.standings.ROWS_ON_PAGE", 8)
         path, places, names, pairs = f"/standings/{GAME}", [], [], []
         while path:
             page = (await visit.browser.get(path)).text
@@ -267,7 +268,7 @@ async def test_many_bots_come_page_by_page(tmp_path: Path, monkeypatch: pytest.M
             names += found[1]
             pairs.append(len(found[2]))
             assert "It has the bots of this page, out of 20" in page
-            following = re.search(r'href="([^"]+)">Next page', page)
+            following = re.search(r'href="([^"]+)">Later', page)
             path = "" if following is None else f"/standings/{GAME}{html.unescape(following[1])}"
         assert (places, names) == (list(range(1, BOTS + 1)), order)
         assert pairs == [8 * 7, 8 * 7, 4 * 3]

@@ -76,7 +76,7 @@ async def test_a_person_plays_a_users_bot(tmp_path: Path) -> None:
         data = {"form_key": field((await browser.get("/play")).text, "form_key"), "game": GAME, "bot1": "annbot"}
         busy = await browser.post("/play", data=data)
         assert busy.status_code == 409
-        assert "annbot is playing as many matches as its owner allows; try again later." in seen(busy)
+        assert "The bot annbot is playing as many matches as its owner allows; try again later." in seen(busy)
         async with asyncio.timeout(PATIENCE_S):
             while "The match is over." not in (words := seen(page := await browser.get(table))):
                 if "It is your turn." in words or 'value="next"' in page.text:
