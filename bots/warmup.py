@@ -18,8 +18,10 @@ from bots.cfr.clustering import assign_clusters
 from bots.cfr.endgames import RIVER
 from bots.cfr.expectation import compare_strategies
 from bots.cfr.features import FEATURES, flop_features, turn_features
+from bots.cfr.next_boards import HoldingBuckets
 from bots.cfr.sampling import EPOCH, SampledSolver, draw_deals
 from bots.cfr.tree import betting_tree
+from bots.cfr.value_training import ValueSettings, ValueSums
 from bots.environments.hand_batch import HandBatch
 from bots.evolution.evolution import StopRule
 from bots.evolved.training import EvolvedSettings, trainer_evolution
@@ -74,6 +76,16 @@ def _respond_to_strategy() -> None:
     Responses(strategy, None, RIVER).draw(np.random.default_rng(1))
 
 
+def _value_hands() -> None:
+    strategy = CfrBot().strategy(find_game("limit")[1])
+    assert strategy.cards is not None
+    buckets = HoldingBuckets(strategy.cards)
+    board = (8, 12, 16, 20)
+    for shown in (0, 3, 4):
+        buckets.after((0, 4), board[:shown])
+    ValueSums(ValueSettings("limit", strategy, 1)).add_board()
+
+
 def _step_environments() -> None:
     HandBatch("limit", 1).reset(0)
 
@@ -85,6 +97,7 @@ TRAINING_JOBS: Final[tuple[tuple[str, Callable[[], None]], ...]] = (
     ("regret minimisation", _minimise_regrets),
     ("one strategy against another", _compare_strategies),
     ("best responses to a strategy", _respond_to_strategy),
+    ("values of a strategy's hands", _value_hands),
     ("hands of environments for training", _step_environments),
 )
 """Name of each training, and the call that compiles its kernels."""

@@ -99,7 +99,7 @@ def test_a_memory_outgrows_its_arrays(monkeypatch: pytest.MonkeyPatch) -> None:
     fine = Constants(chance_interval=5, pot_interval=1, raise_interval=1, odds_interval=1, big_qty=10)
     memories = []
     for least_rows in (1 << 13, 2):
-        monkeypatch.setattr(training, "_LEAST_ROWS", least_rows)
+        monkeypatch.setattr(training, "_MIN_ROWS", least_rows)
         trainee = Trainee(game, Memory(fine), explore=1, trials=2)
         trainee.play(["random?decisions=1/8/1/1/1"] * 5, DealBatch.deal(game, 3, 0, 1000), learns=True)
         assert trainee.cells > 2000

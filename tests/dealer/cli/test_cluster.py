@@ -25,6 +25,8 @@ pytestmark = [
 
 CUP = ("tournament", "limit", "leduc", "calling", "raising", "Rnd=random", "--seed", "3", "--in-process")
 HANDS = ("-n", "3000")
+LONG_CUP = ("tournament", "limit", "calling", "raising", "random", "--seed", "3", "--in-process", "-n", "10000")
+"""On two workers, the third contest begins when the first has ended, and takes seconds."""
 
 
 @pytest.fixture
@@ -74,7 +76,7 @@ def test_killed_worker_changes_no_result(tmp_path: Path, arena: Arena, cluster: 
 
 
 def test_run_of_a_lost_scheduler_is_resumed_by_another(tmp_path: Path, arena: Arena, cluster: LocalCluster) -> None:
-    with running(tmp_path, *CUP, *HANDS, "--scheduler", cluster.address) as process:
+    with running(tmp_path, *LONG_CUP, "--scheduler", cluster.address) as process:
         wait_for(lambda: finished(tmp_path / "there") > 0)
         cluster.kill()
         out, err = process.communicate(timeout=PATIENCE_S)
@@ -88,7 +90,7 @@ def test_run_of_a_lost_scheduler_is_resumed_by_another(tmp_path: Path, arena: Ar
     with local_cluster(tmp_path / "other") as other:
         ran = arena("resume", "there", "--scheduler", other.address, "-q")
     assert (ran.code, ran.err) == (0, "")
-    assert arena(*CUP, *HANDS, "--out", "here", "-q").code == 0
+    assert arena(*LONG_CUP, "--out", "here", "-q").code == 0
     assert logs(tmp_path / "there") == logs(tmp_path / "here")
     assert logs(tmp_path / "there").items() > kept.items()
     assert result(tmp_path / "there") == result(tmp_path / "here")

@@ -54,7 +54,7 @@ deals = 100
 CONTESTS = {
     "duplicates": ContestTerms(seating=Seating.ROTATIONS, deals=20),
     "orders": ContestTerms(seating=Seating.PERMUTATIONS, deals=10),
-    "stop": ContestTerms(seating=Seating.ROTATIONS, deals=120, stop="ci=0.001", on_fault=FaultPolicy.RESTART),
+    "stop": ContestTerms(seating=Seating.ROTATIONS, deals=120, stop="ci=0.001", on_fault=FaultPolicy.RESTART.value),
 }
 """Terms of requests, by the beginning of their tags."""
 RUNS = {"orders": 2}
