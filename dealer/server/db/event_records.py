@@ -294,6 +294,21 @@ def events(store: Store, *, before: int | None = None, limit: int = 50) -> tuple
     return tuple(map(_event, store.read(query, before, limit)))
 
 
+def events_by_time(store: Store, *, skip: int = 0, limit: int = 50) -> tuple[ScheduledEvent, ...]:
+    """Events that are not finished, the next to close first, then all others, the latest first.
+
+    Args:
+        skip: number of events left out at the beginning.
+    """
+    is_over = "(closed_s IS NOT NULL AND (withdrawn_s IS NOT NULL OR contests = contests_ended))"
+    query = _EVENTS + f"ORDER BY {is_over}, iif({is_over}, -closes_s, closes_s), id LIMIT ?2 OFFSET ?1"
+    return tuple(map(_event, store.read(query, skip, limit)))
+
+
+def count_events(store: Store) -> int:
+    return int(store.read("SELECT count(*) AS events FROM scheduled_events")[0]["events"])
+
+
 def open_events(store: Store) -> tuple[ScheduledEvent, ...]:
     """Events that bots can enter now."""
     query = _EVENTS + "WHERE closed_s IS NULL AND opens_s <= ?1 AND closes_s > ?1"

@@ -1,6 +1,6 @@
 """Pages of a server's events.
 
-/events                 all events, the latest first, and the form of organisers
+/events                 all events, upcoming ones first, and the form of organisers
 /events/NAME            state, entrants, standings and contests of an event, and forms of organisers
     /edit               replaces its settings
     /disqualify         excludes a bot
@@ -37,11 +37,12 @@ from dealer.server.event_results import event_detail, event_document, events_tab
 from dealer.server.server import ServerParts
 from dealer.web.pages.event_forms import event_form_values, organiser_name, read_event_form
 from dealer.web.pages.shown_runs import bot_path, run_path
-from dealer.web.security import as_web_error, parse_number, read_form
-from dealer.web.site import Site, find_server_game, next_page_links, page_of, read_rows
+from dealer.web.security import as_web_error, read_form
+from dealer.web.site import Site, find_server_game, page_links, page_of, read_page
 from dealer.web.visitor import SEE_OTHER, get_visitor
 from engine.text import listed, shown
 from logs.document import Document, Fact, Link, Section
+from logs.document.paging import ROWS_ON_PAGE
 
 
 def event_path(event: ScheduledEvent) -> str:
@@ -52,19 +53,17 @@ def routes(site: Site, parts: ServerParts) -> list[BaseRoute]:
     """Return the routes of these pages."""
 
     async def show_events(request: Request, form: Mapping[str, str] | None = None, problem: str = "") -> Response:
-        before = parse_number(request.query_params.get("after", ""))
-        page, following = read_rows(
-            lambda limit: event_records.events(parts.store, before=before, limit=limit), lambda event: event.id
-        )
+        page, last = read_page(request, event_records.count_events(parts.store))
+        events = event_records.events_by_time(parts.store, skip=(page - 1) * ROWS_ON_PAGE, limit=ROWS_ON_PAGE)
         document = Document("Events", ("No event is announced.",))
-        if page:
-            table = events_table("All events", tuple(page), event_path)
+        if events:
+            table = events_table("All events", events, event_path)
             document = Document("Events", sections=(Section(table.title, (table,)),))
         return site.document(
             request,
             document,
             "events.html.jinja",
-            pages=next_page_links(request, following),
+            pages=page_links(page, last),
             problems=[problem] if problem else [],
             status=422 if problem else 200,
             form_values=defaultdict(str, form or {}),

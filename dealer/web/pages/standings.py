@@ -197,7 +197,7 @@ def home_values(library: ServerLibrary, visitor: Visitor) -> dict[str, Any]:
         table = _thumbnail_values(library, run, visitor)
         if table is not None:
             tables.append(table)
-    events = event_records.events(server.store, limit=_EVENTS_ON_FRONT)
+    events = event_records.events_by_time(server.store, limit=_EVENTS_ON_FRONT)
     return {
         "tables": tables,
         "events": events_table("Events", events, event_path),

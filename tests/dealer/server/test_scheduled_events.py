@@ -448,6 +448,22 @@ async def test_a_game_that_is_gone_ends_an_event_without_contests() -> None:
         assert document.sentences[0] == "The event is finished: 0 contests."
 
 
+def test_upcoming_events_come_before_those_that_are_over(tmp_path: Path) -> None:
+    with contextlib.closing(Store(tmp_path / "server.sqlite3")) as store:
+        for name, closes in (("far", 1e6), ("near", 1e5), ("old", 2e5), ("older", 1e5), ("withdrawn", 3e5)):
+            settings = EventSettings(name=name, game="two", closes=from_now(closes))
+            store.write_now(lambda db, settings=settings: add_event(db, "ann", settings, "two"))  # type: ignore[misc]
+        for query in (
+            "UPDATE scheduled_events SET closed_s = 1 WHERE name IN ('old', 'older', 'withdrawn')",
+            "UPDATE scheduled_events SET withdrawn_s = 1 WHERE name = 'withdrawn'",
+        ):
+            store.write_now(lambda db, query=query: db.execute(query).rowcount)  # type: ignore[misc]
+        names = [event.name for event in event_records.events_by_time(store)]
+        assert names == ["near", "far", "withdrawn", "old", "older"]
+        assert [event.name for event in event_records.events_by_time(store, skip=1, limit=2)] == names[1:3]
+        assert event_records.count_events(store) == 5
+
+
 def test_removing_results_keeps_upcoming_events(tmp_path: Path) -> None:
     with contextlib.closing(Store(tmp_path / "server.sqlite3")) as store:
         for name in ("final", "later"):
