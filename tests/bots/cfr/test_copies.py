@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from bots.cfr import abstraction, training
 from bots.cfr.strategy_files import read_strategy
 from bots.cfr.training import TrainingPlan, plan_training, train
 from bots.cfr.training_settings import CfrSettings
@@ -59,9 +60,22 @@ def test_workers_and_interruptions_make_no_difference(tmp_path: Path, monkeypatc
         train(other, tmp_path / "here", iterations=8)
 
 
-@pytest.mark.slow  # every process counts the showdowns of hold'em
-def test_a_cluster_comes_to_the_same_strategy(tmp_path: Path) -> None:
-    plan = plan_training(CfrSettings(buckets="4", deals=20, copies=2))
+def draw_hands() -> None:
+    """Draw the buckets of a process, as clustering takes minutes."""
+    for module in (abstraction, training):
+        module.cluster_hands = lambda *_: (random_hands(), random_tables())  # type: ignore[attr-defined]
+
+
+@pytest.mark.slow  # numba compiles in every process
+def test_a_cluster_comes_to_the_same_strategy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in (abstraction, training):
+        # So that the change is undone here.
+        monkeypatch.setattr(module, "cluster_hands", None)
+    draw_hands()
+    plan = plan_training(CfrSettings(buckets="7/5/6", deals=20, copies=2))
     with local_cluster(tmp_path) as cluster, cluster_workers(cluster.address) as workers:
+        distributed = pytest.importorskip("distributed")
+        with distributed.Client(cluster.address) as client:
+            client.run(draw_hands)
         elsewhere = probabilities(plan, tmp_path / "cluster", [3], workers=workers)
     assert probabilities(plan, tmp_path / "here", [3]) == elsewhere

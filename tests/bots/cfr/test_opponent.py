@@ -87,7 +87,7 @@ def test_a_match_may_be_split_between_hands(tmp_path: Path) -> None:
     )
     lines = journal.read_text().splitlines()
     assert len(lines) == 60
-    assert bot().merged(str(start), [str(journal)]) == second._answerer(LIMIT).model.content()
+    assert bot().merged(str(start), [str(journal)]) == second._require_answerer(LIMIT).model.content()
 
 
 def test_journals_are_merged_in_any_order(tmp_path: Path) -> None:
