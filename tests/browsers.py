@@ -1,6 +1,6 @@
-"""A real browser for tests: Chromium, Chrome or Edge where one is installed; `ARENA_BROWSER` names another.
+"""Chromium, Chrome or Edge for tests of pages; `ARENA_BROWSER` names another browser.
 
-Tests that need one are skipped, with a word, where there is none. `judged` has axe look at a page.
+Tests that need a browser are skipped, with a reason, if none is installed.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ SIZES = (360, 1400)
 
 
 @contextlib.contextmanager
-def launched() -> Iterator[Any]:
-    """The browser, driven by playwright."""
+def launch_browser() -> Iterator[Any]:
+    """Start the browser with playwright."""
     playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
     is_root = sys.platform != "win32" and os.geteuid() == 0
     with playwright.sync_playwright() as driver:
@@ -39,8 +39,8 @@ def launched() -> Iterator[Any]:
 
 
 @contextlib.contextmanager
-def opened(browser: Any, *, width: int = 1400, scheme: str = "light", **options: Any) -> Iterator[Any]:
-    """A window of its own; an error in a script of the page fails the test."""
+def open_page(browser: Any, *, width: int = 1400, scheme: str = "light", **options: Any) -> Iterator[Any]:
+    """Open a page in a new window; fail if one of its scripts raises an error."""
     context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme, **options)
     errors: list[str] = []
     try:
@@ -53,14 +53,14 @@ def opened(browser: Any, *, width: int = 1400, scheme: str = "light", **options:
         context.close()
 
 
-def judged(page: Any) -> list[str]:
-    """What axe finds wrong with a page as it is shown now, and whether it is wider than its window."""
+def page_problems(page: Any) -> list[str]:
+    """Violations that axe finds in a page in its current state; a page wider than its window is one, too."""
     axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe-playwright-python is not installed")
-    found = [
+    problems = [
         f"{problem['id']}: {node['html'][:200]} ({node['failureSummary'][:300]})"
         for problem in axe.Axe().run(page).response["violations"]
         for node in problem["nodes"]
     ]
     if page.evaluate("document.documentElement.scrollWidth > innerWidth"):
-        found.append("it is wider than its window")
-    return found
+        problems.append("it is wider than its window")
+    return problems

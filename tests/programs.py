@@ -512,15 +512,15 @@ def _become_child(
 
 
 def is_alive(pid: int) -> bool:
-    """Whether there is a process, which is not only waiting to be collected."""
+    """Return whether a process exists and is not a zombie."""
     try:
         return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
     except psutil.NoSuchProcess:
         return False
 
 
-def is_ended(pid: int) -> bool:
-    """Whether a process ends, which may take a moment; one that does not is ended here."""
+def wait_for_exit(pid: int) -> bool:
+    """Wait until a process has exited; kill it and return False if it does not within `PATIENCE_S`."""
     until = time.monotonic() + PATIENCE_S
     while is_alive(pid):
         if time.monotonic() > until:

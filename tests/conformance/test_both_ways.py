@@ -56,8 +56,10 @@ def test_both_ways_of_a_reply_play_the_recorded_match(match: dict[str, Any], tak
         board = _played(setup, script, is_cut=is_cut)
         assert [bytes(sent) for sent in board.sent] == script.received
         assert board.log == log
-        assert [event.line.decode() for event in board.seen.events if isinstance(event, LogLine)] == log[: len(log) - 1]
-        counts.append((len(taken), len(board.seen.faults)))
+        assert [event.line.decode() for event in board.recorder.events if isinstance(event, LogLine)] == log[
+            : len(log) - 1
+        ]
+        counts.append((len(taken), len(board.recorder.faults)))
     (at_once, faults), (never, faults_of_cut) = counts
     assert (never, faults) == (0, faults_of_cut)
     assert at_once > len(script.replies) / 2

@@ -1,8 +1,7 @@
-"""What the tests of the dealer share: matches without sockets, players that follow from what they see, programs.
+"""Matches without sockets, scripted players, clients and programs for the tests of the dealer.
 
-A `Board` owns a match and collects what it sends; `Board.play` lets players answer until the match is over. The
-players are functions from what a `PlayerSession` saw to an action, so that the same hands come out however the bytes
-travel.
+A `Board` owns a match and collects its output; `Board.play` lets players reply until the match is over. A player is a
+function from a state of a `PlayerSession` to an action, so that the same hands are played over every transport.
 """
 
 from __future__ import annotations
@@ -72,7 +71,7 @@ VERSION = b"VERSION:2.0.0\r\n"
 T = TypeVar("T")
 Policy: TypeAlias = Callable[[ReceivedState], Action]
 Speaker: TypeAlias = Callable[[ReceivedState], bytes | None]
-"""What a player sends when he is asked; None: nothing, and never again."""
+"""Function from a question to the bytes of the reply, or None to stop replying for good."""
 
 
 # ---- games
@@ -80,7 +79,7 @@ Speaker: TypeAlias = Callable[[ReceivedState], bytes | None]
 
 @functools.cache
 def game(name: str) -> Game:
-    """A game that is shipped, or one of the recorded matches' games."""
+    """Game of the package or of the recorded matches."""
     path = CONFORMANCE / "games" / name
     return parse_game_definition(path.read_text("ascii")) if path.is_file() else find_game(name)[1]
 
@@ -98,7 +97,7 @@ numHoleCards = 2
 numBoardCards = 0 3
 END GAMEDEF
 """
-"""Everybody is all-in before anybody can act."""
+"""A game in which the blinds put all players all-in."""
 
 FIRST_ROUND_BOARD = """GAMEDEF
 limit
@@ -114,19 +113,25 @@ numHoleCards = 1
 numBoardCards = 2 1
 END GAMEDEF
 """
-"""Two board cards lie on the table before the first action."""
+"""A game with two board cards before the first action."""
 
 
-# ---- what a match told
+# ---- watchers
 
 
 class Recorder(Watcher):
-    """Keeps everything a match tells, in order.
+    """Record of the events of a match, in order.
 
     Attributes:
-        calls: the name of each event; an end before the last hand is "MatchEnded early". log: the lines an ACPC log
-        would hold. events, records, faults, actions: what was told. warnings: as the reference prints them. failure:
-        why the match ended early. refuses: the kind of event at which it fails like a full disk.
+        calls: name of each event; an end before the last hand is "MatchEnded early".
+        log: lines of the match's ACPC log.
+        events: all events.
+        records: finished hands.
+        faults: faults of the players.
+        actions: action, hand number and times of question and reply.
+        warnings: warnings in the reference dealer's format.
+        failure: cause of an early end.
+        refuses: type of event at which `notice` fails with a full disk.
     """
 
     def __init__(self, names: Sequence[str] = (), *, wants_lines: bool = True) -> None:
@@ -185,7 +190,7 @@ def full_disk() -> OSError:
 
 
 class FullDisk(Watcher):
-    """Fails like a full disk at one kind of event, after some that it still took."""
+    """Watcher that fails with a full disk at a type of event, after it has accepted `after` of them."""
 
     def __init__(self, kind: type, after: int = 0) -> None:
         self.wants = frozenset({kind})
@@ -198,7 +203,7 @@ class FullDisk(Watcher):
 
 
 class Clock:
-    """Stands in for the module `time` of a match: it moves when told to."""
+    """Replacement for the module `time` of a match; time passes only by `pass_s`."""
 
     def __init__(self) -> None:
         self.now_ns = 1_000_000_000_000
@@ -217,7 +222,7 @@ class Clock:
 
 
 def legal_choices(event: ReceivedState) -> list[Action]:
-    """All kinds of legal actions with a few sizes, call first."""
+    """Legal actions, call first, with up to four sizes of a raise."""
     legal = event.betting.legal_actions()
     choices = [CALL]
     if legal.can_fold:
@@ -230,8 +235,8 @@ def legal_choices(event: ReceivedState) -> list[Action]:
     return choices
 
 
-def drawn_by_state(salt: int = 0, *, fold: float = 0.15) -> Policy:
-    """A player whose action follows from the line he sees: the same in every run."""
+def random_policy(salt: int = 0, *, fold: float = 0.15) -> Policy:
+    """Policy that draws an action with a seed from the state's line, so that runs are reproducible."""
 
     def choose(event: ReceivedState) -> Action:
         draw = random.Random(zlib.crc32(event.raw.rstrip()) ^ salt)
@@ -245,7 +250,7 @@ def drawn_by_state(salt: int = 0, *, fold: float = 0.15) -> Policy:
 
 
 def always(text: str) -> Policy:
-    """A player who calls, folds where he may, or raises by the least."""
+    """Policy that always calls (``c``), folds if legal (``f``) or raises by the minimum if legal (``r``)."""
 
     def choose(event: ReceivedState) -> Action:
         choices = legal_choices(event)
@@ -259,26 +264,29 @@ def always(text: str) -> Policy:
 
 
 def answer(line: bytes, action: str, end: str = "\r\n") -> bytes:
-    """The reply to a state line."""
+    """Reply to a state line."""
     return line.rstrip(b"\r\n") + b":" + action.encode("latin-1") + end.encode()
 
 
 # ---- a match without sockets
 
 
-def setup_of(game_: Game, hands: int, seed: int = 1, **options: Any) -> MatchSetup:
-    """A match of players A, B, C, ..."""
+def make_setup(game_: Game, hands: int, seed: int = 1, **options: Any) -> MatchSetup:
+    """Set-up of a match of players A, B, C, ..."""
     names = tuple("ABCDEFGHIJ"[: game_.num_players])
     return MatchSetup(game_, "test", hands, seed, names, **options)
 
 
 class Board:
-    """A match and what every seat received.
+    """A match and the output of every seat.
 
     Attributes:
-        match: the match. seen: what it told. sent: by seat, all bytes. writes: (seat, bytes, asked) in order.
-        broken: by seat, what its connection raises when it is written to. watches_lines: whether every line is told,
-        where a test does not say.
+        match: the match.
+        recorder: its events.
+        sent: all bytes, by seat.
+        writes: (seat, bytes, whether they end with a question) in order.
+        broken: errors that the connections of seats raise when they are written to.
+        watches_lines: default of `wants_lines`, which has the recorder keep every line.
     """
 
     watches_lines = True
@@ -294,18 +302,18 @@ class Board:
     ) -> None:
         self.setup = setup
         wants_lines = self.watches_lines if wants_lines is None else wants_lines
-        self.seen = Recorder(setup.names, wants_lines=wants_lines)
-        self.match = Match(setup, [self.seen, *watchers], transactions, progress)
+        self.recorder = Recorder(setup.names, wants_lines=wants_lines)
+        self.match = Match(setup, [self.recorder, *watchers], transactions, progress)
         self.broken: dict[int, OSError] = {}
         players = setup.game.num_players
         self.sent = [bytearray() for _ in range(players)]
         self._last = [b""] * players
         self.writes: list[tuple[int, bytes, bool]] = []
-        self._fresh: list[list[bytes]] = [[] for _ in range(players)]
+        self._unread: list[list[bytes]] = [[] for _ in range(players)]
 
     @property
     def log(self) -> list[str]:
-        return self.seen.log
+        return self.recorder.log
 
     def writer(self, seat: int) -> Write:
         def write(data: bytes, is_asked: bool) -> None:
@@ -313,7 +321,7 @@ class Board:
                 raise self.broken[seat]
             self.sent[seat] += data
             self._last[seat] = (data.splitlines(keepends=True) or [self._last[seat]])[-1]
-            self._fresh[seat].append(data)
+            self._unread[seat].append(data)
             self.writes.append((seat, data, is_asked))
 
         return write
@@ -338,78 +346,78 @@ class Board:
         return self
 
     @property
-    def asked(self) -> int:
-        """The seat that is awaited."""
+    def acting_seat(self) -> int:
+        """The first seat that has been asked to act."""
         return next(seat for seat in range(len(self.sent)) if self.match.is_asked(Seat(seat)))
 
     def last_line(self, seat: int) -> bytes:
-        """The line a seat saw last, with its end."""
+        """Last line that a seat has received, with its line ending."""
         return self._last[seat]
 
     def send(self, seat: int, data: bytes) -> None:
         self.match.receive(Seat(seat), data)
 
     def reply(self, action: str, end: str = "\r\n") -> int:
-        """The seat that is asked answers; returns which it was."""
-        seat = self.asked
+        """Send the reply of the acting seat and return the seat."""
+        seat = self.acting_seat
         self.send(seat, answer(self.last_line(seat), action, end))
         return seat
 
-    def fresh(self, seat: int) -> bytes:
-        """What a seat has received since the last call."""
-        data = b"".join(self._fresh[seat])
-        self._fresh[seat].clear()
+    def read(self, seat: int) -> bytes:
+        """Bytes that a seat has received since the last call."""
+        data = b"".join(self._unread[seat])
+        self._unread[seat].clear()
         return data
 
     def play(self, policies: Sequence[Policy], *, hands: int | None = None) -> Board:
-        """Let the players answer until the match is over, or so many hands are."""
-        return self.talk([speaker(policy) for policy in policies], hands=hands)
+        """Let the players reply until the match, or this number of hands, is over."""
+        return self.play_raw([speaker(policy) for policy in policies], hands=hands)
 
-    def talk(self, speakers: Sequence[Speaker], *, hands: int | None = None) -> Board:
-        """Like `play`, with players who say what they like; one who says nothing ends it."""
+    def play_raw(self, speakers: Sequence[Speaker], *, hands: int | None = None) -> Board:
+        """Play with players who send arbitrary bytes; stop when one sends None."""
         sessions = [player_session(self.setup.game) for _ in speakers]
-        asked: list[ReceivedState | None] = [None] * len(speakers)
+        questions: list[ReceivedState | None] = [None] * len(speakers)
         for seat in range(len(speakers)):
-            self._fresh[seat] = [bytes(self.sent[seat])]
+            self._unread[seat] = [bytes(self.sent[seat])]
         while self.match.phase is Phase.PLAYING and (hands is None or self.match.hands_played < hands):
             for seat, session in enumerate(sessions):
-                session.receive_data(self.fresh(seat))
+                session.receive_data(self.read(seat))
                 while (event := session.next_event()) is not NEED_DATA:
-                    asked[seat] = event if isinstance(event, ReceivedState) and event.is_my_turn else None
-            seat = self.asked
-            question = asked[seat]
-            assert question is not None, "the seat that is asked has seen no question"
-            said = speakers[seat](question)
-            if said is None:
+                    questions[seat] = event if isinstance(event, ReceivedState) and event.is_my_turn else None
+            seat = self.acting_seat
+            question = questions[seat]
+            assert question is not None, "the acting seat has received no question"
+            data = speakers[seat](question)
+            if data is None:
                 break
-            self.send(seat, said)
+            self.send(seat, data)
         return self
 
 
 def player_session(game_: Game) -> PlayerSession:
-    """The session of a player who has named the version."""
+    """Session of a player who has sent the version."""
     session = PlayerSession(game_)
     session.send(Handshake())
     return session
 
 
 def speaker(policy: Policy) -> Speaker:
-    """A player who answers every question at once and correctly."""
+    """Speaker that sends well-formed replies."""
     return lambda event: answer(event.raw, format_action(policy(event)))
 
 
 def reference_log(setup: MatchSetup, policies: Sequence[Policy]) -> list[str]:
-    """The log of a match in which nothing went wrong."""
+    """ACPC log of a match without faults."""
     board = Board(setup, wants_lines=False).connect_all().play(policies)
     assert board.match.phase is Phase.FINISHED
     return board.log
 
 
-def transactions_of(board: Board) -> list[Transaction]:
-    """The actions of a match as a transaction log would give them back."""
+def played_transactions(board: Board) -> list[Transaction]:
+    """Actions of a match, written to and read from a transaction log."""
     from logs import format_transaction, parse_transactions
 
-    lines = [format_transaction(*action) for action in board.seen.actions]
+    lines = [format_transaction(*action) for action in board.recorder.actions]
     return parse_transactions(lines, is_limit=board.setup.game.is_limit)
 
 
@@ -417,7 +425,7 @@ def transactions_of(board: Board) -> list[Transaction]:
 
 
 def run_async(main: Coroutine[Any, Any, T]) -> T:
-    """Run a coroutine in the dealer's kind of loop; a hang fails. Errors in callbacks fail, too."""
+    """Run a coroutine in the dealer's event loop; fail at a hang and at errors in callbacks."""
     problems: list[dict[str, Any]] = []
 
     async def guarded() -> T:
@@ -426,7 +434,8 @@ def run_async(main: Coroutine[Any, Any, T]) -> T:
             async with asyncio.timeout(PATIENCE_S):
                 return await main
         finally:
-            clients, Client.opened[:] = Client.opened[:], []
+            clients = Client.instances.copy()
+            Client.instances.clear()
             for client in clients:
                 await client.close()
 
@@ -440,11 +449,11 @@ class Client:
     """A player over TCP.
 
     Attributes:
-        received: all bytes that came.
-        opened: all clients since `run_async` began; it closes them.
+        received: all bytes received.
+        instances: clients of the current `run_async`, which closes them.
     """
 
-    opened: ClassVar[list[Client]] = []
+    instances: ClassVar[list[Client]] = []
 
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, game_: Game) -> None:
         self.reader = reader
@@ -456,7 +465,7 @@ class Client:
     async def connect(cls, port: int, game_: Game, *, hello: bytes = VERSION, host: str = "127.0.0.1") -> Client:
         reader, writer = await asyncio.open_connection(host, port)
         client = cls(reader, writer, game_)
-        cls.opened.append(client)
+        cls.instances.append(client)
         await client.send(hello)
         return client
 
@@ -466,7 +475,7 @@ class Client:
             await self.writer.drain()
 
     async def question(self) -> ReceivedState | None:
-        """Read to the next state that asks us; None when the dealer has closed."""
+        """Read to the next question; return None when the dealer has closed the connection."""
         while True:
             event = self.session.next_event()
             if isinstance(event, Closed):
@@ -487,7 +496,7 @@ class Client:
     async def play(
         self, policy: Policy, send: Callable[[Client, ReceivedState, bytes], Awaitable[None]] | None = None
     ) -> Client:
-        """Answer to the end, then close."""
+        """Reply to all questions, then close."""
         while (event := await self.question()) is not None:
             reply = self.session.send(Reply(policy(event)))
             await (self.send(reply) if send is None else send(self, event, reply))
@@ -495,7 +504,7 @@ class Client:
         return self
 
     async def read_to_end(self) -> bytes:
-        """Read without answering until the dealer closes."""
+        """Read without replying until the dealer closes the connection."""
         while await self.question() is not None:
             pass
         return self.received
@@ -506,7 +515,7 @@ class Client:
             await self.writer.wait_closed()
 
     async def reset(self) -> None:
-        """Vanish with a reset instead of a farewell."""
+        """Close the connection with a TCP reset."""
         sock = self.writer.get_extra_info("socket")
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         self.writer.transport.abort()
@@ -514,15 +523,16 @@ class Client:
 
 
 class Playing:
-    """A match over sockets with a recorder, running in the background of an asyncio test.
+    """A match over sockets with a recorder, in the background of an asyncio test.
 
-    With `send_buffer_bytes` the system holds little that players have not read.
+    Args:
+        send_buffer_bytes: size of the system's send buffers, small to make the dealer wait for slow readers.
     """
 
     def __init__(self, setup: MatchSetup, *, send_buffer_bytes: int | None = None, **options: Any) -> None:
         self.setup = setup
-        self.seen = Recorder(setup.names)
-        self.match = Match(setup, [self.seen])
+        self.recorder = Recorder(setup.names)
+        self.match = Match(setup, [self.recorder])
         self.connections = Connections(self.match, **options)
         self.ports = self.connections.listen()
         for listener in self.connections._listeners if send_buffer_bytes is not None else []:
@@ -540,7 +550,7 @@ class Playing:
     async def clients(self) -> list[Client]:
         return [await self.client(seat) for seat in range(len(self.ports))]
 
-    async def over(self) -> Playing:
+    async def finish(self) -> Playing:
         assert self.task is not None
         await self.task
         return self
@@ -555,14 +565,14 @@ class Playing:
 def limits(
     *, response_s: float = 600.0, hand_s: float = 600.0, per_hand_s: float = 600.0, start_s: float | None = None
 ) -> TimeLimits:
-    """Clocks in seconds."""
+    """Time limits from seconds."""
     return TimeLimits.from_seconds(response_s=response_s, hand_s=hand_s, per_hand_s=per_hand_s, start_s=start_s)
 
 
 def contest_plan(
     folder: Path, *players: str, game: str = "kuhn", deals: int = 200, slices: int = 1, **settings: Any
 ) -> ContestPlan:
-    """The contest that settings ask for, without hand histories, in a folder that is made."""
+    """Plan of a contest without hand histories; makes its folder."""
     folder.mkdir(parents=True, exist_ok=True)
     own = {"games": [game], "bots": players, "deals": deals, "seed": 5, "score": Score.RAW, "export": "none"}
     run = settle(validated(own | settings))
@@ -577,7 +587,7 @@ def _planned_ten() -> ContestPlan:
 
 
 def match_plans_for(seating: Seating, players: int, deals: int, slices: int) -> list[MatchPlan]:
-    """The matches of a contest."""
+    """Matches of a contest of hold'em between these players."""
     plan, ten = _planned_ten(), game("holdem.limit.10p")
     run = replace(plan.run, deals=deals, seating=seating)
     seats = {"num_players": players, "stacks": ten.stacks[:players], "blinds": ten.blinds[:players]}
@@ -589,7 +599,7 @@ def match_plans_for(seating: Seating, players: int, deals: int, slices: int) -> 
 
 
 def program_env(**changes: str) -> dict[str, str]:
-    """An environment in which programs find our packages, with plain output of a fixed width."""
+    """Environment of a program that imports this checkout and prints plain text of a fixed width."""
     env = {**os.environ, "PYTHONPATH": str(ROOT), "COLUMNS": "100", "TERMINAL_WIDTH": "100", "TERM": "dumb"}
     for name in ("ARENA_GAME", "PYTHONSAFEPATH", "FORCE_COLOR", "NO_COLOR", "PY_COLORS", "GITHUB_ACTIONS"):
         env.pop(name, None)
@@ -597,7 +607,7 @@ def program_env(**changes: str) -> dict[str, str]:
 
 
 def enter_program_env(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Run as a program would, with `program_env` and in a folder of its own."""
+    """Give this process the environment and the folder of a program."""
     for name, value in program_env().items():
         monkeypatch.setenv(name, value)
     monkeypatch.chdir(folder)
@@ -607,7 +617,7 @@ DEALER = [sys.executable, "-P", "-c", "from dealer.reference.command import main
 ARENA = [sys.executable, "-P", "-c", "from dealer.cli import main; main()"]
 
 CONTROL_CODES = re.compile(rb"[\x00-\x08\x0b-\x1f\x7f]")
-"""What plain text must not hold; LF and TAB may stand."""
+"""Control characters other than LF and TAB, which plain text must not contain."""
 
 CONNECT = """
 import os, socket, sys
@@ -616,17 +626,17 @@ f = s.makefile("rwb", buffering=0)
 def hello(): f.write(b"VERSION:2.0.0\\r\\n")
 def call(line): f.write(line.rstrip() + b":c\\r\\n")
 """
-"""How a small bot of the tests begins."""
+"""First lines of small bots: connect, and define `hello` and `call`."""
 
 
 def write_program(folder: Path, name: str, code: str) -> str:
-    """A Python program; returns the command that starts it."""
+    """Write a Python program and return the command that starts it."""
     path = folder / name
     path.write_text(code, "utf-8")
     return f"{sys.executable} {path}"
 
 
-OF_THE_CLOCK = {
+TIME_FIELDS = {
     "seconds",
     "hands_per_second",
     "thinking_s",
@@ -639,27 +649,23 @@ OF_THE_CLOCK = {
     "folder",
     "resume",
 }
-"""What results hold of times and places."""
+"""Fields of results that depend on the clock or the place."""
 
 
 def without_times(data: Any) -> Any:
-    """A result as plain data, without what the clock and the place decide."""
+    """Copy of a result, given as plain data, without `TIME_FIELDS`."""
     if isinstance(data, dict):
-        return {name: without_times(value) for name, value in data.items() if name not in OF_THE_CLOCK}
+        return {name: without_times(value) for name, value in data.items() if name not in TIME_FIELDS}
     return [without_times(value) for value in data] if isinstance(data, list) else data
 
 
-def actions_of(board: Board) -> list[str]:
-    """The actions played, as texts."""
-    return [format_action(action) for action, *_ in board.seen.actions]
+def played_actions(board: Board) -> list[str]:
+    """Actions of a match as texts."""
+    return [format_action(action) for action, *_ in board.recorder.actions]
 
 
 class DealerProcess:
-    """``acpc-dealer`` as a process; its standard error goes to a file.
-
-    Attributes:
-        process: the process. stderr_path: what it printed there.
-    """
+    """``acpc-dealer`` as a process with its standard error in the file `stderr_path`."""
 
     def __init__(self, folder: Path, arguments: Sequence[str]) -> None:
         self.folder = folder
@@ -678,12 +684,12 @@ class DealerProcess:
         self.process.stdout.close()
 
     def ports(self) -> list[int]:
-        """The first line of standard output."""
+        """Ports in the first line of standard output."""
         assert self.process.stdout is not None
         return [int(port) for port in self.process.stdout.readline().split()]
 
     def end(self) -> tuple[int, str]:
-        """Wait for the end: the exit code and the rest of standard output."""
+        """Wait for the exit; return the exit code and the rest of standard output."""
         assert self.process.stdout is not None
         rest = self.process.stdout.read().decode()
         return self.process.wait(PATIENCE_S), rest
@@ -696,7 +702,11 @@ class DealerProcess:
 def play_seats(
     ports: Sequence[int], game_: Game, policies: Sequence[Policy], *, at_question: Callable[[int], None] | None = None
 ) -> list[bytes]:
-    """Play all seats of a dealer that listens; `at_question` is told the count of questions before each answer."""
+    """Play all seats of a listening dealer and return the bytes that each received.
+
+    Args:
+        at_question: called before each reply with the number of questions so far.
+    """
     count = 0
 
     async def send(client: Client, event: ReceivedState, reply: bytes) -> None:
@@ -715,12 +725,12 @@ def play_seats(
 
 
 def free_ports(count: int) -> list[int]:
-    """Ports nobody listens on, outside the range from which the system hands out its own."""
+    """Ports without a listener, outside the system's range of ephemeral ports."""
     draw = random.SystemRandom()
-    found: list[int] = []
-    while len(found) < count:
+    ports: list[int] = []
+    while len(ports) < count:
         port = draw.randrange(15_000, 32_000)
         with socket.socket() as sock, contextlib.suppress(OSError):
             sock.bind(("127.0.0.1", port))
-            found.append(port)
-    return found
+            ports.append(port)
+    return ports

@@ -11,7 +11,7 @@ from dealer.match.faults import FaultPolicy
 from engine import CALL, FOLD, Action, Game, Seat
 from protocol import ReceivedState, format_action
 from protocol.match_state import StateReader
-from tests.dealer.helpers import Board, Policy, answer, drawn_by_state, game, limits, setup_of
+from tests.dealer.helpers import Board, Policy, answer, game, limits, make_setup, random_policy
 
 HANDS = 3
 MOST_IDLE_LINES = 4
@@ -31,20 +31,20 @@ def _reply(line: bytes, rules: Game, policy: Policy) -> bytes:
 
 def reply_to(board: Board, policy: Policy) -> None:
     """Let the player who is asked answer."""
-    seat = board.asked
+    seat = board.acting_seat
     board.send(seat, _reply(board.last_line(seat), board.setup.game, policy))
 
 
 def is_stuck(board: Board) -> bool:
     """Whether the match waits for somebody who is not there."""
-    return board.match.phase is Phase.PLAYING and board.match.is_awaited(Seat(board.asked))
+    return board.match.phase is Phase.PLAYING and board.match.is_awaited(Seat(board.acting_seat))
 
 
 def play_on(board: Board, policies: list[Policy], questions: int | None = None) -> int:
     """Answer until the match is over, waits for somebody who is gone, or so many answers were given."""
     given = 0
     while board.match.phase is Phase.PLAYING and not is_stuck(board) and given != questions:
-        reply_to(board, policies[board.asked])
+        reply_to(board, policies[board.acting_seat])
         given += 1
     return given
 
@@ -53,7 +53,7 @@ def policies_of(setup: MatchSetup) -> list[Policy]:
     return [_drawn_by_state(seat) for seat in range(setup.game.num_players)]
 
 
-_drawn_by_state = functools.cache(drawn_by_state)
+_drawn_by_state = functools.cache(random_policy)
 
 
 def check_or_fold(event: ReceivedState) -> Action:
@@ -72,7 +72,7 @@ class Undisturbed:
         self.questions: list[tuple[int, bytes]] = []
         policies = policies_of(setup)
         while self.board.match.phase is Phase.PLAYING:
-            seat = self.board.asked
+            seat = self.board.acting_seat
             self.questions.append((seat, self.board.last_line(seat)))
             reply_to(self.board, policies[seat])
         assert self.board.match.phase is Phase.FINISHED
@@ -80,7 +80,7 @@ class Undisturbed:
 
 def setup_for(name: str, on_fault: FaultPolicy, **options: Any) -> MatchSetup:
     options = {"max_idle_lines_per_hand": MOST_IDLE_LINES, "limits": limits(response_s=RESPONSE_S)} | options
-    return setup_of(game(name), HANDS, 5, on_fault=on_fault, **options)
+    return make_setup(game(name), HANDS, 5, on_fault=on_fault, **options)
 
 
 @functools.cache
@@ -100,7 +100,7 @@ def forfeited_log(name: str, gone: tuple[tuple[int, int], ...]) -> list[str]:
     board = Board(setup, wants_lines=False).connect_all()
     policies, since, asked = policies_of(setup), dict(gone), 0
     while board.match.phase is Phase.PLAYING:
-        seat = board.asked
+        seat = board.acting_seat
         reply_to(board, check_or_fold if asked >= since.get(seat, asked + 1) else policies[seat])
         asked += 1
     return board.log

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from dealer.match import Phase
 from engine import Seat
 from protocol import ReceivedState
-from tests.dealer.helpers import Board, Speaker, answer, drawn_by_state, game, limits, reference_log, setup_of
+from tests.dealer.helpers import Board, Speaker, answer, game, limits, make_setup, random_policy, reference_log
 
 ENDLESS = limits(hand_s=1e9, per_hand_s=1e9)
 GAMES = ("kuhn", "limit", "nolimit", "holdem.nolimit.3p")
@@ -53,25 +53,25 @@ def _line(draw: random.Random, right: bytes) -> bytes:
 def _fuzz(lines: int, seed: int) -> None:
     """So many fuzzed lines to matches of all games, beside a match whose players are good."""
     draw = random.Random(seed)
-    players = [drawn_by_state(1), drawn_by_state(2)]
-    beside_setup = setup_of(game("nolimit"), 40, seed)
+    players = [random_policy(1), random_policy(2)]
+    beside_setup = make_setup(game("nolimit"), 40, seed)
     expected = reference_log(beside_setup, players)
     beside = Board(beside_setup).connect_all()
     sent = hands = 0
     while sent < lines:
         rules = game(draw.choice(GAMES))
-        board = Board(setup_of(rules, 30, draw.getrandbits(32), limits=ENDLESS), wants_lines=draw.random() < 0.5)
+        board = Board(make_setup(rules, 30, draw.getrandbits(32), limits=ENDLESS), wants_lines=draw.random() < 0.5)
         board.connect_all()
         while board.match.phase is Phase.PLAYING:
-            seat = board.asked
-            before = len(board.seen.actions)
+            seat = board.acting_seat
+            before = len(board.recorder.actions)
             last = board.last_line(seat)
             for _ in range(50):
                 action = draw.choice(("c", "f", "r", f"r{draw.randrange(1 << 33)}", "x", ""))
                 line = _line(draw, answer(last, action))
                 board.send(seat, line + draw.choice((b"\n", b"\r\n")))
                 sent += 1
-                if len(board.seen.actions) > before or board.match.phase is not Phase.PLAYING:
+                if len(board.recorder.actions) > before or board.match.phase is not Phase.PLAYING:
                     break
             else:
                 board.send(seat, b"\n" + answer(last, "c"))
@@ -85,7 +85,7 @@ def _fuzz(lines: int, seed: int) -> None:
     while beside.match.phase is Phase.PLAYING:
         beside.play(players)
     assert beside.log == expected
-    assert beside.seen.faults == []
+    assert beside.recorder.faults == []
     assert hands
 
 
@@ -94,7 +94,7 @@ def _check(board: Board) -> None:
     for seat in range(len(board.sent)):
         assert board.match.buffered_bytes(Seat(seat)) < 4096 * 64
     if board.match.phase is Phase.PLAYING:
-        assert board.match.is_asked(Seat(board.asked))
+        assert board.match.is_asked(Seat(board.acting_seat))
     # The match is long; nobody needs what was sent.
     for sent in board.sent:
         sent.clear()
@@ -115,23 +115,23 @@ def test_many_fuzzed_lines(seed: int) -> None:
 @given(data=st.binary(max_size=6000), pieces=st.integers(1, 5), name=st.sampled_from(GAMES))
 def test_any_bytes_in_any_pieces(data: bytes, pieces: int, name: str) -> None:
     """Neither the pieces in which bytes come nor who watches matters for what is made of them."""
-    setup = setup_of(game(name), 50, limits=ENDLESS)
+    setup = make_setup(game(name), 50, limits=ENDLESS)
     whole, cut = (Board(setup, wants_lines=wants).connect_all() for wants in (True, False))
     data += b"\n"
-    whole.send(whole.asked, data)
+    whole.send(whole.acting_seat, data)
     step = len(data) // pieces + 1
-    seat = cut.asked
+    seat = cut.acting_seat
     for start in range(0, len(data), step):
         cut.send(seat, data[start : start + step])
-    assert cut.seen.faults == whole.seen.faults
-    assert [action[0] for action in cut.seen.actions] == [action[0] for action in whole.seen.actions]
+    assert cut.recorder.faults == whole.recorder.faults
+    assert [action[0] for action in cut.recorder.actions] == [action[0] for action in whole.recorder.actions]
     assert cut.match.phase is whole.match.phase is Phase.PLAYING
 
 
 @settings(deadline=None, max_examples=60, suppress_health_check=list(HealthCheck))
 @given(hello=st.binary(max_size=300), closes=st.booleans())
 def test_any_bytes_for_a_handshake(hello: bytes, closes: bool) -> None:
-    board = Board(setup_of(game("kuhn"), 2))
+    board = Board(make_setup(game("kuhn"), 2))
     board.connect(1)
     board.connect(0, hello)
     if closes:
@@ -148,10 +148,12 @@ def test_any_bytes_for_a_handshake(hello: bytes, closes: bool) -> None:
 @example(tail=b"", name="kuhn")
 def test_any_bytes_behind_the_right_state_are_an_action(tail: bytes, name: str) -> None:
     """Behind the right state and a colon there is always an action, if only a call; the hand goes on."""
-    board = Board(setup_of(game(name), 50, limits=ENDLESS), wants_lines=False).connect_all()
-    board.send(board.asked, board.last_line(board.asked).rstrip() + b":" + tail.replace(b"\n", b" ") + b"\n")
-    assert len(board.seen.actions) == 1
-    assert len(board.seen.faults) <= 1
+    board = Board(make_setup(game(name), 50, limits=ENDLESS), wants_lines=False).connect_all()
+    board.send(
+        board.acting_seat, board.last_line(board.acting_seat).rstrip() + b":" + tail.replace(b"\n", b" ") + b"\n"
+    )
+    assert len(board.recorder.actions) == 1
+    assert len(board.recorder.faults) <= 1
 
 
 def test_match_of_noise_ends_like_a_match() -> None:
@@ -167,6 +169,6 @@ def test_match_of_noise_ends_like_a_match() -> None:
 
         return say
 
-    board = Board(setup_of(game("nolimit"), 100, limits=ENDLESS)).connect_all().talk([noisy(1), noisy(2)])
+    board = Board(make_setup(game("nolimit"), 100, limits=ENDLESS)).connect_all().play_raw([noisy(1), noisy(2)])
     assert board.match.phase is Phase.FINISHED
     assert len(board.log) == 101

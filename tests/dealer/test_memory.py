@@ -15,7 +15,7 @@ from dealer.run.tally import Tally
 from engine import Seat
 from engine.betting import betting_start
 from protocol import NEED_DATA, DealerSession
-from tests.dealer.helpers import VERSION, Board, always, game, limits, setup_of
+from tests.dealer.helpers import VERSION, Board, always, game, limits, make_setup
 
 ENDLESS = limits(hand_s=1e9, per_hand_s=1e9)
 
@@ -23,7 +23,7 @@ ENDLESS = limits(hand_s=1e9, per_hand_s=1e9)
 def _hands(name: str, hands: int, marks: tuple[int, ...]) -> Iterator[int]:
     """Play a match with players who answer without looking; yields the bytes in use at each mark."""
     rules = game(name)
-    match = Match(setup_of(rules, hands, limits=ENDLESS), [Tally(rules.num_players)])
+    match = Match(make_setup(rules, hands, limits=ENDLESS), [Tally(rules.num_players)])
     players = rules.num_players
     last = [b""] * players
     draw = random.Random(1)
@@ -113,8 +113,8 @@ def test_session_forgets_the_lines_it_has_read() -> None:
 
 def test_tally_keeps_values_and_otherwise_sums() -> None:
     tally = Tally(2)
-    board = Board(setup_of(game("kuhn"), 1), wants_lines=False).connect_all().play([always("c")] * 2)
-    record = board.seen.records[0]
+    board = Board(make_setup(game("kuhn"), 1), wants_lines=False).connect_all().play([always("c")] * 2)
+    record = board.recorder.records[0]
     tracemalloc.start()
     for _ in range(2_000):
         tally.notice(HandFinished(record))

@@ -32,11 +32,11 @@ from tests.dealer.helpers import (
     Recorder,
     Speaker,
     answer,
-    drawn_by_state,
     game,
     limits,
+    make_setup,
+    random_policy,
     run_async,
-    setup_of,
 )
 
 GAMES = ("kuhn", "leduc", "limit", "nolimit", "kuhn.limit.3p.game", "holdem.nolimit.3p", "sidepots.nolimit.3p.game")
@@ -76,7 +76,7 @@ class Plan:
         return players
 
     def _good(self, seat: int) -> Speaker:
-        policy = drawn_by_state(self.salt + seat)
+        policy = random_policy(self.salt + seat)
         return lambda event: answer(event.raw, format_action(policy(event)))
 
     def _bad(self) -> Speaker:
@@ -118,7 +118,7 @@ def _plans(count: int, hands: int, seed: int) -> list[Plan]:
         clocks = limits(response_s=SILENCE_S if kind == "silent" else 600.0)
         plans.append(
             Plan(
-                setup=setup_of(rules, hands, draw.getrandbits(32), limits=clocks, fixed_seats=draw.random() < 0.2),
+                setup=make_setup(rules, hands, draw.getrandbits(32), limits=clocks, fixed_seats=draw.random() < 0.2),
                 kind=kind,
                 bad_seat=draw.randrange(rules.num_players),
                 turn=draw.randrange(2 * hands),
@@ -136,10 +136,10 @@ class Case:
         self.plan = plan
         self.alone = Board(plan.setup)
         if plan.kind not in BEFORE_START:
-            self.alone.connect_all().talk(plan.speakers())
+            self.alone.connect_all().play_raw(plan.speakers())
         self.log_path = folder / f"{number}.log"
-        self.seen = Recorder(plan.setup.names, wants_lines=number % 2 == 0)
-        self.match = Match(plan.setup, [LogWriter(LineFile(self.log_path), plan.setup.names), self.seen])
+        self.recorder = Recorder(plan.setup.names, wants_lines=number % 2 == 0)
+        self.match = Match(plan.setup, [LogWriter(LineFile(self.log_path), plan.setup.names), self.recorder])
 
     async def play(self) -> None:
         connections = Connections(self.match, coalesce_s=0.001 if self.plan.salt % 3 == 0 else 0.0)
@@ -184,9 +184,9 @@ class Case:
 
     def check(self) -> None:
         what = f"{self.plan}"
-        assert self.seen.log == self.alone.log, what
+        assert self.recorder.log == self.alone.log, what
         assert self.log_path.read_text("latin-1") == "".join(self.alone.log), what
-        assert _counted(self.seen) - _counted(self.alone.seen) == self._extra(), what
+        assert _counted(self.recorder) - _counted(self.alone.recorder) == self._extra(), what
         if self.plan.kind in BEFORE_START or self.alone.match.phase is Phase.PLAYING:
             assert self.match.phase is Phase.FAILED, what
             assert self.match.failure is not None

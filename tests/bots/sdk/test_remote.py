@@ -17,7 +17,7 @@ from bots.sdk.registry import make_bot
 from bots.sdk.selfplay import self_play
 from engine import CALL, Hand, Position, betting_start, deal_hand, deals
 from protocol import find_game
-from tests.programs import PATIENCE_S, is_ended
+from tests.programs import PATIENCE_S, wait_for_exit
 
 PEER = """
 import os, socket, sys
@@ -237,7 +237,7 @@ def test_closed_bot_leaves_no_process_and_no_file(start: Start) -> None:
     bot.close()
     with pytest.raises(RemoteBotError, match="it has been closed"):
         bot.act(view_at("kuhn", 0))
-    assert is_ended(int(lines[-1]))
+    assert wait_for_exit(int(lines[-1]))
     assert not bot._program.output_path.parent.exists()
 
 

@@ -48,7 +48,7 @@ from tests.dealer.helpers import PATIENCE_S, free_ports
 from tests.dealer.results_of import won_by
 from tests.dealer.server.servers import House, running
 from tests.outside import make_certificate
-from tests.programs import is_ended, loaded_by
+from tests.programs import loaded_by, wait_for_exit
 
 GAMES = """
 port = 0
@@ -338,7 +338,7 @@ async def test_a_bot_that_hangs_is_ended_when_the_client_leaves(house_folder: Pa
             while not path.exists() or len(path.read_text().split()) < 3:
                 await asyncio.sleep(0.01)
         await client.leave()
-        assert all(is_ended(int(pid)) for pid in path.read_text().split())
+        assert all(wait_for_exit(int(pid)) for pid in path.read_text().split())
 
 
 async def test_what_a_user_with_a_dotted_name_has_running_ends_as_a_disconnection(house_folder: Path) -> None:

@@ -25,18 +25,18 @@ from dealer.match.writers import LogWriter, TransactionWriter
 from engine import Seat
 from logs import format_transaction
 from logs.whole_file import LineFile
-from tests.dealer.helpers import Board, FullDisk, Recorder, drawn_by_state, game, setup_of
+from tests.dealer.helpers import Board, FullDisk, Recorder, game, make_setup, random_policy
 
-PLAYERS = [drawn_by_state(1), drawn_by_state(2)]
+PLAYERS = [random_policy(1), random_policy(2)]
 
 
 def test_events_of_a_match_are_values() -> None:
-    board = Board(setup_of(game("nolimit"), 3)).connect_all()
-    board.send(board.asked, b"# well\r\nwhat?\r\n")
+    board = Board(make_setup(game("nolimit"), 3)).connect_all()
+    board.send(board.acting_seat, b"# well\r\nwhat?\r\n")
     board.play(PLAYERS, hands=2)
     board.match.fail(Unreachable(Seat(0), is_full=False))
     stray = StrayConnection(Seat(1), "192.0.2.7", StrayProblem.NO_VERSION, b"GET / HTTP/1.1\r\n")
-    events: list[Event] = [*board.seen.events, VersionDiffers(Seat(1)), SeatOpened(Seat(0), 54000), stray]
+    events: list[Event] = [*board.recorder.events, VersionDiffers(Seat(1)), SeatOpened(Seat(0), 54000), stray]
     events.append(BotWrote(Seat(0), "stdout", "thinking"))
     assert {type(event) for event in events} == set(Event.__args__)
     for event in events:
@@ -93,7 +93,7 @@ def test_first_failing_watcher_stops_the_event() -> None:
 
 def test_a_log_holds_every_hand_when_it_is_over(tmp_path: Path) -> None:
     path = tmp_path / "m.log"
-    setup = setup_of(game("kuhn"), 5)
+    setup = make_setup(game("kuhn"), 5)
     board = Board(setup, watchers=[LogWriter(LineFile(path), setup.names)]).connect_all()
     for hands in range(1, 5):
         board.play(PLAYERS, hands=hands)
@@ -106,17 +106,17 @@ def test_a_log_holds_every_hand_when_it_is_over(tmp_path: Path) -> None:
 def test_a_transaction_log_holds_every_action_before_it_counts(tmp_path: Path) -> None:
     path = tmp_path / "m.tlog"
     board = (
-        Board(setup_of(game("nolimit"), 5), watchers=[TransactionWriter(LineFile(path))]).connect_all().play(PLAYERS)
+        Board(make_setup(game("nolimit"), 5), watchers=[TransactionWriter(LineFile(path))]).connect_all().play(PLAYERS)
     )
-    assert path.read_text() == "".join(format_transaction(*action) for action in board.seen.actions)
+    assert path.read_text() == "".join(format_transaction(*action) for action in board.recorder.actions)
 
 
 def test_a_failed_match_keeps_what_is_written(tmp_path: Path) -> None:
     log, transactions = tmp_path / "m.log", tmp_path / "m.tlog"
-    setup = setup_of(game("kuhn"), 50)
+    setup = make_setup(game("kuhn"), 50)
     writers = [LogWriter(LineFile(log), setup.names), TransactionWriter(LineFile(transactions))]
     board = Board(setup, watchers=writers).connect_all().play(PLAYERS, hands=3)
     board.match.fail(Unreachable(Seat(0), is_full=False))
     assert log.read_text().count("STATE:") == 3
     assert "SCORE" not in log.read_text()
-    assert len(transactions.read_text().splitlines()) == len(board.seen.actions)
+    assert len(transactions.read_text().splitlines()) == len(board.recorder.actions)

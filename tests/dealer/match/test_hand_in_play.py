@@ -7,7 +7,7 @@ import pytest
 from dealer.match.hand_in_play import HandDealer, HandInPlay
 from dealer.match.setup import MAX_COMMENTS_PER_HAND
 from engine import CALL, FOLD, RAISE, Action, Seat, deals
-from tests.dealer.helpers import game, setup_of
+from tests.dealer.helpers import game, make_setup
 
 OFFSET_NS = 1_700_000_000 * 10**9
 
@@ -21,7 +21,7 @@ def _played(hand: HandInPlay, *actions: Action) -> HandInPlay:
 @pytest.mark.parametrize("fixed", [False, True])
 def test_hands_follow_each_other_from_any_hand_on(fixed: bool) -> None:
     rules = game("kuhn.limit.3p")
-    setup = setup_of(rules, 10, 7, first_hand=4, fixed_seats=fixed)
+    setup = make_setup(rules, 10, 7, first_hand=4, fixed_seats=fixed)
     dealer = HandDealer(setup, 2, ())
     for number, deal in zip(range(6, 10), deals(rules, 7, 6), strict=False):
         assert dealer.hand_number == number
@@ -35,7 +35,7 @@ def test_hands_follow_each_other_from_any_hand_on(fixed: bool) -> None:
 
 
 def test_score_continues_from_an_earlier_run() -> None:
-    dealer = HandDealer(setup_of(game("kuhn"), 9), 3, (5.0, -5.0))
+    dealer = HandDealer(make_setup(game("kuhn"), 9), 3, (5.0, -5.0))
     hand = _played(dealer.deal(OFFSET_NS), RAISE, FOLD)
     first, second = hand.seats
     record = dealer.settle(hand)
@@ -45,7 +45,7 @@ def test_score_continues_from_an_earlier_run() -> None:
 
 
 def test_record_has_times_in_unix_time_and_all_comments() -> None:
-    setup = setup_of(game("kuhn"), 2)
+    setup = make_setup(game("kuhn"), 2)
     hand = HandDealer(setup, 0, ()).deal(OFFSET_NS)
     hand.comment(Seat(1), b"# early\xff\r\n")
     hand.play(hand.betting.after(CALL), 1000, 2999)
@@ -61,7 +61,7 @@ def test_record_has_times_in_unix_time_and_all_comments() -> None:
 
 
 def test_comments_are_bounded() -> None:
-    dealer = HandDealer(setup_of(game("kuhn"), 2), 0, ())
+    dealer = HandDealer(make_setup(game("kuhn"), 2), 0, ())
     hand = dealer.deal(OFFSET_NS)
     for _ in range(MAX_COMMENTS_PER_HAND + 5):
         hand.comment(Seat(0), b"# again\n")
@@ -76,7 +76,7 @@ def test_comments_are_bounded() -> None:
 
 
 def test_actions_are_counted_by_seat() -> None:
-    hand = HandDealer(setup_of(game("leduc"), 2), 1, ()).deal(OFFSET_NS)
+    hand = HandDealer(make_setup(game("leduc"), 2), 1, ()).deal(OFFSET_NS)
     assert [hand.count_actions(Seat(seat)) for seat in (0, 1)] == [0, 0]
     _played(hand, CALL, RAISE, CALL, CALL)
     assert hand.seats == (1, 0)

@@ -57,7 +57,7 @@ from tests.dealer.helpers import (
     contest_plan,
     game,
     limits,
-    setup_of,
+    make_setup,
 )
 
 KUHN = game("kuhn")
@@ -129,7 +129,7 @@ CASTS = [
 def test_the_log_is_that_of_a_match_over_bytes(
     name: str, specs: Sequence[str], options: dict[str, Any], tmp_path: Path
 ) -> None:
-    setup = setup_of(game(name), 20, 3, **options)
+    setup = make_setup(game(name), 20, 3, **options)
     logs = []
     for kind in (play, play_over_bytes):
         path = tmp_path / kind.__name__
@@ -202,7 +202,7 @@ class Scribe(Recorder):
     "name", ["kuhn", "kuhn.limit.3p", "leduc", "limit", "nolimit", "holdem.nolimit.6p", "sidepots.nolimit.3p.game"]
 )
 def test_bots_and_watchers_see_the_same_in_process_and_over_bytes(name: str, hooks: Sequence[str]) -> None:
-    setup = setup_of(game(name), 15, 5)
+    setup = make_setup(game(name), 15, 5)
     casts, scribes = [], []
     for kind in (play, play_over_bytes):
         casts.append([Diarist(seat, hooks) for seat in range(setup.game.num_players)])
@@ -218,7 +218,7 @@ def test_bots_and_watchers_see_the_same_in_process_and_over_bytes(name: str, hoo
 
 
 def test_game_without_decisions_is_played() -> None:
-    setup = setup_of(parse_game_definition(ALL_IN_BLINDS), 5)
+    setup = make_setup(parse_game_definition(ALL_IN_BLINDS), 5)
     casts = []
     for kind in (play, play_over_bytes):
         casts.append([Diarist(0), Diarist(1)])
@@ -234,7 +234,7 @@ def test_comments_of_a_hand_are_bounded_alike() -> None:
                 view.comment(f"{i}")
             return view.raise_min()
 
-    setup = setup_of(game("nolimit"), 2)
+    setup = make_setup(game("nolimit"), 2)
     scribes = [Scribe(), Scribe()]
     for kind, scribe in zip((play, play_over_bytes), scribes, strict=True):
         kind(setup, [Chatterbox(), Chatterbox()], scribe)
@@ -306,7 +306,7 @@ def test_any_two_ways_to_cut_a_match_into_pieces_give_the_same_log(
 ) -> None:
     """Held and moved on, broken off and continued with new bots, or cut into slices: hands and score are the same."""
     rules = game(name)
-    setup = setup_of(rules, PIECE_HANDS, 21, fixed_seats=fixed)
+    setup = make_setup(rules, PIECE_HANDS, 21, fixed_seats=fixed)
     wanted = whole_log(setup)
 
     seen = Recorder(setup.names, wants_lines=False)
@@ -328,13 +328,13 @@ def test_any_two_ways_to_cut_a_match_into_pieces_give_the_same_log(
     hands: list[str] = []
     edges = sorted({0, PIECE_HANDS, *slices})
     for first, end in itertools.pairwise(edges):
-        part = setup_of(rules, end - first, 21, fixed_seats=fixed, first_hand=first)
+        part = make_setup(rules, end - first, 21, fixed_seats=fixed, first_hand=first)
         hands += whole_log(part)[:-1]
     assert hands == wanted[:-1]
 
 
 def test_several_matches_move_on_in_turn() -> None:
-    setups = [setup_of(game(name), 10, 2) for name in ("kuhn", "nolimit")]
+    setups = [make_setup(game(name), 10, 2) for name in ("kuhn", "nolimit")]
     seen = [Recorder(setup.names, wants_lines=False) for setup in setups]
     matches = [InProcessMatch(s, random_bots(s.game), [o]) for s, o in zip(setups, seen, strict=True)]
     for until in (3, 3, 6, 10):
@@ -348,7 +348,7 @@ def test_several_matches_move_on_in_turn() -> None:
 
 
 def test_a_match_may_be_ended_where_it_holds() -> None:
-    setup = setup_of(KUHN, 10)
+    setup = make_setup(KUHN, 10)
     bots = [Diarist(0), Diarist(1)]
     seen = Recorder(setup.names, wants_lines=False)
     match = InProcessMatch(setup, bots, [seen])
@@ -367,7 +367,7 @@ def test_a_match_may_be_ended_where_it_holds() -> None:
 
 
 def test_a_match_may_end_before_its_first_hand() -> None:
-    setup = setup_of(KUHN, 10)
+    setup = make_setup(KUHN, 10)
     seen = Recorder(setup.names, wants_lines=False)
     InProcessMatch(setup, random_bots(KUHN), [seen], EarlierHands(5, (3.0, -3.0))).finish()
     assert seen.calls == ["MatchStarted", "MatchEnded"]
@@ -381,7 +381,7 @@ def test_a_match_may_end_before_its_first_hand() -> None:
 
 def test_a_watcher_that_wants_lines_is_refused() -> None:
     with pytest.raises(ValueError, match="no lines to show; play it over TCP"):
-        InProcessMatch(setup_of(KUHN, 1), random_bots(KUHN), [Recorder()])
+        InProcessMatch(make_setup(KUHN, 1), random_bots(KUHN), [Recorder()])
 
 
 # ---- bots that fail
@@ -453,7 +453,7 @@ def tracebacks(seen: Recorder) -> dict[Seat, str]:
 )
 def test_a_bot_that_fails_ends_the_match(where: str, deed: Callable[[], Any], hands: int, sentence: str) -> None:
     bots = Failing("act", -2, crash), Failing(where, 3, deed)
-    match, seen = play_to_failure(setup_of(KUHN, 8), *bots)
+    match, seen = play_to_failure(make_setup(KUHN, 8), *bots)
     failure = match.failure
     assert failure is not None
     assert failure is seen.failure
@@ -486,7 +486,7 @@ def test_any_exception_of_a_bot_is_its_failure(raised: BaseException, policy: Fa
         raise raised
 
     line = deed.__code__.co_firstlineno + 1
-    setup = setup_of(KUHN, 8, on_fault=policy)
+    setup = make_setup(KUHN, 8, on_fault=policy)
     match, seen = play_to_failure(setup, Failing("act", 3, deed), Failing("act", -2, crash))
     if policy is FaultPolicy.FORFEIT:
         assert (match.phase, match.hands_played) == (Phase.FINISHED, 8)
@@ -517,7 +517,7 @@ def be_interrupted() -> None:
 )
 def test_an_interruption_is_no_failure_of_a_bot(deed: Callable[[], None], kind: type[BaseException]) -> None:
     with pytest.raises(kind):
-        play_to_failure(setup_of(KUHN, 8), Failing("act", 3, deed), Failing("act", -2, crash))
+        play_to_failure(make_setup(KUHN, 8), Failing("act", 3, deed), Failing("act", -2, crash))
 
 
 class Asynchronous(Bot):
@@ -570,7 +570,7 @@ class Long:
     ids=["async act", "async hook", "None", "unshowable", "long", "no number"],
 )
 def test_an_answer_that_is_no_action_gets_a_sentence(bot: Bot, sentence: str) -> None:
-    match, _ = play_to_failure(setup_of(KUHN, 8), bot, Failing("act", -2, crash))
+    match, _ = play_to_failure(make_setup(KUHN, 8), bot, Failing("act", -2, crash))
     assert match.failure is not None
     text = cause_sentence(match.failure, match.setup.names, 0, shows_output=True)
     assert re.fullmatch(sentence, text), text
@@ -579,7 +579,7 @@ def test_an_answer_that_is_no_action_gets_a_sentence(bot: Bot, sentence: str) ->
 
 @pytest.mark.parametrize(("where", "hand"), [("hand_finished", 7), ("match_finished", -1)])
 def test_a_bot_that_fails_when_all_is_played_ends_nothing(where: str, hand: int) -> None:
-    match, seen = play_to_failure(setup_of(KUHN, 8), Failing(where, hand, crash), Failing("act", -2, crash))
+    match, seen = play_to_failure(make_setup(KUHN, 8), Failing(where, hand, crash), Failing("act", -2, crash))
     assert (match.phase, match.failure) == (Phase.FINISHED, None)
     assert seen.log[-1].startswith("SCORE:")
     assert "ZeroDivisionError" in tracebacks(seen)[Seat(0)]
@@ -593,7 +593,7 @@ def test_a_match_may_go_on_without_a_bot(policy: FaultPolicy, where: str, deed: 
     rules = game("kuhn.limit.3p")
     others = made(["random", "raising"])
     bad = Failing(where, 3, deed)
-    match, seen = play_to_failure(setup_of(rules, 20, on_fault=policy), others[0], bad, others[1])
+    match, seen = play_to_failure(make_setup(rules, 20, on_fault=policy), others[0], bad, others[1])
     assert (match.phase, match.hands_played) == (Phase.FINISHED, 20)
     assert seen.faults == [Fault(Seat(1), FaultKind.CRASH, hand, b"", Remedy.FORFEITED)]
     assert bad.ends == 0
@@ -609,7 +609,7 @@ def test_a_match_may_go_on_without_a_bot(policy: FaultPolicy, where: str, deed: 
 def test_forfeited_seat_checks_or_folds_as_over_tcp() -> None:
     """The twin plays the same seat with the bot that folds to every bet."""
     rules = game("limit")
-    setup = setup_of(rules, 30, 4, on_fault=FaultPolicy.FORFEIT)
+    setup = make_setup(rules, 30, 4, on_fault=FaultPolicy.FORFEIT)
     seen, twin = (Recorder(setup.names, wants_lines=False) for _ in range(2))
     bad = Failing("act", -2, crash)
     match = InProcessMatch(setup, [bad, *made(["raising"])], [seen], EarlierHands(forfeited=frozenset({Seat(0)})))
@@ -622,14 +622,14 @@ def test_forfeited_seat_checks_or_folds_as_over_tcp() -> None:
 
 def test_match_without_players_ends() -> None:
     bots = Failing("act", 2, crash), Failing("act", 4, lambda: FOLD)
-    match, seen = play_to_failure(setup_of(KUHN, 8, on_fault=FaultPolicy.FORFEIT), *bots)
+    match, seen = play_to_failure(make_setup(KUHN, 8, on_fault=FaultPolicy.FORFEIT), *bots)
     assert match.failure == NobodyLeft()
     assert [(fault.seat, fault.hand_number) for fault in seen.faults] == [(0, 2), (1, 4)]
     assert seen.calls[-2:] == ["FaultSeen", "MatchEnded early"]
 
 
 def test_keyboard_interrupt_propagates_and_its_hand_is_played_again() -> None:
-    setup = setup_of(KUHN, 8)
+    setup = make_setup(KUHN, 8)
     seen = Recorder(setup.names, wants_lines=False)
     match = InProcessMatch(setup, [Failing("act", 3, be_interrupted), Failing("act", -2, crash)], [seen])
     with pytest.raises(KeyboardInterrupt):
@@ -649,7 +649,7 @@ def test_keyboard_interrupt_propagates_and_its_hand_is_played_again() -> None:
 
 
 def test_a_log_that_cannot_be_written_ends_the_match() -> None:
-    setup = setup_of(KUHN, 8)
+    setup = make_setup(KUHN, 8)
     seen = Recorder(wants_lines=False)
     match = InProcessMatch(setup, random_bots(KUHN), [FullDisk(HandFinished, 2), seen])
     match.play(8)
@@ -680,7 +680,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
 
 
 def test_time_is_measured_and_counted(clock: Clock) -> None:
-    match, seen = play_to_failure(setup_of(KUHN, 2), Slow(clock, 0.5, 2.0), Slow(clock, 0.25))
+    match, seen = play_to_failure(make_setup(KUHN, 2), Slow(clock, 0.5, 2.0), Slow(clock, 0.25))
     assert match.phase is Phase.FINISHED
     assert [received - sent for *_, sent, received in seen.actions] == [500_000, 250_000, 0, 2_000_000]
     assert seen.actions[0][2] == 1_700_000_000_000_000 + 1_000_000_000
@@ -706,11 +706,11 @@ class LastWords(Watcher):
 
 def test_the_end_tells_when_the_last_question_was(clock: Clock) -> None:
     start_us = clock.time_ns() // 1000
-    match = InProcessMatch(setup_of(KUHN, 1), [Slow(clock, 0.5), Slow(clock, 2.0)], [finished := LastWords()])
+    match = InProcessMatch(make_setup(KUHN, 1), [Slow(clock, 0.5), Slow(clock, 2.0)], [finished := LastWords()])
     clock.pass_s(1.0)
     match.play(1)
     assert finished.times_us == [start_us + 1_000_000, start_us + 1_500_000]
-    InProcessMatch(setup_of(KUHN, 1), [Slow(clock), Slow(clock, 2e3)], [failed := LastWords()]).play(1)
+    InProcessMatch(make_setup(KUHN, 1), [Slow(clock), Slow(clock, 2e3)], [failed := LastWords()]).play(1)
     assert failed.times_us[1] == 2_000_000_000
 
 
@@ -726,7 +726,7 @@ def test_the_end_tells_when_the_last_question_was(clock: Clock) -> None:
 def test_too_late_is_too_late_once_it_has_come(
     clock: Clock, bounds: dict[str, float], seconds: list[float], limit: Limit
 ) -> None:
-    setup = setup_of(KUHN, 4, limits=limits(**bounds))
+    setup = make_setup(KUHN, 4, limits=limits(**bounds))
     match, seen = play_to_failure(setup, Slow(clock, *seconds), Slow(clock))
     assert match.failure == OutOfTime(Seat(0), limit)
     assert match.hands_played == 1
@@ -734,13 +734,13 @@ def test_too_late_is_too_late_once_it_has_come(
 
 
 def test_just_in_time_is_in_time(clock: Clock) -> None:
-    setup = setup_of(KUHN, 2, limits=limits(response_s=1.0, hand_s=1.0, per_hand_s=1.0))
+    setup = make_setup(KUHN, 2, limits=limits(response_s=1.0, hand_s=1.0, per_hand_s=1.0))
     match, _ = play_to_failure(setup, Slow(clock, 1.0, 1.0), Slow(clock, 0.5))
     assert match.phase is Phase.FINISHED
 
 
 def test_time_used_before_counts(clock: Clock) -> None:
-    setup = setup_of(KUHN, 4, limits=limits(per_hand_s=0.5))
+    setup = make_setup(KUHN, 4, limits=limits(per_hand_s=0.5))
     bots = Slow(clock, 0.6), Slow(clock)
     match = InProcessMatch(setup, bots, [], EarlierHands(2, used_us=(1_500_000, 0)))
     match.play(4)
@@ -750,7 +750,7 @@ def test_time_used_before_counts(clock: Clock) -> None:
 
 
 def test_late_player_may_forfeit(clock: Clock) -> None:
-    setup = setup_of(KUHN, 4, limits=limits(response_s=1.0), on_fault=FaultPolicy.FORFEIT)
+    setup = make_setup(KUHN, 4, limits=limits(response_s=1.0), on_fault=FaultPolicy.FORFEIT)
     match, seen = play_to_failure(setup, Slow(clock, 0.9, 1.1), Slow(clock))
     assert match.phase is Phase.FINISHED
     assert seen.faults == [Fault(Seat(0), FaultKind.TIMEOUT, 1, b"", Remedy.FORFEITED)]

@@ -9,7 +9,7 @@ import pytest
 from dealer.match.causes import NobodyLeft
 from dealer.match.journal import Journal
 from engine import Seat
-from tests.dealer.helpers import Board, always, game, setup_of
+from tests.dealer.helpers import Board, always, game, make_setup
 
 
 def _messages(caplog: pytest.LogCaptureFixture) -> list[tuple[str, str]]:
@@ -19,7 +19,7 @@ def _messages(caplog: pytest.LogCaptureFixture) -> list[tuple[str, str]]:
 
 def test_a_match_that_is_played_to_its_end(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.INFO, "dealer")
-    setup = setup_of(game("kuhn"), 2)
+    setup = make_setup(game("kuhn"), 2)
     board = Board(setup, watchers=[Journal(setup)]).connect_all()
     board.send(0, b"what?\r\n")
     board.play([always("c")] * 2)
@@ -31,14 +31,14 @@ def test_a_match_that_is_played_to_its_end(caplog: pytest.LogCaptureFixture) -> 
 
 
 def test_a_match_that_fails(caplog: pytest.LogCaptureFixture) -> None:
-    setup = setup_of(game("kuhn"), 5, first_hand=3)
+    setup = make_setup(game("kuhn"), 5, first_hand=3)
     board = Board(setup, watchers=[Journal(setup)]).connect_all()
-    asked = board.asked
+    asked = board.acting_seat
     board.match.receive_eof(Seat(asked))
     assert _messages(caplog) == [("WARNING", f"match test: {setup.names[asked]} closed the connection in hand 3.")]
 
 
 def test_a_match_without_players(caplog: pytest.LogCaptureFixture) -> None:
-    setup = setup_of(game("kuhn"), 5)
+    setup = make_setup(game("kuhn"), 5)
     Board(setup, watchers=[Journal(setup)]).connect_all().match.fail(NobodyLeft())
     assert caplog.messages == ["match test: no player is left to act."]

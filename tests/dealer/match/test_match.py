@@ -36,9 +36,9 @@ from tests.dealer.helpers import (
     Clock,
     FullDisk,
     always,
-    drawn_by_state,
     game,
-    setup_of,
+    make_setup,
+    random_policy,
 )
 
 KUHN = game("kuhn")
@@ -49,21 +49,21 @@ GAMES = ["kuhn", "leduc", "limit", "nolimit", "holdem.limit.3p", "sidepots.nolim
 
 
 def test_nothing_happens_before_all_players_are_there() -> None:
-    board = Board(setup_of(KUHN, 1))
+    board = Board(make_setup(KUHN, 1))
     board.connect(0)
     assert board.match.phase is Phase.CONNECTING
-    assert board.seen.calls == []
+    assert board.recorder.calls == []
     board.connect(1, b"")
     assert board.match.phase is Phase.GREETING
     assert board.match.is_asked(Seat(1))
     board.send(1, VERSION)
     assert board.match.phase is Phase.PLAYING
-    assert board.seen.calls[1] == "MatchStarted"
+    assert board.recorder.calls[1] == "MatchStarted"
 
 
 @pytest.mark.parametrize("order", [(0, 1, 2), (2, 1, 0), (1, 2, 0)])
 def test_seats_may_come_in_any_order(order: tuple[int, ...]) -> None:
-    board = Board(setup_of(game("kuhn.limit.3p.game"), 1))
+    board = Board(make_setup(game("kuhn.limit.3p.game"), 1))
     for seat in order:
         board.connect(seat)
     assert board.match.phase is Phase.PLAYING
@@ -81,16 +81,16 @@ def test_seats_may_come_in_any_order(order: tuple[int, ...]) -> None:
     ],
 )
 def test_another_version_is_reported_and_play_continues(hello: bytes, is_another: bool) -> None:
-    board = Board(setup_of(KUHN, 1))
+    board = Board(make_setup(KUHN, 1))
     board.connect(0, hello)
     board.connect(1)
     assert board.match.phase is Phase.PLAYING
-    assert board.seen.warnings == ["ERROR: this server is currently using version 2.0.0"] * is_another
+    assert board.recorder.warnings == ["ERROR: this server is currently using version 2.0.0"] * is_another
 
 
 @pytest.mark.parametrize("hello", [b"HELLO\r\n", b"version:2.0.0\r\n", b"\r\n", b"# first a comment\r\n", b"\0\n"])
 def test_a_first_line_that_is_no_version_ends_the_match(hello: bytes) -> None:
-    board = Board(setup_of(KUHN, 1))
+    board = Board(make_setup(KUHN, 1))
     board.connect(1)
     board.connect(0, hello)
     failure = board.match.failure
@@ -98,12 +98,12 @@ def test_a_first_line_that_is_no_version_ends_the_match(hello: bytes) -> None:
     assert failure is not None
     assert (failure.seat, failure.kind) == (0, FaultKind.MALFORMED_REPLY)
     assert format_failure(failure) == "ERROR: invalid version string " + hello.split(b"\0")[0].decode()
-    assert board.seen.calls[-1] == "MatchEnded early"
-    assert "MatchStarted" not in board.seen.calls
+    assert board.recorder.calls[-1] == "MatchEnded early"
+    assert "MatchStarted" not in board.recorder.calls
 
 
 def test_versions_are_judged_in_seat_order() -> None:
-    board = Board(setup_of(KUHN, 1))
+    board = Board(make_setup(KUHN, 1))
     board.connect(1, b"HELLO\r\n")
     board.connect(0, b"")
     assert board.match.phase is Phase.GREETING
@@ -113,7 +113,7 @@ def test_versions_are_judged_in_seat_order() -> None:
 
 
 def test_player_that_leaves_before_its_version_ends_the_match() -> None:
-    board = Board(setup_of(KUHN, 1))
+    board = Board(make_setup(KUHN, 1))
     board.connect(0)
     board.connect(1, b"")
     board.match.receive_eof(Seat(1))
@@ -124,40 +124,40 @@ def test_player_that_leaves_before_its_version_ends_the_match() -> None:
 
 
 def test_a_version_without_its_line_end_counts_when_the_player_has_closed() -> None:
-    board = Board(setup_of(KUHN, 1))
+    board = Board(make_setup(KUHN, 1))
     board.connect(0, b"VERSION:2.0.0")
     board.connect(1)
     assert board.match.phase is Phase.GREETING
     board.match.receive_eof(Seat(0))
-    assert "MatchStarted" in board.seen.calls
-    assert board.seen.failure is not None
-    assert format_failure(board.seen.failure).startswith("ERROR: could not get action from seat 1")
+    assert "MatchStarted" in board.recorder.calls
+    assert board.recorder.failure is not None
+    assert format_failure(board.recorder.failure).startswith("ERROR: could not get action from seat 1")
 
 
 # ---- whole hands
 
 
 def test_a_hand_of_kuhn_line_by_line() -> None:
-    board = Board(setup_of(KUHN, 2, seed=42)).connect_all()
+    board = Board(make_setup(KUHN, 2, seed=42)).connect_all()
     assert board.sent[0].startswith(b"MATCHSTATE:0:0::")
     own = board.sent[0].decode().rstrip().rpartition(":")[2].strip("|")
     other = board.sent[1].decode().rstrip().rpartition(":")[2].strip("|")
     assert board.sent == [f"MATCHSTATE:0:0::{own}|\r\n".encode(), f"MATCHSTATE:1:0::|{other}\r\n".encode()]
-    assert board.asked == 0
+    assert board.acting_seat == 0
     board.reply("r")
-    assert board.asked == 1
+    assert board.acting_seat == 1
     board.reply("c")
     # The end of the hand and the beginning of the next one travel together; the button has moved.
-    hand, following = board.fresh(0).decode().splitlines()[-2:]
+    hand, following = board.read(0).decode().splitlines()[-2:]
     assert hand == f"MATCHSTATE:0:0:rc:{own}|{other}"
     assert following.startswith("MATCHSTATE:1:1::|")
-    assert board.asked == 1
+    assert board.acting_seat == 1
     assert board.log[0].startswith(f"STATE:0:rc:{own}|{other}:")
     assert len({own, other} & {"Qs", "Ks", "As"}) == 2
 
 
 def test_folded_cards_stay_hidden_from_others_and_stand_in_the_log() -> None:
-    board = Board(setup_of(KUHN, 1)).connect_all()
+    board = Board(make_setup(KUHN, 1)).connect_all()
     board.reply("r")
     board.reply("f")
     assert board.last_line(0).decode().rstrip().endswith("|")
@@ -167,7 +167,7 @@ def test_folded_cards_stay_hidden_from_others_and_stand_in_the_log() -> None:
 
 
 def test_at_a_showdown_those_who_folded_see_the_others_but_are_not_seen() -> None:
-    board = Board(setup_of(game("kuhn.limit.3p.game"), 1)).connect_all()
+    board = Board(make_setup(game("kuhn.limit.3p.game"), 1)).connect_all()
     for action in ("r", "f", "c"):
         board.reply(action)
     cards = [board.last_line(seat).decode().rstrip().rpartition(":")[2].split("|") for seat in range(3)]
@@ -176,7 +176,7 @@ def test_at_a_showdown_those_who_folded_see_the_others_but_are_not_seen() -> Non
 
 
 def test_after_an_all_in_the_whole_board_is_shown() -> None:
-    board = Board(setup_of(game("nolimit"), 1, seed=7)).connect_all()
+    board = Board(make_setup(game("nolimit"), 1, seed=7)).connect_all()
     board.reply("r20000")
     board.reply("c")
     betting, cards = board.log[0].split(":")[2:4]
@@ -186,10 +186,10 @@ def test_after_an_all_in_the_whole_board_is_shown() -> None:
 
 
 def test_events_come_in_order() -> None:
-    board = Board(setup_of(KUHN, 1)).connect_all()
+    board = Board(make_setup(KUHN, 1)).connect_all()
 
     def told() -> list[str]:
-        calls, board.seen.calls = board.seen.calls, []
+        calls, board.recorder.calls = board.recorder.calls, []
         assert calls[-1] == "Settled"
         return [call for call in calls if call != "Settled"]
 
@@ -211,13 +211,13 @@ def test_events_come_in_order() -> None:
 
 
 def test_line_events_reach_only_watchers_that_want_them() -> None:
-    board = Board(setup_of(KUHN, 1), wants_lines=False).connect_all()
+    board = Board(make_setup(KUHN, 1), wants_lines=False).connect_all()
     board.play([always("c")] * 2)
-    assert not [call for call in board.seen.calls if call.startswith("Line")]
+    assert not [call for call in board.recorder.calls if call.startswith("Line")]
 
 
 def test_only_the_player_to_act_is_written_to_at_once() -> None:
-    board = Board(setup_of(KUHN, 2), wants_lines=False).connect_all()
+    board = Board(make_setup(KUHN, 2), wants_lines=False).connect_all()
     assert {(seat, asked) for seat, _, asked in board.writes} == {(0, True), (1, False)}
     board.writes.clear()
     board.reply("c")
@@ -234,60 +234,60 @@ def test_only_the_player_to_act_is_written_to_at_once() -> None:
 @pytest.mark.sampled
 @pytest.mark.parametrize("name", GAMES)
 def test_a_match_is_the_same_whether_its_lines_are_watched_or_not(name: str) -> None:
-    setup = setup_of(game(name), 12, 5)
-    players = [drawn_by_state(seat) for seat in range(setup.game.num_players)]
+    setup = make_setup(game(name), 12, 5)
+    players = [random_policy(seat) for seat in range(setup.game.num_players)]
     watched, unwatched = (Board(setup, wants_lines=wants).connect_all().play(players) for wants in (True, False))
     assert watched.sent == unwatched.sent
     assert watched.log == unwatched.log
-    assert [action[:2] for action in watched.seen.actions] == [action[:2] for action in unwatched.seen.actions]
+    assert [action[:2] for action in watched.recorder.actions] == [action[:2] for action in unwatched.recorder.actions]
 
 
 @pytest.mark.sampled
 @pytest.mark.parametrize("name", GAMES)
 @pytest.mark.parametrize("seed", [0, 1, 2**32 - 1])
 def test_chips_are_conserved_and_cards_are_those_of_the_generator(name: str, seed: int) -> None:
-    setup = setup_of(game(name), 12, seed)
+    setup = make_setup(game(name), 12, seed)
     players = setup.game.num_players
-    board = Board(setup).connect_all().play([drawn_by_state(seat) for seat in range(players)])
+    board = Board(setup).connect_all().play([random_policy(seat) for seat in range(players)])
     assert board.match.phase is Phase.FINISHED
-    assert board.seen.totals == board.match.totals
+    assert board.recorder.totals == board.match.totals
     assert sum(board.match.totals) == pytest.approx(0.0, abs=1e-6)
-    assert board.match.hands_played == len(board.seen.records) == 12
-    for number, record in enumerate(board.seen.records):
+    assert board.match.hands_played == len(board.recorder.records) == 12
+    for number, record in enumerate(board.recorder.records):
         assert record.hand_number == number
         assert record.deal == deal_hand(setup.game, seed, number)
         assert record.seats[0] == number % players
         assert len(record.times) == sum(map(len, record.betting.rounds))
         assert sum(record.values) == pytest.approx(0.0, abs=1e-6)
-    assert board.seen.faults == []
+    assert board.recorder.faults == []
 
 
 def test_fixed_seats_keep_the_button() -> None:
-    setup = setup_of(game("holdem.limit.3p"), 6, fixed_seats=True)
-    board = Board(setup).connect_all().play([drawn_by_state()] * 3)
-    assert {record.seats for record in board.seen.records} == {(0, 1, 2)}
+    setup = make_setup(game("holdem.limit.3p"), 6, fixed_seats=True)
+    board = Board(setup).connect_all().play([random_policy()] * 3)
+    assert {record.seats for record in board.recorder.records} == {(0, 1, 2)}
     assert all(line.endswith(":A|B|C\n") for line in board.log)
 
 
 @pytest.mark.parametrize("name", ["kuhn", "nolimit", "sidepots.nolimit.3p.game"])
 def test_a_slice_of_a_match_deals_the_same_hands(name: str) -> None:
-    players = [drawn_by_state(5)] * game(name).num_players
-    whole = Board(setup_of(game(name), 12, 9)).connect_all().play(players)
+    players = [random_policy(5)] * game(name).num_players
+    whole = Board(make_setup(game(name), 12, 9)).connect_all().play(players)
     parts = [
-        Board(setup_of(game(name), hands, 9, first_hand=first)).connect_all().play(players)
+        Board(make_setup(game(name), hands, 9, first_hand=first)).connect_all().play(players)
         for first, hands in ((0, 5), (5, 4), (9, 3))
     ]
     assert [line for part in parts for line in part.log[:-1]] == whole.log[:-1]
-    assert parts[1].seen.records[0].hand_number == 5
+    assert parts[1].recorder.records[0].hand_number == 5
 
 
 def test_hands_that_are_over_before_anybody_acts_are_dealt_to_their_end() -> None:
     rules = parse_game_definition(ALL_IN_BLINDS)
-    board = Board(setup_of(rules, 3)).connect_all()
+    board = Board(make_setup(rules, 3)).connect_all()
     assert board.match.phase is Phase.FINISHED
     assert len(board.log) == 4
     assert board.sent[0].count(b"\n") == 3
-    for line, record in zip(board.sent[0].decode().split(), board.seen.records, strict=True):
+    for line, record in zip(board.sent[0].decode().split(), board.recorder.records, strict=True):
         cards = line.split(":")[4]
         assert "" not in cards.partition("/")[0].split("|")
         assert len(cards.partition("/")[2]) == 6
@@ -296,13 +296,13 @@ def test_hands_that_are_over_before_anybody_acts_are_dealt_to_their_end() -> Non
 
 
 def test_a_game_with_board_cards_in_the_first_round_is_played() -> None:
-    board = Board(setup_of(parse_game_definition(FIRST_ROUND_BOARD), 10)).connect_all()
+    board = Board(make_setup(parse_game_definition(FIRST_ROUND_BOARD), 10)).connect_all()
     first = board.sent[0].decode().rstrip()
     assert "/" not in first
     assert len(first.rpartition("|")[2]) == 4
-    board.play([drawn_by_state(1), drawn_by_state(2)])
+    board.play([random_policy(1), random_policy(2)])
     assert board.match.phase is Phase.FINISHED
-    assert board.seen.warnings == []
+    assert board.recorder.warnings == []
 
 
 @pytest.mark.parametrize(
@@ -316,7 +316,7 @@ def test_recorded_match_is_reproduced(name: str) -> None:
     raw = lzma.decompress((CONFORMANCE / "matches" / f"{name}.tar.xz").read_bytes())
     with tarfile.open(fileobj=BytesIO(raw)) as tar:
         files = {member.name.rpartition(".")[2]: tar.extractfile(member).read() for member in tar}  # type: ignore[union-attr]
-    setup = setup_of(game(entry["game"]), entry["hands"], entry["seed"], fixed_seats="-f" in entry["opts"].split())
+    setup = make_setup(game(entry["game"]), entry["hands"], entry["seed"], fixed_seats="-f" in entry["opts"].split())
     letters = dict(zip(entry["names"], setup.names, strict=True))
     board = Board(setup).connect_all()
     for line in files["tlog"].decode().splitlines():
@@ -347,22 +347,22 @@ def test_recorded_match_is_reproduced(name: str) -> None:
     ],
 )
 def test_a_full_disk_ends_this_match_with_a_sentence(kind: type, after: int) -> None:
-    board = Board(setup_of(KUHN, 5), watchers=[FullDisk(kind, after)]).connect_all().play([always("c")] * 2)
+    board = Board(make_setup(KUHN, 5), watchers=[FullDisk(kind, after)]).connect_all().play([always("c")] * 2)
     assert board.match.phase is Phase.FAILED
     assert format_failure(board.match.failure) == "ERROR: could not write m.log: No space left on device\n"
-    assert board.match.failure is board.seen.failure
+    assert board.match.failure is board.recorder.failure
     assert (board.match.failure.seat, board.match.failure.kind) == (None, None)  # type: ignore[union-attr]
     assert board.match.deadline_ns is None
 
 
 def test_a_disk_that_is_full_when_the_score_is_written_ends_the_match_with_a_sentence() -> None:
-    board = Board(setup_of(KUHN, 2), watchers=[FullDisk(MatchEnded)]).connect_all().play([always("c")] * 2)
+    board = Board(make_setup(KUHN, 2), watchers=[FullDisk(MatchEnded)]).connect_all().play([always("c")] * 2)
     assert board.match.phase is Phase.FAILED
     assert format_failure(board.match.failure) == "ERROR: could not write m.log: No space left on device\n"
 
 
 def test_a_broken_connection_ends_the_match_by_that_seats_fault() -> None:
-    board = Board(setup_of(KUHN, 5))
+    board = Board(make_setup(KUHN, 5))
     board.connect(0)
 
     def broken(data: bytes, is_asked: bool) -> None:
@@ -378,12 +378,12 @@ def test_a_broken_connection_ends_the_match_by_that_seats_fault() -> None:
 
 def test_a_match_fails_once() -> None:
     clock = Clock()
-    board = Board(setup_of(KUHN, 5)).connect_all()
+    board = Board(make_setup(KUHN, 5)).connect_all()
     first = NotStarted(Seat(1), StartProblem.ENDED)
     board.match.fail(first)
     board.match.fail(NobodyLeft())
     assert board.match.failure is first
-    assert board.seen.calls.count("MatchEnded early") == 1
+    assert board.recorder.calls.count("MatchEnded early") == 1
     board.send(0, b"anything\n")
     board.match.receive_eof(Seat(1))
     board.match.check_time(clock.now_ns * 10**6)
@@ -391,27 +391,27 @@ def test_a_match_fails_once() -> None:
 
 
 def test_a_finished_match_cannot_fail() -> None:
-    board = Board(setup_of(KUHN, 1)).connect_all().play([always("c")] * 2)
+    board = Board(make_setup(KUHN, 1)).connect_all().play([always("c")] * 2)
     board.match.fail(NobodyLeft())
     board.match.receive_eof(Seat(0))
     assert board.match.phase is Phase.FINISHED
     assert board.match.failure is None
-    assert "MatchEnded early" not in board.seen.calls
+    assert "MatchEnded early" not in board.recorder.calls
 
 
 def test_a_match_tells_records_and_not_itself() -> None:
     """A record stays as it was while the match goes on."""
-    board = Board(setup_of(KUHN, 3)).connect_all().play([always("c")] * 2)
-    record = board.seen.records[0]
+    board = Board(make_setup(KUHN, 3)).connect_all().play([always("c")] * 2)
+    record = board.recorder.records[0]
     assert isinstance(record, HandRecord)
     assert (record.match_name, record.names_by_seat, record.game) == ("test", ("A", "B"), KUHN)
     assert record.name_at(record.betting.rounds[0][0][0]) == "A"
 
 
 def test_two_matches_share_nothing() -> None:
-    players = [drawn_by_state(3), drawn_by_state(4)]
-    alone = Board(setup_of(game("nolimit"), 10, 3)).connect_all().play(players).log
-    one, other = Board(setup_of(game("nolimit"), 10, 3)).connect_all(), Board(setup_of(game("nolimit"), 10, 4))
+    players = [random_policy(3), random_policy(4)]
+    alone = Board(make_setup(game("nolimit"), 10, 3)).connect_all().play(players).log
+    one, other = Board(make_setup(game("nolimit"), 10, 3)).connect_all(), Board(make_setup(game("nolimit"), 10, 4))
     other.connect_all()
     for hands in range(1, 11):
         one.play(players, hands=hands)
@@ -421,5 +421,5 @@ def test_two_matches_share_nothing() -> None:
 
 
 def test_a_match_needs_no_watchers() -> None:
-    match = Match(setup_of(KUHN, 1))
+    match = Match(make_setup(KUHN, 1))
     assert match.phase is Phase.CONNECTING

@@ -12,7 +12,7 @@ from dealer.match.seats import SeatClock
 from dealer.match.setup import TimeLimits
 from dealer.reference.command import format_failure
 from engine import Seat
-from tests.dealer.helpers import Board, Clock, actions_of, game, limits, setup_of
+from tests.dealer.helpers import Board, Clock, game, limits, make_setup, played_actions
 
 KUHN = game("kuhn")
 HUGE = 2**63
@@ -26,12 +26,12 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
 
 
 def _board(clock_limits: TimeLimits, hands: int = 3) -> Board:
-    return Board(setup_of(KUHN, hands, limits=clock_limits)).connect_all()
+    return Board(make_setup(KUHN, hands, limits=clock_limits)).connect_all()
 
 
 def _failure(board: Board) -> tuple[str, int | None, FaultKind | None]:
     assert board.match.phase is Phase.FAILED
-    failure = board.seen.failure
+    failure = board.recorder.failure
     assert failure is not None
     return format_failure(failure), failure.seat, failure.kind
 
@@ -70,14 +70,14 @@ def test_an_answer_that_came_too_late_is_no_answer(clock: Clock) -> None:
     clock.pass_s(2.000001)
     board.reply("c")
     assert _failure(board) == ("ERROR: seat 1 ran out of time\n", 0, FaultKind.TIMEOUT)
-    assert actions_of(board) == []
+    assert played_actions(board) == []
 
 
 def test_the_limit_itself_is_still_in_time(clock: Clock) -> None:
     board = _board(limits(response_s=2))
     clock.pass_s(2)
     board.reply("c")
-    assert actions_of(board) == ["c"]
+    assert played_actions(board) == ["c"]
 
 
 def test_bad_lines_are_charged_again_from_the_question(clock: Clock) -> None:
@@ -100,12 +100,12 @@ def test_time_used_is_reported_with_every_hand(clock: Clock) -> None:
     board.reply("c")
     clock.pass_s(3)
     board.reply("c")
-    assert board.seen.used_us == [[1_500_000, 3_000_000]]
+    assert board.recorder.used_us == [[1_500_000, 3_000_000]]
     clock.pass_s(1)
     board.reply("c")
     clock.pass_s(2)
     board.reply("c")
-    assert board.seen.used_us[-1] == [3_500_000, 4_000_000]
+    assert board.recorder.used_us[-1] == [3_500_000, 4_000_000]
 
 
 @pytest.fixture
@@ -130,10 +130,10 @@ def test_comments_are_limited_for_each_question(max_comments: int) -> None:
     board = _board(limits())
     comments = b"# hm\n" * max_comments
     for _ in range(2):
-        board.send(board.asked, comments)
+        board.send(board.acting_seat, comments)
         board.reply("c")
-    board.send(board.asked, comments + b"; and more\n")
-    assert board.seen.failure == TooManyIdleLines(Seat(1), 1, max_comments, line=b"; and more\n")
+    board.send(board.acting_seat, comments + b"; and more\n")
+    assert board.recorder.failure == TooManyIdleLines(Seat(1), 1, max_comments, line=b"; and more\n")
 
 
 @pytest.mark.parametrize(
@@ -143,7 +143,7 @@ def test_comments_are_limited_for_each_question(max_comments: int) -> None:
 def test_where_idle_lines_are_limited_a_player_comments_no_longer_than_it_could_answer(
     clock: Clock, of_clocks: dict[str, float], last_s: int
 ) -> None:
-    board = Board(setup_of(KUHN, 3, limits=limits(**of_clocks), max_idle_lines_per_hand=20)).connect_all()
+    board = Board(make_setup(KUHN, 3, limits=limits(**of_clocks), max_idle_lines_per_hand=20)).connect_all()
     for _ in range(last_s):
         clock.pass_s(1)
         board.send(0, b"# hm\n")
@@ -203,7 +203,7 @@ def test_only_the_player_to_act_pays(clock: Clock) -> None:
         clock.pass_s(1.9)
         board.reply("c")
     assert board.match.phase is Phase.FINISHED
-    assert board.seen.used_us[-1] == [5_700_000, 5_700_000]
+    assert board.recorder.used_us[-1] == [5_700_000, 5_700_000]
 
 
 def test_early_lines_are_charged_from_the_question(clock: Clock) -> None:
@@ -211,17 +211,17 @@ def test_early_lines_are_charged_from_the_question(clock: Clock) -> None:
     board.send(1, b"junk\n")
     clock.pass_s(1.9)
     board.reply("c")
-    assert board.seen.faults[0].kind is FaultKind.MALFORMED_REPLY
+    assert board.recorder.faults[0].kind is FaultKind.MALFORMED_REPLY
     clock.pass_s(1)
     board.reply("c")
-    assert board.seen.used_us[0] == [1_900_000, 1_000_000]
+    assert board.recorder.used_us[0] == [1_900_000, 1_000_000]
 
 
 def test_failure_includes_the_time_waited(clock: Clock) -> None:
     board = _board(limits(response_s=1))
     clock.pass_s(1.25)
     board.match.check_time(clock.now_ns)
-    assert [event.waited_us for event in board.seen.events if isinstance(event, MatchEnded)] == [1_250_000]
+    assert [event.waited_us for event in board.recorder.events if isinstance(event, MatchEnded)] == [1_250_000]
 
 
 def test_action_times_are_unix_times(clock: Clock) -> None:
@@ -229,7 +229,7 @@ def test_action_times_are_unix_times(clock: Clock) -> None:
     asked_us = clock.time_ns() // 1000
     clock.pass_s(0.25)
     board.reply("c")
-    assert board.seen.actions[0][1:] == (0, asked_us, asked_us + 250_000)
+    assert board.recorder.actions[0][1:] == (0, asked_us, asked_us + 250_000)
 
 
 def test_a_match_that_is_over_awaits_nothing(clock: Clock) -> None:
@@ -243,7 +243,7 @@ def test_a_match_that_is_over_awaits_nothing(clock: Clock) -> None:
 
 
 def test_before_the_first_question_nothing_is_awaited(clock: Clock) -> None:
-    board = Board(setup_of(KUHN, 1, limits=limits(response_s=1)))
+    board = Board(make_setup(KUHN, 1, limits=limits(response_s=1)))
     board.connect(0)
     assert board.match.deadline_ns is None
     board.match.check_time(HUGE)
@@ -254,7 +254,7 @@ def test_before_the_first_question_nothing_is_awaited(clock: Clock) -> None:
 
 
 def test_a_clock_charges_until_one_of_three_limits_is_exceeded() -> None:
-    clock = SeatClock(setup_of(KUHN, 2, limits=TimeLimits(100, 150, 90)), Seat(0))
+    clock = SeatClock(make_setup(KUHN, 2, limits=TimeLimits(100, 150, 90)), Seat(0))
     assert clock.charge(100)
     assert clock.charge(50)
     assert (clock.hand_us, clock.match_us) == (150, 150)
@@ -262,7 +262,7 @@ def test_a_clock_charges_until_one_of_three_limits_is_exceeded() -> None:
 
 
 def test_a_single_answer_has_its_own_limit() -> None:
-    assert not SeatClock(setup_of(KUHN, 1, limits=TimeLimits(100, 1000, 1000)), Seat(0)).charge(101)
+    assert not SeatClock(make_setup(KUHN, 1, limits=TimeLimits(100, 1000, 1000)), Seat(0)).charge(101)
 
 
 def test_budgets_wrap_like_64_bit_numbers() -> None:

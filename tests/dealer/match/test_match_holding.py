@@ -24,10 +24,10 @@ from tests.dealer.helpers import (
     Speaker,
     always,
     answer,
-    drawn_by_state,
     game,
     limits,
-    setup_of,
+    make_setup,
+    random_policy,
     speaker,
 )
 
@@ -42,7 +42,7 @@ def _game(name: str) -> Game:
 
 def _talkative(salt: int) -> Speaker:
     """Answers, and says things nobody asked for before and behind the answer."""
-    plain = speaker(drawn_by_state(salt))
+    plain = speaker(random_policy(salt))
 
     def say(event: ReceivedState) -> bytes | None:
         said = plain(event)
@@ -58,15 +58,15 @@ def _talkative(salt: int) -> Speaker:
 
 def _speakers(rules: Game, *, is_talkative: bool) -> list[Speaker]:
     seats = range(rules.num_players)
-    return [_talkative(seat) if is_talkative else speaker(drawn_by_state(seat)) for seat in seats]
+    return [_talkative(seat) if is_talkative else speaker(random_policy(seat)) for seat in seats]
 
 
 @functools.cache
 def _without(name: str, *, is_talkative: bool) -> Board:
     """The match that never holds."""
     rules = _game(name)
-    board = Board(setup_of(rules, HANDS, 5), wants_lines=False).connect_all()
-    board.talk(_speakers(rules, is_talkative=is_talkative))
+    board = Board(make_setup(rules, HANDS, 5), wants_lines=False).connect_all()
+    board.play_raw(_speakers(rules, is_talkative=is_talkative))
     assert board.match.phase is Phase.FINISHED
     return board
 
@@ -78,19 +78,19 @@ def _is_resting(board: Board) -> bool:
 
 def _play_held(name: str, marks: list[int], *, is_talkative: bool, wants_lines: bool = False) -> Board:
     rules = _game(name)
-    board = Board(setup_of(rules, HANDS, 5), wants_lines=wants_lines)
+    board = Board(make_setup(rules, HANDS, 5), wants_lines=wants_lines)
     board.match.play_until(marks[0])
     board.connect_all()
     speakers = _speakers(rules, is_talkative=is_talkative)
     for here, following in zip(marks, [*marks[1:], HANDS], strict=True):
-        board.talk(speakers)
+        board.play_raw(speakers)
         assert board.match.hands_played == here
         if here < HANDS:
             assert board.match.phase is Phase.HOLDING
             assert _is_resting(board)
-        assert len(board.seen.records) == here
+        assert len(board.recorder.records) == here
         board.match.play_until(following)
-    board.talk(speakers)
+    board.play_raw(speakers)
     return board
 
 
@@ -100,8 +100,8 @@ def _same(board: Board, other: Board) -> bool:
         and board.sent == other.sent
         and board.log == other.log
         and board.match.totals == other.match.totals
-        and [action[:2] for action in board.seen.actions] == [action[:2] for action in other.seen.actions]
-        and board.seen.faults == other.seen.faults
+        and [action[:2] for action in board.recorder.actions] == [action[:2] for action in other.recorder.actions]
+        and board.recorder.faults == other.recorder.faults
     )
 
 
@@ -134,7 +134,7 @@ def test_the_hands_of_these_tests_end_in_every_way() -> None:
 
 
 def test_last_state_of_a_hand_is_sent_before_a_hold() -> None:
-    board = Board(setup_of(game("kuhn"), 3), wants_lines=False)
+    board = Board(make_setup(game("kuhn"), 3), wants_lines=False)
     board.match.play_until(1)
     board.connect_all()
     board.reply("r")
@@ -145,23 +145,23 @@ def test_last_state_of_a_hand_is_sent_before_a_hold() -> None:
 
 
 def test_lines_received_during_a_hold_are_judged_afterwards() -> None:
-    board = Board(setup_of(game("kuhn"), 3), wants_lines=False)
+    board = Board(make_setup(game("kuhn"), 3), wants_lines=False)
     board.match.play_until(1)
     board.connect_all().play([always("c")] * 2)
     for seat in range(2):
         board.send(seat, b"what?\r\n")
-    assert board.seen.faults == []
+    assert board.recorder.faults == []
     board.match.play_until(3)
-    assert [fault.seat for fault in board.seen.faults] == [1]
+    assert [fault.seat for fault in board.recorder.faults] == [1]
     board.reply("c")
-    assert [(fault.seat, fault.kind) for fault in board.seen.faults] == [
+    assert [(fault.seat, fault.kind) for fault in board.recorder.faults] == [
         (1, FaultKind.MALFORMED_REPLY),
         (0, FaultKind.MALFORMED_REPLY),
     ]
 
 
 def test_player_that_leaves_during_a_hold_is_lost_at_its_next_turn() -> None:
-    board = Board(setup_of(game("kuhn"), 3), wants_lines=False)
+    board = Board(make_setup(game("kuhn"), 3), wants_lines=False)
     board.match.play_until(1)
     board.connect_all().play([always("c")] * 2)
     board.match.receive_eof(Seat(0))
@@ -177,7 +177,7 @@ def test_clocks_stand_during_a_hold(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = Clock()
     monkeypatch.setattr("dealer.match.match_play.time", clock)
     clocks = limits(response_s=2, hand_s=3, per_hand_s=1)
-    board = Board(setup_of(game("kuhn"), 4, limits=clocks), wants_lines=False)
+    board = Board(make_setup(game("kuhn"), 4, limits=clocks), wants_lines=False)
     board.match.play_until(2)
     board.connect_all().play([always("c")] * 2)
     clock.pass_s(1000)
@@ -187,27 +187,27 @@ def test_clocks_stand_during_a_hold(monkeypatch: pytest.MonkeyPatch) -> None:
     assert board.match.deadline_ns == clock.now_ns + 2 * 10**9
     board.play([always("c")] * 2)
     assert board.match.phase is Phase.FINISHED
-    assert board.seen.used_us[-1] == [0, 0]
+    assert board.recorder.used_us[-1] == [0, 0]
     assert board.match.overhead_ns == 0
 
 
 def test_a_holding_match_can_be_ended_with_its_score() -> None:
-    board = Board(setup_of(game("kuhn"), 5), wants_lines=False)
+    board = Board(make_setup(game("kuhn"), 5), wants_lines=False)
     board.match.play_until(2)
     board.connect_all().play([always("r")] * 2)
     board.match.finish()
     assert board.match.phase is Phase.FINISHED
-    assert board.seen.totals == board.match.totals
+    assert board.recorder.totals == board.match.totals
     assert board.log[-1].startswith("SCORE:")
     assert len(board.log) == 3
     board.match.play_until(5)
     board.match.finish()
     assert board.match.phase is Phase.FINISHED
-    assert board.seen.calls.count("MatchEnded") == 1
+    assert board.recorder.calls.count("MatchEnded") == 1
 
 
 def test_a_match_that_does_not_hold_cannot_be_ended_so() -> None:
-    board = Board(setup_of(game("kuhn"), 5), wants_lines=False)
+    board = Board(make_setup(game("kuhn"), 5), wants_lines=False)
     board.match.finish()
     board.connect_all()
     board.match.finish()
@@ -216,7 +216,7 @@ def test_a_match_that_does_not_hold_cannot_be_ended_so() -> None:
 
 
 def test_a_holding_match_stays_where_it_is_when_nothing_more_is_asked_for() -> None:
-    board = Board(setup_of(game("kuhn"), 5), wants_lines=False)
+    board = Board(make_setup(game("kuhn"), 5), wants_lines=False)
     board.match.play_until(3)
     board.connect_all().play([always("c")] * 2)
     for hands in (0, 1, 3):
@@ -229,7 +229,7 @@ def test_a_holding_match_stays_where_it_is_when_nothing_more_is_asked_for() -> N
 
 
 def test_a_holding_match_can_fail() -> None:
-    board = Board(setup_of(game("kuhn"), 5), wants_lines=False)
+    board = Board(make_setup(game("kuhn"), 5), wants_lines=False)
     board.match.play_until(1)
     board.connect_all().play([always("c")] * 2)
     board.match.fail(NobodyLeft())
@@ -240,7 +240,7 @@ def test_a_holding_match_can_fail() -> None:
 
 
 def test_match_holds_between_hands_without_decisions() -> None:
-    board = Board(setup_of(parse_game_definition(ALL_IN_BLINDS), 4), wants_lines=False)
+    board = Board(make_setup(parse_game_definition(ALL_IN_BLINDS), 4), wants_lines=False)
     board.match.play_until(1)
     board.connect_all()
     assert (board.match.phase, board.match.hands_played) == (Phase.HOLDING, 1)
@@ -252,7 +252,7 @@ def test_match_holds_between_hands_without_decisions() -> None:
 
 
 def test_a_match_that_goes_on_at_a_mark_holds_there_at_once() -> None:
-    setup = setup_of(game("kuhn"), 5)
+    setup = make_setup(game("kuhn"), 5)
     board = Board(setup, wants_lines=False, progress=EarlierHands(2, (1.0, -1.0), (5, 7)))
     board.match.play_until(2)
     board.connect_all()
@@ -261,7 +261,7 @@ def test_a_match_that_goes_on_at_a_mark_holds_there_at_once() -> None:
     board.match.play_until(5)
     assert board.sent[0].startswith(b"MATCHSTATE:0:2::")
     board.play([always("c")] * 2)
-    assert [record.hand_number for record in board.seen.records] == [2, 3, 4]
+    assert [record.hand_number for record in board.recorder.records] == [2, 3, 4]
 
 
 @pytest.mark.sampled
@@ -271,13 +271,13 @@ def test_a_match_goes_on_behind_any_hand(name: str, hands: int) -> None:
     """As after an interruption: with the totals so far, the rest is the rest."""
     whole = _without(name, is_talkative=False)
     rules = _game(name)
-    before = whole.seen.records[:hands]
+    before = whole.recorder.records[:hands]
     totals = [0.0] * rules.num_players
     for record in before:
         for seat, value in zip(record.seats, record.values, strict=True):
             totals[seat] += value
     board = Board(whole.setup, wants_lines=False, progress=EarlierHands(hands, tuple(totals)))
-    board.connect_all().talk(_speakers(rules, is_talkative=False))
+    board.connect_all().play_raw(_speakers(rules, is_talkative=False))
     assert board.match.phase is Phase.FINISHED
     assert board.log == whole.log[hands:]
     assert board.match.totals == whole.match.totals
@@ -285,7 +285,7 @@ def test_a_match_goes_on_behind_any_hand(name: str, hands: int) -> None:
 
 
 def test_a_slice_goes_on_with_its_own_numbers() -> None:
-    setup = setup_of(game("kuhn"), 6, 3, first_hand=10)
+    setup = make_setup(game("kuhn"), 6, 3, first_hand=10)
     whole = Board(setup).connect_all().play([always("c")] * 2)
     totals = tuple(Board(setup).connect_all().play([always("c")] * 2, hands=4).match.totals)
     rest = Board(setup, progress=EarlierHands(4, totals)).connect_all().play([always("c")] * 2)
@@ -295,7 +295,7 @@ def test_a_slice_goes_on_with_its_own_numbers() -> None:
 def test_time_used_before_counts(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = Clock()
     monkeypatch.setattr("dealer.match.match_play.time", clock)
-    setup = setup_of(game("kuhn"), 4, limits=limits(per_hand_s=1))
+    setup = make_setup(game("kuhn"), 4, limits=limits(per_hand_s=1))
     board = Board(setup, progress=EarlierHands(2, (), (3_999_999, 0))).connect_all()
     clock.pass_s(0.000002)
     board.reply("c")
@@ -313,7 +313,7 @@ def test_the_dealers_own_time_is_counted_from_answer_to_question(monkeypatch: py
         def notice(self, event: Event) -> None:
             clock.pass_s(0.25)
 
-    board = Board(setup_of(game("kuhn"), 2), watchers=[Slow()], wants_lines=False).connect_all()
+    board = Board(make_setup(game("kuhn"), 2), watchers=[Slow()], wants_lines=False).connect_all()
     # Seat 1 is told while seat 0 thinks already: that is not between answer and question.
     assert (board.match.questions, board.match.overhead_ns) == (1, 0)
     clock.pass_s(7)
@@ -325,7 +325,7 @@ def test_player_that_computes_before_the_dealer_has_sent_is_charged(monkeypatch:
     """As on a core that both share: the system may run the player in the middle of the dealer's call."""
     clock = Clock()
     monkeypatch.setattr("dealer.match.match_play.time", clock)
-    board = Board(setup_of(game("kuhn"), 2, limits=limits(response_s=1)), wants_lines=False)
+    board = Board(make_setup(game("kuhn"), 2, limits=limits(response_s=1)), wants_lines=False)
     board.connect(0, b"")
     write = board.writer(1)
 

@@ -150,7 +150,7 @@ def _play_to_loss(board: Board) -> int:
     """Answer until somebody is lost; returns how many answers that took."""
     policies, given = policies_of(board.setup), 0
     while board.match.phase is Phase.PLAYING and not board.match.has_losses:
-        reply_to(board, policies[board.asked])
+        reply_to(board, policies[board.acting_seat])
         given += 1
     return given
 
@@ -165,8 +165,8 @@ def _disturbed(name: str, way: str, on_fault: FaultPolicy) -> Iterator[tuple[Boa
 
 
 def _check_conserved(board: Board) -> None:
-    assert [record.hand_number for record in board.seen.records] == list(range(len(board.seen.records)))
-    for record in board.seen.records:
+    assert [record.hand_number for record in board.recorder.records] == list(range(len(board.recorder.records)))
+    for record in board.recorder.records:
         assert sum(record.values) == pytest.approx(0.0, abs=1e-9)
         assert len(record.times) == sum(map(len, record.betting.rounds))
     assert sum(board.match.totals) == pytest.approx(0.0, abs=1e-9)
@@ -281,7 +281,7 @@ def test_clocks_stand_while_a_player_is_awaited(monkeypatch: pytest.MonkeyPatch)
     assert board.match.deadline_ns == clock.now_ns + round(RESPONSE_S * 1e9)
     play_on(board, policies_of(board.setup))
     assert board.match.phase is Phase.FINISHED
-    assert board.seen.used_us[-1] == [0, 0]
+    assert board.recorder.used_us[-1] == [0, 0]
 
 
 def test_bytes_of_a_lost_player_are_ignored() -> None:
@@ -291,7 +291,7 @@ def test_bytes_of_a_lost_player_are_ignored() -> None:
     board.match.receive_eof(Seat(0))
     assert is_stuck(board)
     assert not board.match.has_losses
-    assert board.seen.faults == []
+    assert board.recorder.faults == []
 
 
 def test_reconnected_player_receives_nothing_before_its_version() -> None:
@@ -308,7 +308,7 @@ def test_reconnected_player_receives_nothing_before_its_version() -> None:
     board.send(2, b"0.0\r\n")
     assert board.sent[2].count(b"\n") == 1
     assert board.sent[2].startswith(b"MATCHSTATE:2:0:cc:")
-    assert board.asked == 2
+    assert board.acting_seat == 2
     board.reply("c")
     assert board.match.hands_played == 1
 
@@ -323,9 +323,9 @@ def test_a_version_in_pieces_with_an_answer_behind_it() -> None:
             if piece:
                 board.send(0, piece)
         assert board.sent[0].startswith(line)
-        assert board.asked == 1
+        assert board.acting_seat == 1
         assert board.last_line(1).startswith(b"MATCHSTATE:1:0:r:")
-        assert board.seen.faults == []
+        assert board.recorder.faults == []
 
 
 @pytest.mark.parametrize(
@@ -406,7 +406,7 @@ def test_events_of_a_forfeited_player_are_ignored() -> None:
     assert not board.match.has_losses
     play_on(board, policies_of(board.setup))
     assert board.match.phase is Phase.FINISHED
-    assert board.seen.faults == []
+    assert board.recorder.faults == []
 
 
 def test_forfeit_of_a_connected_player_does_nothing() -> None:
@@ -543,7 +543,7 @@ def test_player_unreachable_at_the_end_of_a_held_hand_is_lost_between_hands() ->
     board.connect_all()
     play_on(board, policies_of(board.setup), len(in_hand_0) - 1)
     _break(board, 0)
-    reply_to(board, policies_of(board.setup)[board.asked])
+    reply_to(board, policies_of(board.setup)[board.acting_seat])
     (loss,) = _losses(board)
     assert board.match.phase is Phase.HOLDING
     assert (loss.cause.seat, loss.hand_number) == (0, 1)
@@ -555,7 +555,7 @@ def test_player_unreachable_after_the_last_action_is_no_loss() -> None:
         board = Board(setup_for("kuhn", on_fault)).connect_all()
         expected = undisturbed("kuhn")
         play_on(board, policies_of(board.setup), len(expected.questions) - 1)
-        last = board.asked
+        last = board.acting_seat
         _break(board, 0)
         _break(board, 1)
         reply_to(board, policies_of(board.setup)[last])
@@ -573,7 +573,7 @@ def test_others_see_the_hands_of_a_forfeited_seat() -> None:
     play_on(board, [always("r"), always("r")])
     hands = [line.split(b":") for line in bytes(board.sent[0]).splitlines()]
     assert [line for line in hands if line[2] == b"0"][-1][3] == b"rf"
-    assert board.seen.totals == [3.0, -3.0]
+    assert board.recorder.totals == [3.0, -3.0]
 
 
 # ---- clocks and limits
@@ -599,7 +599,7 @@ def test_restarted_player_has_all_its_time_for_the_hand(monkeypatch: pytest.Monk
     clock = Clock()
     monkeypatch.setattr("dealer.match.match_play.time", clock)
     board = Board(setup_for("leduc", FaultPolicy.RESTART, limits=limits(response_s=4, hand_s=4))).connect_all()
-    first = board.asked
+    first = board.acting_seat
     for _ in range(2):
         clock.pass_s(5)
         reply_to(board, always("c"))
@@ -609,19 +609,19 @@ def test_restarted_player_has_all_its_time_for_the_hand(monkeypatch: pytest.Monk
     clock.pass_s(3.5)
     reply_to(board, always("c"))
     assert not board.match.has_losses
-    assert board.asked != first
+    assert board.acting_seat != first
 
 
 def test_idle_lines_are_counted_for_each_player_and_hand() -> None:
     board = Board(setup_for("kuhn", FaultPolicy.RESTART)).connect_all()
     for _ in range(2 * HANDS):
-        seat = board.asked
+        seat = board.acting_seat
         line = board.last_line(seat)
         board.send(seat, b"what?\r\n" * MOST_IDLE_LINES)
         assert not board.match.has_losses
         board.send(seat, answer(line, "c"))
     assert board.match.phase is Phase.FINISHED
-    assert len(board.seen.faults) == 2 * HANDS * MOST_IDLE_LINES
+    assert len(board.recorder.faults) == 2 * HANDS * MOST_IDLE_LINES
 
 
 def test_the_line_that_was_too_much_is_quoted() -> None:
@@ -643,7 +643,7 @@ def test_a_flood_of_junk_is_a_flood_and_the_answer_after_junk_is_charged_once(
     board.send(0, junk)
     clock.pass_s(1.5)
     board.reply("c")
-    assert board.asked == 1
+    assert board.acting_seat == 1
     clock.pass_s(3.9)
     board.send(1, junk + b"and more\r\n")
     (loss,) = _losses(board)
@@ -679,10 +679,10 @@ def test_a_player_that_connects_again_by_itself_is_asked_again_and_its_time_runs
     board.come_back(0)
     assert not board.sent[0]
     board.reply("r")
-    assert board.asked == 0
+    assert board.acting_seat == 0
     clock.pass_s(1.2)
     board.reply("c")
-    assert board.seen.failure == OutOfTime(Seat(0), Limit.HAND)
+    assert board.recorder.failure == OutOfTime(Seat(0), Limit.HAND)
 
 
 def test_a_player_that_leaves_before_the_match_is_awaited_again() -> None:
@@ -788,7 +788,7 @@ def test_a_greeting_that_cannot_be_read_ends_the_match_under_every_policy(on_fau
 @pytest.mark.parametrize("on_fault", FaultPolicy)
 def test_a_full_disk_ends_the_match_under_every_policy(on_fault: FaultPolicy) -> None:
     board = Board(setup_for("kuhn", on_fault), wants_lines=False)
-    board.seen.refuses = ActionPlayed
+    board.recorder.refuses = ActionPlayed
     board.connect_all()
     board.reply("c")
     assert format_failure(board.match.failure) == "ERROR: could not write m.log: No space left on device\n"
@@ -796,7 +796,7 @@ def test_a_full_disk_ends_the_match_under_every_policy(on_fault: FaultPolicy) ->
 
 def test_full_disk_at_a_forfeit_ends_the_match() -> None:
     board = _stuck(FaultPolicy.FORFEIT)
-    board.seen.refuses = ActionPlayed
+    board.recorder.refuses = ActionPlayed
     board.match.forfeit(Seat(0))
     assert format_failure(board.match.failure) == "ERROR: could not write m.log: No space left on device\n"
 

@@ -87,10 +87,10 @@ class Disturbed(RuleBasedStateMachine):
                     self.silent.discard(seat)
             self.match.play_until(HANDS)
             if self.match.phase is Phase.PLAYING and not self._is_stuck():
-                reply_to(self.board, policies_of(self.board.setup)[self.board.asked])
+                reply_to(self.board, policies_of(self.board.setup)[self.board.acting_seat])
 
     def _is_stuck(self) -> bool:
-        return self.match.is_awaited(Seat(self.board.asked))
+        return self.match.is_awaited(Seat(self.board.acting_seat))
 
     def _can_speak(self, seat: int) -> bool:
         is_here = seat not in self.match.missing_seats() and seat not in dict(self.gone)
@@ -101,7 +101,7 @@ class Disturbed(RuleBasedStateMachine):
     @precondition(lambda self: self.match.phase is Phase.PLAYING and not self._is_stuck())
     @rule(is_late=st.sampled_from([False, False, False, True]))
     def answers(self, is_late: bool) -> None:
-        seat = self.board.asked
+        seat = self.board.acting_seat
         if not self._can_speak(seat):
             return
         if is_late:
@@ -161,7 +161,7 @@ class Disturbed(RuleBasedStateMachine):
     @rule(seat=SEATS)
     def is_given_up(self, seat: int) -> None:
         if seat < self.players and self.match.is_awaited(Seat(seat)):
-            self.gone.append((seat, len(self.board.seen.actions)))
+            self.gone.append((seat, len(self.board.recorder.actions)))
             self.greeting.pop(seat, None)
             self.match.forfeit(Seat(seat))
 
@@ -190,7 +190,7 @@ class Disturbed(RuleBasedStateMachine):
     @invariant()
     def chips_are_conserved(self) -> None:
         if hasattr(self, "board"):
-            records = self.board.seen.records
+            records = self.board.recorder.records
             assert [record.hand_number for record in records] == list(range(self.match.hands_played))
             assert all(abs(sum(record.values)) < 1e-9 for record in records)
             assert abs(sum(self.match.totals)) < 1e-9
@@ -219,7 +219,7 @@ class Disturbed(RuleBasedStateMachine):
             assert (self.match.deadline_ns is not None) is is_running
             if is_running:
                 session = player_session(self.board.setup.game)
-                session.receive_data(self.board.last_line(self.board.asked))
+                session.receive_data(self.board.last_line(self.board.acting_seat))
                 event = session.next_event()
                 assert isinstance(event, ReceivedState)
                 assert event.is_my_turn

@@ -12,7 +12,7 @@ from dealer.match.faults import FaultKind, Remedy
 from dealer.match.writers import format_remedy
 from dealer.reference.command import format_failure
 from engine import Seat
-from tests.dealer.helpers import Board, actions_of, answer, game, setup_of
+from tests.dealer.helpers import Board, answer, game, make_setup, played_actions
 
 BAD_STATE = "WARNING: bad state format in response"
 STALE = "WARNING: ignoring un-requested response"
@@ -21,12 +21,12 @@ INVALID = "WARNING: invalid action, changed to call"
 
 
 def _board(name: str, *actions: str, hands: int = 3) -> Board:
-    board = Board(setup_of(game(name), hands)).connect_all()
+    board = Board(make_setup(game(name), hands)).connect_all()
     for action in actions:
         board.reply(action)
-    board.seen.warnings.clear()
-    board.seen.faults.clear()
-    board.seen.actions.clear()
+    board.recorder.warnings.clear()
+    board.recorder.faults.clear()
+    board.recorder.actions.clear()
     return board
 
 
@@ -70,10 +70,10 @@ def test_a_reply_to_the_present_state(
 ) -> None:
     board = _board(name, *before)
     seat = board.reply(text)
-    assert actions_of(board) == [played]
-    assert board.seen.warnings == ([] if warning is None else [warning])
-    assert [(fault.seat, fault.kind) for fault in board.seen.faults] == ([] if kind is None else [(seat, kind)])
-    for fault in board.seen.faults:
+    assert played_actions(board) == [played]
+    assert board.recorder.warnings == ([] if warning is None else [warning])
+    assert [(fault.seat, fault.kind) for fault in board.recorder.faults] == ([] if kind is None else [(seat, kind)])
+    for fault in board.recorder.faults:
         assert fault.line.endswith(b":" + text.encode("latin-1") + b"\r\n")
         assert format_remedy(fault) == f"played {played}"
         assert fault.hand_number == 0
@@ -83,31 +83,31 @@ def test_a_reply_to_the_present_state(
 def test_line_ends_do_not_matter(end: str) -> None:
     board = _board("nolimit")
     board.reply("r300", end)
-    assert actions_of(board) == ["r300"]
-    assert board.seen.warnings == []
+    assert played_actions(board) == ["r300"]
+    assert board.recorder.warnings == []
 
 
 def test_an_echo_without_a_colon_is_a_call() -> None:
     board = _board("kuhn")
     board.send(0, board.last_line(0))
-    assert actions_of(board) == ["c"]
-    assert board.seen.warnings == [BAD_ACTION]
-    assert board.seen.faults[0].kind is FaultKind.MALFORMED_REPLY
+    assert played_actions(board) == ["c"]
+    assert board.recorder.warnings == [BAD_ACTION]
+    assert board.recorder.faults[0].kind is FaultKind.MALFORMED_REPLY
 
 
 def test_an_echo_with_its_cr_left_in_is_a_call() -> None:
     board = _board("kuhn")
     board.send(0, board.last_line(0).replace(b"\n", b"") + b":r\r\n")
-    assert actions_of(board) == ["c"]
-    assert board.seen.warnings == [BAD_ACTION]
+    assert played_actions(board) == ["c"]
+    assert board.recorder.warnings == [BAD_ACTION]
 
 
 def test_lower_case_cards_and_leading_zeros_are_taken() -> None:
     board = _board("kuhn")
     line = board.last_line(0)
     board.send(0, answer(line.replace(b":0:0:", b":00: +0:").swapcase().replace(b"matchstate", b"MATCHSTATE"), "r"))
-    assert actions_of(board) == ["r"]
-    assert board.seen.warnings == []
+    assert played_actions(board) == ["r"]
+    assert board.recorder.warnings == []
 
 
 @pytest.mark.parametrize(
@@ -129,20 +129,20 @@ def test_lower_case_cards_and_leading_zeros_are_taken() -> None:
 def test_a_line_that_is_no_state_is_passed_over(junk: bytes) -> None:
     board = _board("kuhn")
     board.send(0, junk)
-    assert board.seen.warnings == [BAD_STATE]
-    fault = board.seen.faults[0]
+    assert board.recorder.warnings == [BAD_STATE]
+    fault = board.recorder.faults[0]
     assert (fault.seat, fault.kind, fault.line, fault.remedy) == (0, FaultKind.MALFORMED_REPLY, junk, Remedy.IGNORED)
-    assert actions_of(board) == []
-    assert board.asked == 0
+    assert played_actions(board) == []
+    assert board.acting_seat == 0
     board.reply("r")
-    assert actions_of(board) == ["r"]
+    assert played_actions(board) == ["r"]
 
 
 def test_a_line_of_4096_bytes_is_two_lines() -> None:
     board = _board("kuhn")
     board.send(0, b"#" + b"x" * 5999 + b"\r\n")
-    assert board.seen.warnings == [BAD_STATE]
-    assert [len(line) for _, line in board.seen.read[-2:]] == [4095, 6002 - 4095]
+    assert board.recorder.warnings == [BAD_STATE]
+    assert [len(line) for _, line in board.recorder.read[-2:]] == [4095, 6002 - 4095]
 
 
 @pytest.mark.parametrize("change", [(b":0:0:", b":1:0:"), (b":0:0:", b":0:1:"), (b"::", b":c:")])
@@ -152,12 +152,12 @@ def test_a_reply_to_another_state_is_passed_over(change: tuple[bytes, bytes]) ->
     if line.startswith(b"MATCHSTATE:1"):
         line = line.replace(b"|", b"").replace(b"::", b"::|")
     board.send(0, answer(line, "r"))
-    assert board.seen.warnings == [STALE]
-    assert board.seen.faults[0].kind is FaultKind.STALE_REPLY
-    assert board.seen.faults[0].remedy is Remedy.IGNORED
-    assert actions_of(board) == []
+    assert board.recorder.warnings == [STALE]
+    assert board.recorder.faults[0].kind is FaultKind.STALE_REPLY
+    assert board.recorder.faults[0].remedy is Remedy.IGNORED
+    assert played_actions(board) == []
     board.reply("r")
-    assert actions_of(board) == ["r"]
+    assert played_actions(board) == ["r"]
 
 
 def test_other_cards_make_a_reply_stale() -> None:
@@ -165,7 +165,7 @@ def test_other_cards_make_a_reply_stale() -> None:
     own = board.last_line(0).rstrip().rpartition(b":")[2].strip(b"|")
     other = next(card for card in (b"Ks", b"Qs", b"As") if card != own)
     board.send(0, answer(board.last_line(0).replace(own, other), "c"))
-    assert board.seen.warnings == [STALE]
+    assert board.recorder.warnings == [STALE]
 
 
 def test_the_same_reply_twice_is_stale_at_the_next_turn() -> None:
@@ -173,11 +173,11 @@ def test_the_same_reply_twice_is_stale_at_the_next_turn() -> None:
     reply = answer(board.last_line(0), "r")
     board.send(0, reply + reply)
     # Nobody has asked seat 0 again: the second copy waits.
-    assert board.seen.warnings == []
+    assert board.recorder.warnings == []
     assert board.match.buffered_bytes(Seat(0)) == len(reply)
     board.reply("c")
     board.reply("c")
-    assert board.seen.warnings == [STALE]
+    assert board.recorder.warnings == [STALE]
     assert board.match.buffered_bytes(Seat(0)) == 0
 
 
@@ -185,21 +185,21 @@ def test_lines_sent_out_of_turn_are_judged_at_the_turn() -> None:
     board = _board("kuhn")
     early = b"# thinking ahead\r\nnonsense\r\n" + answer(b"MATCHSTATE:1:0:r:" + board.last_line(1).split(b":")[4], "f")
     board.send(1, early)
-    assert board.seen.warnings == []
+    assert board.recorder.warnings == []
     assert board.match.buffered_bytes(Seat(1)) == len(early)
     board.reply("r")
     # Seat 1 had answered this very state before it was asked.
-    assert actions_of(board) == ["r", "f"]
-    assert board.seen.warnings == [BAD_STATE]
-    assert [comment.text for comment in board.seen.records[0].comments] == ["# thinking ahead"]
+    assert played_actions(board) == ["r", "f"]
+    assert board.recorder.warnings == [BAD_STATE]
+    assert [comment.text for comment in board.recorder.records[0].comments] == ["# thinking ahead"]
 
 
 def test_a_whole_match_can_be_answered_in_advance() -> None:
-    played = Board(setup_of(game("kuhn"), 4)).connect_all()
+    played = Board(make_setup(game("kuhn"), 4)).connect_all()
     while played.match.phase is Phase.PLAYING:
         played.reply("c")
-    board = Board(setup_of(game("kuhn"), 4))
-    replies = [b"".join(line for by, line in played.seen.read if by == seat) for seat in (0, 1)]
+    board = Board(make_setup(game("kuhn"), 4))
+    replies = [b"".join(line for by, line in played.recorder.read if by == seat) for seat in (0, 1)]
     for seat in (0, 1):
         board.connect(seat, b"VERSION:2.0.0\r\n" + replies[seat])
     assert board.match.phase is Phase.FINISHED
@@ -214,15 +214,15 @@ def test_comments_are_kept_with_the_hand_and_are_no_fault() -> None:
     board.send(1, "#é\n".encode())
     board.send(1, b"#\xe9\n")
     board.reply("f")
-    comments = board.seen.records[0].comments
+    comments = board.recorder.records[0].comments
     assert [tuple(comment) for comment in comments] == [
         (0, 0, "# bluff"),
         (0, 0, "; really"),
         (1, 1, "#é"),
         (1, 1, "#\ufffd"),
     ]
-    assert board.seen.faults == []
-    assert board.seen.warnings == []
+    assert board.recorder.faults == []
+    assert board.recorder.warnings == []
 
 
 def test_comments_of_a_hand_are_bounded() -> None:
@@ -231,7 +231,7 @@ def test_comments_of_a_hand_are_bounded() -> None:
         board.send(0, b"#\n" * 1000)
     board.reply("r")
     board.reply("f")
-    assert 0 < len(board.seen.records[0].comments) <= 1000
+    assert 0 < len(board.recorder.records[0].comments) <= 1000
 
 
 def test_reply_may_come_in_pieces() -> None:
@@ -239,24 +239,24 @@ def test_reply_may_come_in_pieces() -> None:
         board = _board("kuhn")
         reply = answer(board.last_line(0), "r")
         board.send(0, reply[:cut])
-        assert actions_of(board) == []
+        assert played_actions(board) == []
         board.send(0, reply[cut:])
-        assert actions_of(board) == ["r"]
+        assert played_actions(board) == ["r"]
 
 
 def test_several_lines_in_one_packet() -> None:
     board = _board("kuhn")
     board.send(0, b"# hm\r\njunk\r\n" + answer(board.last_line(0), "r"))
-    assert actions_of(board) == ["r"]
-    assert board.seen.warnings == [BAD_STATE]
+    assert played_actions(board) == ["r"]
+    assert board.recorder.warnings == [BAD_STATE]
 
 
 def test_the_last_action_may_lack_its_line_end_when_the_player_closes() -> None:
     board = _board("kuhn", "r", hands=1)
     board.send(1, answer(board.last_line(1), "c", end=""))
-    assert actions_of(board) == []
+    assert played_actions(board) == []
     board.match.receive_eof(Seat(1))
-    assert actions_of(board) == ["c"]
+    assert played_actions(board) == ["c"]
     assert board.match.phase is Phase.FINISHED
 
 
@@ -268,7 +268,7 @@ def test_closed_player_is_lost_at_its_next_turn() -> None:
     assert board.match.phase is Phase.PLAYING
     board.reply("c")
     assert board.match.phase is Phase.FAILED
-    failure = board.seen.failure
+    failure = board.recorder.failure
     assert failure is not None
     assert (failure.seat, failure.kind) == (1, FaultKind.DISCONNECT)
     assert format_failure(failure).startswith("ERROR: could not get action from seat 2\n0.")
@@ -279,23 +279,23 @@ def test_junk_before_the_end_is_judged_before_the_farewell() -> None:
     board = _board("kuhn")
     board.send(0, b"bye")
     board.match.receive_eof(Seat(0))
-    assert board.seen.warnings == [BAD_STATE]
+    assert board.recorder.warnings == [BAD_STATE]
     assert board.match.phase is Phase.FAILED
-    assert board.seen.log == []
+    assert board.recorder.log == []
 
 
 def test_the_64th_action_of_a_round_is_kept_for_answers() -> None:
     rules = game("nolimit")
-    board = Board(setup_of(rules, 1)).connect_all()
+    board = Board(make_setup(rules, 1)).connect_all()
     size = 200
-    while not board.seen.warnings:
+    while not board.recorder.warnings:
         board.reply(f"r{size}")
         size += 100
-    assert board.seen.warnings == [
+    assert board.recorder.warnings == [
         "WARNING: #actions in round is too close to MAX_NUM_ACTIONS, forcing call/fold\n" + INVALID
     ]
-    assert actions_of(board)[-1] == "c"
-    assert len(actions_of(board)) == 64
+    assert played_actions(board)[-1] == "c"
+    assert len(played_actions(board)) == 64
 
 
 def test_a_readable_reply_is_cheaper_on_the_eyes_than_on_the_rules() -> None:
@@ -303,8 +303,8 @@ def test_a_readable_reply_is_cheaper_on_the_eyes_than_on_the_rules() -> None:
     board = _board("nolimit", hands=4)
     board.reply("r300")
     board.reply("r300")
-    assert actions_of(board) == ["r300", "r500"]
-    assert board.seen.warnings == ["WARNING: raise of 300 increased to 500"]
+    assert played_actions(board) == ["r300", "r500"]
+    assert board.recorder.warnings == ["WARNING: raise of 300 increased to 500"]
 
 
 @pytest.mark.parametrize("wants_lines", [True, False])
@@ -312,9 +312,9 @@ def test_a_readable_reply_is_cheaper_on_the_eyes_than_on_the_rules() -> None:
 def test_a_reply_repeated_after_the_end_changes_nothing(hands: int, *, wants_lines: bool) -> None:
     """A line that answered the very last state comes once more before the connection closes."""
     for _ in range(2):  # the second match meets states that the first one has seen
-        board = Board(setup_of(game("kuhn"), hands), wants_lines=wants_lines).connect_all()
+        board = Board(make_setup(game("kuhn"), hands), wants_lines=wants_lines).connect_all()
         while board.match.phase is Phase.PLAYING:
-            seat = board.asked
+            seat = board.acting_seat
             line = answer(board.last_line(seat), "c")
             board.send(seat, line)
         assert board.match.phase is Phase.FINISHED
@@ -329,25 +329,25 @@ def test_a_reply_repeated_after_the_end_changes_nothing(hands: int, *, wants_lin
 @pytest.mark.parametrize("wants_lines", [True, False])
 def test_a_reply_after_a_failure_changes_nothing(*, wants_lines: bool) -> None:
     for _ in range(2):
-        board = Board(setup_of(game("kuhn"), 5), wants_lines=wants_lines).connect_all()
+        board = Board(make_setup(game("kuhn"), 5), wants_lines=wants_lines).connect_all()
         board.reply("c")
         board.match.fail(NobodyLeft())
-        calls = len(board.seen.calls)
+        calls = len(board.recorder.calls)
         for seat in (0, 1):
             board.send(seat, answer(board.last_line(seat), "c"))
         assert board.match.phase is Phase.FAILED
-        assert len(board.seen.calls) == calls
+        assert len(board.recorder.calls) == calls
 
 
 @pytest.mark.parametrize("wants_lines", [True, False])
 def test_two_replies_in_one_packet_are_one_reply_and_one_that_waits(*, wants_lines: bool) -> None:
     for _ in range(2):
-        board = Board(setup_of(game("kuhn"), 2), wants_lines=wants_lines).connect_all()
+        board = Board(make_setup(game("kuhn"), 2), wants_lines=wants_lines).connect_all()
         reply = answer(board.last_line(0), "r")
         board.send(0, reply + reply)
-        assert actions_of(board) == ["r"]
+        assert played_actions(board) == ["r"]
         assert board.match.buffered_bytes(Seat(0)) == len(reply)
-        assert board.asked == 1
+        assert board.acting_seat == 1
 
 
 WORDS = st.sampled_from(
@@ -364,21 +364,21 @@ def test_an_answer_taken_at_once_is_the_answer_it_would_have_been(
     name: str, sayings: list[tuple[bool, str | bytes]]
 ) -> None:
     """Each saying is by the player to act or by the other one; an answer of the other, or half of one, has to wait."""
-    quick, plain = (Board(setup_of(game(name), 3), wants_lines=False).connect_all() for _ in range(2))
+    quick, plain = (Board(make_setup(game(name), 3), wants_lines=False).connect_all() for _ in range(2))
     plain.match._can_use_fast_path = False
     for is_early, said in sayings:
         if quick.match.phase is not Phase.PLAYING:
             break
-        seat = quick.asked ^ is_early
+        seat = quick.acting_seat ^ is_early
         for board in (quick, plain):
             board.send(seat, said if isinstance(said, bytes) else answer(board.last_line(seat), said, ""))
         assert quick.sent == plain.sent
-        assert quick.seen.calls == plain.seen.calls
-        assert (quick.log, quick.seen.warnings, quick.seen.faults) == (
+        assert quick.recorder.calls == plain.recorder.calls
+        assert (quick.log, quick.recorder.warnings, quick.recorder.faults) == (
             plain.log,
-            plain.seen.warnings,
-            plain.seen.faults,
+            plain.recorder.warnings,
+            plain.recorder.faults,
         )
-        assert actions_of(quick) == actions_of(plain)
+        assert played_actions(quick) == played_actions(plain)
         waiting = [[board.match.buffered_bytes(Seat(seat)) for seat in (0, 1)] for board in (quick, plain)]
         assert waiting[0] == waiting[1]

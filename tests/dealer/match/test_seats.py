@@ -10,13 +10,13 @@ from dealer.errors import MatchFailure
 from dealer.match.causes import Limit, NotStarted, OutOfTime, StartProblem, TooManyIdleLines
 from dealer.match.seats import PlayerSeat, Presence
 from engine import Seat
-from tests.dealer.helpers import VERSION, game, limits, setup_of
+from tests.dealer.helpers import VERSION, game, limits, make_setup
 
 BOB = Seat(1)
 
 
 def _player_seat(*, used_us: int = 0, is_absent: bool = False, **options: Any) -> PlayerSeat:
-    return PlayerSeat(BOB, setup_of(game("kuhn"), 3, **options), used_us=used_us, is_absent=is_absent)
+    return PlayerSeat(BOB, make_setup(game("kuhn"), 3, **options), used_us=used_us, is_absent=is_absent)
 
 
 def _cause(raised: pytest.ExceptionInfo[MatchFailure]) -> object:

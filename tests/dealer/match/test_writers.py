@@ -22,7 +22,7 @@ from dealer.run.match_files import MatchFiles, RecordPlan
 from engine import CALL, RAISE, Seat, raise_to
 from logs.acpc_log.reader import read_log
 from logs.whole_file import LineFile
-from tests.dealer.helpers import Board, drawn_by_state, game, setup_of
+from tests.dealer.helpers import Board, game, make_setup, random_policy
 
 FAULTS = st.builds(
     Fault,
@@ -86,7 +86,7 @@ def test_faults_follow_each_other(tmp_path: Path) -> None:
     second = Fault(Seat(1), FaultKind.CRASH, 2, b"", Remedy.FORFEITED)
     plan = RecordPlan(tmp_path, "kuhn")
     for number, fault in enumerate((first, second)):
-        files = MatchFiles(setup_of(game("kuhn"), 1), plan, is_resumed=bool(number))
+        files = MatchFiles(make_setup(game("kuhn"), 1), plan, is_resumed=bool(number))
         assert (tmp_path / "test.faults").exists() is bool(number)
         files.notice(FaultSeen(fault))
         files.close()
@@ -101,24 +101,24 @@ def test_the_logs_of_a_match(tmp_path: Path) -> None:
     log, transactions = LineFile(tmp_path / "m.log"), LineFile(tmp_path / "m.tlog")
     of_hands = LineFile(tmp_path / "hands.tlog")
     watchers = [LogWriter(log, ("A", "B")), TransactionWriter(transactions), HandTransactionWriter(of_hands)]
-    board = Board(setup_of(game("leduc"), 20), watchers=watchers).connect_all()
-    board.play([drawn_by_state(seat) for seat in range(2)])
+    board = Board(make_setup(game("leduc"), 20), watchers=watchers).connect_all()
+    board.play([random_policy(seat) for seat in range(2)])
     assert (tmp_path / "m.log").read_text() == "".join(board.log)
     assert (tmp_path / "hands.tlog").read_text() == (tmp_path / "m.tlog").read_text()
     lines = (tmp_path / "m.tlog").read_text().splitlines()
-    assert len(lines) == len(board.seen.actions)
-    assert [int(line.split()[1]) for line in lines] == [hand for _, hand, _, _ in board.seen.actions]
+    assert len(lines) == len(board.recorder.actions)
+    assert [int(line.split()[1]) for line in lines] == [hand for _, hand, _, _ in board.recorder.actions]
 
 
 def test_comments_are_kept_and_read_with_the_log(tmp_path: Path) -> None:
-    setup = setup_of(game("leduc"), 2)
+    setup = make_setup(game("leduc"), 2)
     files = MatchFiles(setup, RecordPlan(tmp_path, "leduc"))
     board = Board(setup, watchers=files.watchers).connect_all()
-    board.play([drawn_by_state(seat) for seat in range(2)], hands=1)
-    board.send(board.asked, b"# \xc3\xbc\xff now then\r\n")
-    board.play([drawn_by_state(seat) for seat in range(2)])
+    board.play([random_policy(seat) for seat in range(2)], hands=1)
+    board.send(board.acting_seat, b"# \xc3\xbc\xff now then\r\n")
+    board.play([random_policy(seat) for seat in range(2)])
     files.close()
     read = list(read_log(tmp_path / "test.log", times=True))
-    assert [record.comments for record in read] == [record.comments for record in board.seen.records]
+    assert [record.comments for record in read] == [record.comments for record in board.recorder.records]
     assert read[0].comments == ()
     assert [comment.text for comment in read[1].comments] == ["# ü\ufffd now then"]

@@ -25,18 +25,18 @@ from tests.dealer.helpers import (
     PATIENCE_S,
     DealerProcess,
     always,
-    drawn_by_state,
     free_ports,
     game,
+    make_setup,
     play_seats,
     program_env,
+    random_policy,
     reference_log,
-    setup_of,
 )
 from tests.outside import SHELL
 
 KUHN = game("kuhn")
-PLAYERS = [drawn_by_state(1), drawn_by_state(2)]
+PLAYERS = [random_policy(1), random_policy(2)]
 HEADER = "# name/game/hands/seed m kuhn.game {hands} 1\n#--t_response 600000\n#--t_hand 600000\n#--t_per_hand 7000\n"
 linux_only = pytest.mark.skipif(sys.platform != "linux", reason="other systems have fewer loopback addresses")
 unix_only = pytest.mark.skipif(os.name == "nt", reason="signals and shells of Unix")
@@ -62,7 +62,7 @@ def _play(folder: Path, arguments: Sequence[str]) -> tuple[int, str, str]:
 
 
 def _expected(hands: int) -> list[str]:
-    return reference_log(setup_of(KUHN, hands), PLAYERS)
+    return reference_log(make_setup(KUHN, hands), PLAYERS)
 
 
 # ---- command lines that cannot be run

@@ -30,7 +30,7 @@ from dealer.run.ending import Outcome
 from dealer.run.results import ContestResult
 from dealer.run.tally import Tally
 from tests.dealer.helpers import contest_plan, without_times
-from tests.programs import fork_dealers, is_ended
+from tests.programs import fork_dealers, wait_for_exit
 
 FILES = ("*.log", "*.game", "*.comments", "*.faults")
 
@@ -41,7 +41,7 @@ def _dealers_are_forked_and_leave_nothing(monkeypatch: pytest.MonkeyPatch) -> It
     fork_dealers(monkeypatch)
     before = _children()
     yield
-    assert all(is_ended(child.pid) for child in _children() - before)
+    assert all(wait_for_exit(child.pid) for child in _children() - before)
 
 
 def _alone(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -285,7 +285,7 @@ async def test_stuck_process_is_killed_with_its_bots(
             task.cancel()
         await asyncio.wait(playing)
         await asyncio.gather(*(run.close() for run in runs))
-        assert all(is_ended(bot.pid) for bot in bots)
+        assert all(wait_for_exit(bot.pid) for bot in bots)
 
 
 async def test_error_of_a_watcher_ends_only_its_contest(tmp_path: Path) -> None:

@@ -8,20 +8,20 @@ from dealer.match.events import HandFinished
 from dealer.match.faults import Fault, FaultKind, Remedy
 from dealer.run.tally import Tally
 from engine import CALL, Seat
-from tests.dealer.helpers import Board, always, drawn_by_state, game, setup_of
+from tests.dealer.helpers import Board, always, game, make_setup, random_policy
 
 
 @pytest.mark.parametrize("name", ["kuhn", "nolimit", "sidepots.nolimit.3p.game"])
 def test_tally_agrees_with_its_match(name: str) -> None:
     rules = game(name)
     tally = Tally(rules.num_players)
-    board = Board(setup_of(rules, 50), watchers=[tally]).connect_all()
-    board.play([drawn_by_state(seat) for seat in range(rules.num_players)])
+    board = Board(make_setup(rules, 50), watchers=[tally]).connect_all()
+    board.play([random_policy(seat) for seat in range(rules.num_players)])
     assert tally.hands == 50
     assert tally.chips == pytest.approx(board.match.totals)
     assert tally.chips == [sum(tally.values[seat :: rules.num_players]) for seat in range(rules.num_players)]
     answers = [0] * rules.num_players
-    for record in board.seen.records:
+    for record in board.recorder.records:
         for actions in record.betting.rounds:
             for position, _ in actions:
                 answers[record.seats[position]] += 1
@@ -52,8 +52,8 @@ def test_restarts_are_counted() -> None:
 
 def test_folds_of_a_forfeited_player_are_not_timed() -> None:
     tally = Tally(2)
-    board = Board(setup_of(game("kuhn"), 2), wants_lines=False).connect_all().play([always("c")] * 2)
-    first, second = board.seen.records
+    board = Board(make_setup(game("kuhn"), 2), wants_lines=False).connect_all().play([always("c")] * 2)
+    first, second = board.recorder.records
     tally.notice(HandFinished(first))
     tally.count_fault(Fault(Seat(1), FaultKind.TIMEOUT, 1, b"", Remedy.FORFEITED))
     tally.notice(HandFinished(second))
@@ -62,7 +62,7 @@ def test_folds_of_a_forfeited_player_are_not_timed() -> None:
 
 def test_bad_replies_of_a_match_are_counted_for_their_seat() -> None:
     tally = Tally(2)
-    board = Board(setup_of(game("kuhn"), 2), watchers=[tally]).connect_all()
+    board = Board(make_setup(game("kuhn"), 2), watchers=[tally]).connect_all()
     board.send(0, b"junk\n")
     board.reply("f")
     board.reply("x")

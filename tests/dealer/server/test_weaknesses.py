@@ -33,7 +33,7 @@ from tests.dealer.server.servers import (
     running,
     tickets,
 )
-from tests.programs import PATIENCE_S, is_ended
+from tests.programs import PATIENCE_S, wait_for_exit
 
 pytestmark = pytest.mark.usefixtures("house_folder")
 
@@ -403,7 +403,7 @@ async def test_a_bot_that_hangs_is_ended_with_what_it_started() -> None:
         await ann.ask("QSTAT\n", "Queue empty\n")
         pids = [int(line) for line in Path("hung.txt").read_text().splitlines()]
         assert len(pids) == 3
-        assert all(is_ended(pid) for pid in pids)
+        assert all(wait_for_exit(pid) for pid in pids)
         await is_served(house)
 
 

@@ -24,12 +24,12 @@ from tests.dealer.helpers import (
     Playing,
     Policy,
     always,
-    drawn_by_state,
     game,
     limits,
+    make_setup,
+    random_policy,
     reference_log,
     run_async,
-    setup_of,
 )
 
 KUHN = game("kuhn")
@@ -44,7 +44,7 @@ async def _play(setup: MatchSetup, policies: Sequence[Policy], **options: Any) -
     playing = Playing(setup, **options).start()
     clients = await playing.clients()
     await asyncio.gather(*(client.play(policy) for client, policy in zip(clients, policies, strict=True)))
-    await playing.over()
+    await playing.finish()
     return playing, [client.received for client in clients]
 
 
@@ -53,18 +53,18 @@ async def _play(setup: MatchSetup, policies: Sequence[Policy], **options: Any) -
 
 @pytest.mark.parametrize("name", ["kuhn", "nolimit", "holdem.limit.3p"])
 def test_a_match_over_sockets_is_the_match_without(name: str) -> None:
-    setup = setup_of(game(name), 20)
-    players = [drawn_by_state(seat) for seat in range(setup.game.num_players)]
+    setup = make_setup(game(name), 20)
+    players = [random_policy(seat) for seat in range(setup.game.num_players)]
     playing, _ = run_async(_play(setup, players))
     assert playing.match.phase is Phase.FINISHED
-    assert playing.seen.log == reference_log(setup, players)
-    assert playing.seen.faults == []
+    assert playing.recorder.log == reference_log(setup, players)
+    assert playing.recorder.faults == []
 
 
 @pytest.mark.parametrize("name", ["kuhn", pytest.param("holdem.limit.3p", marks=pytest.mark.slow)])
 def test_coalescing_changes_no_byte_of_any_seat(name: str) -> None:
-    setup = setup_of(game(name), 20)
-    players = [drawn_by_state(seat) for seat in range(setup.game.num_players)]
+    setup = make_setup(game(name), 20)
+    players = [random_policy(seat) for seat in range(setup.game.num_players)]
     _, at_once = run_async(_play(setup, players, coalesce_s=0.0))
     for coalesce_s in (0.001, 1.0):
         playing, held = run_async(_play(setup, players, coalesce_s=coalesce_s))
@@ -85,10 +85,10 @@ async def test_line_that_answers_nothing_is_acknowledged_at_once(first: str, mon
         await _until(lambda: client.writer.get_extra_info("sockname")[1] in acknowledged)
         await client.send(reply[cut:])
 
-    playing = Playing(setup_of(KUHN, 3)).start()
+    playing = Playing(make_setup(KUHN, 3)).start()
     clients = await playing.clients()
     await asyncio.gather(*(client.play(always("c"), send) for client in clients))
-    await playing.over()
+    await playing.finish()
     assert playing.match.phase is Phase.FINISHED
 
 
@@ -112,12 +112,12 @@ async def test_held_lines_arrive_without_a_question() -> None:
         client.session.receive_data(line)
         await client.play(always("c"))
 
-    playing = Playing(setup_of(KUHN, 1), coalesce_s=0.01).start()
+    playing = Playing(make_setup(KUHN, 1), coalesce_s=0.01).start()
     clients = await playing.clients()
     line = await clients[1].reader.readline()
     assert line.startswith(b"MATCHSTATE:1:0::")
     await asyncio.gather(clients[0].play(always("c")), _answer(clients[1], line))
-    await playing.over()
+    await playing.finish()
     assert playing.match.phase is Phase.FINISHED
 
 
@@ -135,20 +135,20 @@ async def _with_company(client: Client, event: ReceivedState, reply: bytes) -> N
 async def test_packing_of_lines_changes_nothing(
     send: Callable[[Client, ReceivedState, bytes], Awaitable[None]],
 ) -> None:
-    setup = setup_of(KUHN, 5)
-    players = [drawn_by_state(1), drawn_by_state(2)]
+    setup = make_setup(KUHN, 5)
+    players = [random_policy(1), random_policy(2)]
 
     playing = Playing(setup).start()
     clients = await playing.clients()
     await asyncio.gather(*(client.play(p, send) for client, p in zip(clients, players, strict=True)))
-    await playing.over()
-    assert playing.seen.log == reference_log(setup, players)
-    assert playing.seen.faults == []
+    await playing.finish()
+    assert playing.recorder.log == reference_log(setup, players)
+    assert playing.recorder.faults == []
 
 
 async def test_a_reply_split_at_every_byte() -> None:
     """One hand after the other, the reply comes in two packets, cut one byte later each time."""
-    setup = setup_of(KUHN, 40)
+    setup = make_setup(KUHN, 40)
     cuts = iter(range(1, 1000))
 
     async def cut(client: Client, event: ReceivedState, reply: bytes) -> None:
@@ -160,15 +160,15 @@ async def test_a_reply_split_at_every_byte() -> None:
     playing = Playing(setup).start()
     clients = await playing.clients()
     await asyncio.gather(clients[0].play(always("c"), cut), clients[1].play(always("c")))
-    await playing.over()
+    await playing.finish()
     assert playing.match.phase is Phase.FINISHED
-    assert playing.seen.faults == []
+    assert playing.recorder.faults == []
 
 
 async def test_a_half_closed_player_has_acted_and_sees_the_end() -> None:
     """The last action without its line end, then the write side is shut: it counts, and the last state arrives."""
 
-    playing = Playing(setup_of(KUHN, 1)).start()
+    playing = Playing(make_setup(KUHN, 1)).start()
     clients = await playing.clients()
     first = asyncio.create_task(clients[0].play(always("c")))
     event = await clients[1].question()
@@ -178,7 +178,7 @@ async def test_a_half_closed_player_has_acted_and_sees_the_end() -> None:
     received = await clients[1].read_to_end()
     await clients[1].close()
     await first
-    await playing.over()
+    await playing.finish()
     assert playing.match.phase is Phase.FINISHED
     assert received.endswith(b"\r\n")
     assert b":0:cc:" in received
@@ -188,10 +188,10 @@ async def test_a_half_closed_player_has_acted_and_sees_the_end() -> None:
 
 
 async def test_missing_client_ends_the_wait() -> None:
-    playing = Playing(setup_of(KUHN, 1, limits=limits(start_s=0.2)))
+    playing = Playing(make_setup(KUHN, 1, limits=limits(start_s=0.2)))
     assert playing.connections.match.missing_seats() == [0, 1]
     client = await playing.client(0)
-    await playing.start().over()
+    await playing.start().finish()
     assert playing.fault == (1, FaultKind.TIMEOUT)
     assert format_failure(playing.match.failure) == "ERROR: timed out waiting for seat 2 to connect\n"
     assert await client.read_to_end() == b""
@@ -199,9 +199,9 @@ async def test_missing_client_ends_the_wait() -> None:
 
 
 async def test_silent_client_ends_the_wait() -> None:
-    playing = Playing(setup_of(KUHN, 1, limits=limits(start_s=1.0)))
+    playing = Playing(make_setup(KUHN, 1, limits=limits(start_s=1.0)))
     clients = [await playing.client(0), await playing.client(1, hello=b"VERSION:2")]
-    await playing.start().over()
+    await playing.start().finish()
     assert playing.fault == (1, FaultKind.TIMEOUT)
     assert format_failure(playing.match.failure) == "ERROR: timed out waiting for seat 2 to name its version\n"
     for client in clients:
@@ -210,20 +210,20 @@ async def test_silent_client_ends_the_wait() -> None:
 
 @pytest.mark.slow
 async def test_the_time_to_start_is_over_when_the_match_has_started() -> None:
-    playing = Playing(setup_of(KUHN, 2, limits=limits(start_s=5.0))).start()
+    playing = Playing(make_setup(KUHN, 2, limits=limits(start_s=5.0))).start()
     clients = await playing.clients()
     await _until(lambda: playing.match.phase is Phase.PLAYING)
     await asyncio.sleep(5.5)
     await asyncio.gather(*(client.play(always("c")) for client in clients))
-    await playing.over()
+    await playing.finish()
     assert playing.match.phase is Phase.FINISHED
 
 
 @pytest.mark.parametrize("hello", [b"HELLO\r\n", b"\r\n", b"x" * 5000, b"\0\n", b"GET / HTTP/1.1\r\n\r\n"])
 async def test_a_wrong_first_line(hello: bytes) -> None:
-    playing = Playing(setup_of(KUHN, 1)).start()
+    playing = Playing(make_setup(KUHN, 1)).start()
     clients = [await playing.client(0), await playing.client(1, hello=hello)]
-    await playing.over()
+    await playing.finish()
     assert playing.fault == (1, FaultKind.MALFORMED_REPLY)
     for client in clients:
         await client.read_to_end()
@@ -231,11 +231,11 @@ async def test_a_wrong_first_line(hello: bytes) -> None:
 
 
 async def test_player_that_leaves_before_the_start_is_lost_at_the_start() -> None:
-    playing = Playing(setup_of(KUHN, 1)).start()
+    playing = Playing(make_setup(KUHN, 1)).start()
     await (await playing.client(0, hello=b"")).close()
     await _until(lambda: playing.connections.match.missing_seats() == [1])
     other = await playing.client(1)
-    await playing.over()
+    await playing.finish()
     assert playing.fault == (0, FaultKind.DISCONNECT)
     await other.close()
 
@@ -246,7 +246,7 @@ async def test_player_that_leaves_before_the_start_is_lost_at_the_start() -> Non
 @pytest.mark.parametrize("lines", [3_000, pytest.param(100_000, marks=pytest.mark.slow)])
 async def test_a_seat_that_floods_out_of_turn_is_not_read_on(lines: int) -> None:
     """Junk from a seat that is not asked: what is kept stays bounded, and the match goes on afterwards."""
-    setup = setup_of(KUHN, 2, limits=limits(hand_s=1e9, per_hand_s=1e9))
+    setup = make_setup(KUHN, 2, limits=limits(hand_s=1e9, per_hand_s=1e9))
     flood = b"this is no reply at all\r\n" * lines
 
     playing = Playing(setup, max_unread_bytes=10_000).start()
@@ -270,16 +270,16 @@ async def test_a_seat_that_floods_out_of_turn_is_not_read_on(lines: int) -> None
     # All of it is judged now, a fault a line; behind it comes the right answer.
     await asyncio.gather(*(client.play(always("c")) for client in clients))
     await pushing
-    await playing.over()
+    await playing.finish()
     assert playing.match.phase is Phase.FINISHED
-    assert len(playing.seen.faults) == lines
-    assert {(fault.seat, fault.kind) for fault in playing.seen.faults} == {(1, FaultKind.MALFORMED_REPLY)}
+    assert len(playing.recorder.faults) == lines
+    assert {(fault.seat, fault.kind) for fault in playing.recorder.faults} == {(1, FaultKind.MALFORMED_REPLY)}
 
 
 async def test_a_link_that_floods_out_of_turn_is_heard_no_more() -> None:
     """It has no socket in which the rest could wait: the match sees a player that has left, once it is to act."""
 
-    seat, setup = OpenSeat(), setup_of(KUHN, 1, limits=limits(hand_s=1e9, per_hand_s=1e9))
+    seat, setup = OpenSeat(), make_setup(KUHN, 1, limits=limits(hand_s=1e9, per_hand_s=1e9))
     playing = Playing(setup, listeners={Seat(1): seat}, max_unsent_bytes=10_000).start()
     client = await playing.client(0)
     link = PlayerLink(lambda data: None, lambda: None)
@@ -291,21 +291,21 @@ async def test_a_link_that_floods_out_of_turn_is_heard_no_more() -> None:
         link.receive(b"junk\n" * 1000)
     assert 10_000 < playing.match.buffered_bytes(Seat(1)) < 80_000
     await client.send(client.session.send(Reply(always("c")(event))))
-    await playing.over()
+    await playing.finish()
     assert playing.fault == (1, FaultKind.DISCONNECT)
     await client.close()
 
 
 @pytest.mark.parametrize(("line", "kind"), [(b"junk\n", FaultKind.TIMEOUT), (b"# hm\n", FaultKind.FLOOD)])
 async def test_a_seat_that_floods_in_turn_is_lost(line: bytes, kind: FaultKind) -> None:
-    playing = Playing(setup_of(KUHN, 1, limits=limits(per_hand_s=0.5))).start()
+    playing = Playing(make_setup(KUHN, 1, limits=limits(per_hand_s=0.5))).start()
     clients = await playing.clients()
     with contextlib.suppress(ConnectionError):
         while playing.match.phase in (Phase.CONNECTING, Phase.GREETING, Phase.PLAYING):
             clients[0].writer.write(line * 2000)
             await clients[0].writer.drain()
             await asyncio.sleep(0)
-    await playing.over()
+    await playing.finish()
     assert playing.fault == (0, kind)
     for client in clients:
         await client.close()
@@ -314,9 +314,9 @@ async def test_a_seat_that_floods_in_turn_is_lost(line: bytes, kind: FaultKind) 
 @pytest.mark.parametrize("send_buffer_bytes", [4096, pytest.param(None, marks=pytest.mark.slow)])
 async def test_a_slow_reader_ends_his_match_only(send_buffer_bytes: int | None) -> None:
     """He answers everything in advance and never reads: the match fails by his fault when enough is unsent."""
-    setup = setup_of(KUHN, 100_000, limits=limits(response_s=PATIENCE_S))
-    other = setup_of(KUHN, 50)
-    players = [drawn_by_state(1), drawn_by_state(2)]
+    setup = make_setup(KUHN, 100_000, limits=limits(response_s=PATIENCE_S))
+    other = make_setup(KUHN, 50)
+    players = [random_policy(1), random_policy(2)]
 
     playing = Playing(setup, send_buffer_bytes=send_buffer_bytes, max_unsent_bytes=20_000, drain_timeout_s=0.05).start()
     deaf = socket.socket()
@@ -337,11 +337,11 @@ async def test_a_slow_reader_ends_his_match_only(send_buffer_bytes: int | None) 
 
     babbling = asyncio.create_task(babble())
     beside, _ = await _play(other, players)
-    await playing.over()
+    await playing.finish()
     assert playing.match.failure is not None
     assert playing.match.failure.seat == 1
     assert playing.match.failure.kind in (FaultKind.DISCONNECT, FaultKind.FLOOD)
-    assert beside.seen.log == reference_log(other, players)
+    assert beside.recorder.log == reference_log(other, players)
     babbling.cancel()
     await asyncio.gather(babbling, return_exceptions=True)
     deaf.close()
@@ -388,7 +388,7 @@ async def _junk_and_close(client: Client) -> None:
 async def test_player_that_leaves_ends_the_match_at_its_turn(
     leave: Callable[[Client], Awaitable[None]], seat: int
 ) -> None:
-    playing = Playing(setup_of(KUHN, 1000)).start()
+    playing = Playing(make_setup(KUHN, 1000)).start()
     clients = await playing.clients()
     staying = asyncio.create_task(clients[1 - seat].play(always("c")))
     for _ in range(3):
@@ -397,17 +397,17 @@ async def test_player_that_leaves_ends_the_match_at_its_turn(
         await clients[seat].send(clients[seat].session.send(Reply(always("c")(event))))
     await clients[seat].question()
     await leave(clients[seat])
-    await playing.over()
+    await playing.finish()
     assert playing.fault == (seat, FaultKind.DISCONNECT)
     await staying
     await clients[seat].close()
 
 
 async def test_silent_player_times_out() -> None:
-    playing = Playing(setup_of(KUHN, 2, limits=limits(response_s=0.2))).start()
+    playing = Playing(make_setup(KUHN, 2, limits=limits(response_s=0.2))).start()
     clients = await playing.clients()
     received = await asyncio.gather(*(client.read_to_end() for client in clients))
-    await playing.over()
+    await playing.finish()
     assert playing.fault == (0, FaultKind.TIMEOUT)
     assert format_failure(playing.match.failure).startswith("ERROR: could not get action from seat 1\n")
     assert all(data.count(b"\n") == 1 for data in received)
@@ -432,22 +432,22 @@ async def _comment_for_ever(client: Client) -> None:
 async def test_another_match_ends_with_exactly_the_result_it_has_alone(
     bad: Callable[[Client], Awaitable[None]],
 ) -> None:
-    setup = setup_of(game("nolimit"), 10)
-    players = [drawn_by_state(1), drawn_by_state(2)]
+    setup = make_setup(game("nolimit"), 10)
+    players = [random_policy(1), random_policy(2)]
 
     short = limits(response_s=0.3, hand_s=0.3, per_hand_s=0.3)
-    failing = Playing(setup_of(KUHN, 1, limits=short)).start()
+    failing = Playing(make_setup(KUHN, 1, limits=short)).start()
     good = asyncio.create_task(_play(setup, players))
     clients = await failing.clients()
     doing = asyncio.ensure_future(bad(clients[0]))
-    await failing.over()
+    await failing.finish()
     assert failing.match.phase is Phase.FAILED
     assert failing.match.failure is not None
     assert failing.match.failure.seat == 0
     playing, _ = await good
     assert playing.match.phase is Phase.FINISHED
-    assert playing.seen.log == reference_log(setup, players)
-    assert playing.seen.faults == []
+    assert playing.recorder.log == reference_log(setup, players)
+    assert playing.recorder.faults == []
     doing.cancel()
     await asyncio.gather(doing, return_exceptions=True)
     for client in clients:

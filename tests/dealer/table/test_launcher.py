@@ -25,7 +25,7 @@ from dealer.table.confinement import Confinement
 from dealer.table.launcher import BotProcess, player_command, sdk_cure, stop_all
 from dealer.table.players import Player, PlayerKind, parse_player
 from tests.dealer.helpers import PATIENCE_S, write_program
-from tests.programs import KUHN, is_alive, is_ended
+from tests.programs import KUHN, is_alive, wait_for_exit
 
 unix_only = pytest.mark.skipif(os.name == "nt", reason="signals of Unix")
 Start = Callable[..., BotProcess]
@@ -277,7 +277,7 @@ def _ends_with_its_child(start: Start, code: str) -> None:
     if STAYS not in code:
         assert process.wait(PATIENCE_S) == 0
     process.stop(grace_s=0.2)
-    assert is_ended(child)
+    assert wait_for_exit(child)
     assert process.exit_code is not None
 
 
@@ -345,7 +345,7 @@ def test_bots_of_a_killed_server_are_found_by_its_name(
     monkeypatch.setenv(SERVER_VARIABLE, str(tmp_path / "another"))
     other = start("import time; print('up'); time.sleep(600)")
     assert end_server_programs(str(tmp_path)) == 4
-    assert all(is_ended(child) for child in children)
+    assert all(wait_for_exit(child) for child in children)
     assert other.exit_code is None
 
 
@@ -370,7 +370,7 @@ def test_the_player_that_a_shell_script_starts_ends_with_the_script(tmp_path: Pa
     process = start(player=parse_player(str(script)))
     child = _child_of(process)
     stop_all([process], leave_s=0.0)
-    assert is_ended(child)
+    assert wait_for_exit(child)
 
 
 def test_processes_that_come_and_go_while_a_bot_is_stopped(start: Start) -> None:

@@ -22,7 +22,7 @@ from dealer.table import listener as doors
 from dealer.table.listener import LOOPBACK, Listener, reachable_at
 from engine import Seat
 from protocol import Reply
-from tests.dealer.helpers import Client, Playing, always, free_ports, game, limits, run_async, setup_of
+from tests.dealer.helpers import Client, Playing, always, free_ports, game, limits, make_setup, run_async
 from tests.programs import PATIENCE_S
 
 KUHN = game("kuhn")
@@ -39,7 +39,7 @@ class Screened(Playing):
 
     def __init__(self, hands: int = 2, **options: Any) -> None:
         clocks = options.pop("limits", limits())
-        super().__init__(setup_of(KUHN, hands, limits=clocks), reads_versions=True, may_return=BOTH, **options)
+        super().__init__(make_setup(KUHN, hands, limits=clocks), reads_versions=True, may_return=BOTH, **options)
         self.strays: list[StrayConnection] = []
         self.connections.on_stray = self.strays.append
 
@@ -58,12 +58,12 @@ def _plays_to_the_end(play: Callable[[Screened], Coroutine[Any, Any, list[Client
         playing.start()
         clients = await play(playing)
         await asyncio.gather(*(client.play(always("c")) for client in clients))
-        await playing.over()
+        await playing.finish()
         return playing
 
     playing = run_async(main())
     assert playing.match.phase is Phase.FINISHED
-    assert playing.seen.faults == []
+    assert playing.recorder.faults == []
     return playing
 
 
@@ -253,7 +253,7 @@ def test_client_missing_at_the_start_time_is_lost() -> None:
         if hello is not None:
             await playing.client(0, hello=hello)
         await playing.client(1)
-        await playing.start().over()
+        await playing.start().finish()
         assert playing.fault == (0, FaultKind.TIMEOUT)
         return playing.match.failure.problem.name  # type: ignore[union-attr]
 

@@ -9,7 +9,7 @@ import pytest
 
 from dealer.match import Phase
 from dealer.table.loop import HAS_EPOLL, Changes, MatchLoop
-from tests.dealer.helpers import Playing, drawn_by_state, game, reference_log, setup_of
+from tests.dealer.helpers import Playing, game, make_setup, random_policy, reference_log
 
 WAYS = [pytest.param(True, marks=pytest.mark.skipif(not HAS_EPOLL, reason="no epoll here")), False]
 
@@ -17,16 +17,16 @@ WAYS = [pytest.param(True, marks=pytest.mark.skipif(not HAS_EPOLL, reason="no ep
 @pytest.mark.parametrize("is_fast", WAYS)
 @pytest.mark.parametrize("coalesce_s", [0.0, 0.002, 1.0])
 def test_a_match_is_the_same_in_either_loop(*, is_fast: bool, coalesce_s: float) -> None:
-    setup = setup_of(game("leduc"), 30)
-    players = [drawn_by_state(1), drawn_by_state(2)]
+    setup = make_setup(game("leduc"), 30)
+    players = [random_policy(1), random_policy(2)]
 
     async def main() -> None:
         playing = Playing(setup, coalesce_s=coalesce_s).start()
         clients = await playing.clients()
         await asyncio.gather(*(client.play(p) for client, p in zip(clients, players, strict=True)))
-        await playing.over()
+        await playing.finish()
         assert playing.match.phase is Phase.FINISHED
-        assert playing.seen.log == reference_log(setup, players)
+        assert playing.recorder.log == reference_log(setup, players)
 
     with asyncio.Runner(loop_factory=lambda: MatchLoop(is_fast=is_fast)) as runner:
         runner.run(asyncio.wait_for(main(), 60))

@@ -13,7 +13,7 @@ from dealer.match import Phase
 from dealer.match.faults import FaultKind
 from dealer.table.loop import HAS_EPOLL, PAUSE_NS, MatchLoop
 from protocol import ReceivedState
-from tests.dealer.helpers import PATIENCE_S, VERSION, Client, Playing, always, game, limits, setup_of
+from tests.dealer.helpers import PATIENCE_S, VERSION, Client, Playing, always, game, limits, make_setup
 
 KUHN = game("kuhn")
 LOOPS = [pytest.param(True, marks=pytest.mark.skipif(not HAS_EPOLL, reason="no epoll here")), False]
@@ -52,9 +52,9 @@ def _run(play: Callable[[], object], *, is_fast: bool) -> None:
 
     with asyncio.Runner(loop_factory=lambda: MatchLoop(is_fast=is_fast)) as runner:
         runner.run(main())
-        for client in Client.opened:
+        for client in Client.instances:
             client.writer.close()
-    Client.opened.clear()
+    Client.instances.clear()
 
 
 @pytest.mark.parametrize("is_fast", LOOPS)
@@ -64,12 +64,12 @@ def test_a_reply_that_waits_in_its_socket_is_in_time(clock: _Clock, *, is_fast: 
         clock.pass_s(LONG_S)
 
     async def play() -> None:
-        playing = Playing(setup_of(KUHN, 20, limits=limits())).start()
+        playing = Playing(make_setup(KUHN, 20, limits=limits())).start()
         clients = await playing.clients()
         await asyncio.gather(*(client.play(always("c"), pause) for client in clients))
-        await playing.over()
+        await playing.finish()
         assert playing.match.phase is Phase.FINISHED
-        assert playing.seen.faults == []
+        assert playing.recorder.faults == []
         assert playing.connections.pauses >= playing.match.hands_played
         assert playing.connections.paused_ns >= playing.match.hands_played * LONG_S * 10**9
 
@@ -79,10 +79,10 @@ def test_a_reply_that_waits_in_its_socket_is_in_time(clock: _Clock, *, is_fast: 
 @pytest.mark.parametrize("is_fast", LOOPS)
 def test_a_reply_that_comes_after_the_pause_is_late(clock: _Clock, *, is_fast: bool) -> None:
     async def play() -> None:
-        playing = Playing(setup_of(KUHN, 20, limits=limits())).start()
+        playing = Playing(make_setup(KUHN, 20, limits=limits())).start()
         for client in await playing.clients():
             asyncio.get_running_loop().create_task(_late(client, clock))
-        await playing.over()
+        await playing.finish()
         assert playing.fault[1] is FaultKind.TIMEOUT
 
     _run(play, is_fast=is_fast)
@@ -102,7 +102,7 @@ async def _late(client: Client, clock: _Clock) -> None:
 @pytest.mark.parametrize("is_fast", LOOPS)
 def test_the_socket_is_read_before_a_timeout(clock: _Clock, *, is_fast: bool) -> None:
     async def play() -> None:
-        playing = Playing(setup_of(KUHN, 20, limits=limits())).start()
+        playing = Playing(make_setup(KUHN, 20, limits=limits())).start()
 
         async def pause(client: Client, event: ReceivedState, reply: bytes) -> None:
             client.writer.write(reply)
@@ -112,9 +112,9 @@ def test_the_socket_is_read_before_a_timeout(clock: _Clock, *, is_fast: bool) ->
 
         clients = await playing.clients()
         await asyncio.gather(*(client.play(always("c"), pause) for client in clients))
-        await playing.over()
+        await playing.finish()
         assert playing.match.phase is Phase.FINISHED
-        assert playing.seen.faults == []
+        assert playing.recorder.faults == []
 
     _run(play, is_fast=is_fast)
 
@@ -122,7 +122,7 @@ def test_the_socket_is_read_before_a_timeout(clock: _Clock, *, is_fast: bool) ->
 @pytest.mark.parametrize("is_fast", LOOPS)
 def test_players_may_connect_during_a_pause(*, is_fast: bool) -> None:
     async def play() -> None:
-        playing = Playing(setup_of(KUHN, 1, limits=limits(start_s=0.2)), reads_versions=True).start()
+        playing = Playing(make_setup(KUHN, 1, limits=limits(start_s=0.2)), reads_versions=True).start()
         await asyncio.sleep(0)
         socks = [socket.create_connection(("127.0.0.1", port)) for port in playing.ports]
         for sock in socks:
@@ -135,6 +135,6 @@ def test_players_may_connect_during_a_pause(*, is_fast: bool) -> None:
         finally:
             for sock in socks:
                 sock.close()
-            await playing.over()
+            await playing.finish()
 
     _run(play, is_fast=is_fast)

@@ -22,11 +22,11 @@ from tests.dealer.helpers import (
     Playing,
     Recorder,
     always,
-    drawn_by_state,
     free_ports,
     game,
+    make_setup,
+    random_policy,
     run_async,
-    setup_of,
 )
 from tests.programs import PATIENCE_S
 
@@ -51,7 +51,7 @@ def _has_ipv6() -> bool:
 
 
 def _connections(hands: int = 1) -> Connections:
-    return Connections(Match(setup_of(KUHN, hands), []))
+    return Connections(Match(make_setup(KUHN, hands), []))
 
 
 # ---- ports and addresses
@@ -101,7 +101,7 @@ def test_invalid_port_is_refused_with_its_seat(port: int) -> None:
 
 
 def test_foreign_address_is_refused() -> None:
-    connections = Connections(Match(setup_of(KUHN, 1), []), host="192.0.2.1")
+    connections = Connections(Match(make_setup(KUHN, 1), []), host="192.0.2.1")
     with pytest.raises(ListenError) as raised:
         connections.listen()
     assert raised.value.seat == 0
@@ -122,15 +122,15 @@ def test_socket_error_is_raised_with_its_seat(monkeypatch: pytest.MonkeyPatch) -
 
 @pytest.mark.skipif(not _has_ipv6(), reason="no IPv6 here")
 async def test_a_match_over_ipv6() -> None:
-    playing = Playing(setup_of(KUHN, 3), host="::1").start()
+    playing = Playing(make_setup(KUHN, 3), host="::1").start()
     clients = [await playing.client(seat, host="::1") for seat in (0, 1)]
     await asyncio.gather(*(client.play(always("c")) for client in clients))
-    await playing.over()
+    await playing.finish()
     assert playing.match.phase is Phase.FINISHED
 
 
 async def test_a_taken_seat_is_no_longer_offered() -> None:
-    playing = Playing(setup_of(KUHN, 1)).start()
+    playing = Playing(make_setup(KUHN, 1)).start()
     client = await playing.client(0)
     while playing.connections.match.missing_seats() == [0, 1]:
         await asyncio.sleep(0.001)
@@ -138,7 +138,7 @@ async def test_a_taken_seat_is_no_longer_offered() -> None:
         await asyncio.open_connection("127.0.0.1", playing.ports[0])
     other = await playing.client(1)
     await asyncio.gather(client.play(always("c")), other.play(always("c")))
-    await playing.over()
+    await playing.finish()
 
 
 # ---- closing
@@ -147,10 +147,10 @@ async def test_a_taken_seat_is_no_longer_offered() -> None:
 @needs_proc
 def test_a_match_leaves_no_file_open() -> None:
     async def main() -> None:
-        playing = Playing(setup_of(KUHN, 2)).start()
+        playing = Playing(make_setup(KUHN, 2)).start()
         clients = await playing.clients()
         await asyncio.gather(*(client.play(always("c")) for client in clients))
-        await playing.over()
+        await playing.finish()
 
     run_async(main())
     before = _open_files()
@@ -172,7 +172,7 @@ def test_a_table_that_never_ran_can_be_closed_twice() -> None:
 @pytest.mark.parametrize("hands", [0, 1, 5])
 def test_cancelling_a_run_in_the_middle_leaves_nothing(hands: int, coalesce_s: float) -> None:
     async def main() -> None:
-        playing = Playing(setup_of(KUHN, 1 << 30), coalesce_s=coalesce_s).start()
+        playing = Playing(make_setup(KUHN, 1 << 30), coalesce_s=coalesce_s).start()
         clients = await playing.clients()
         players = [asyncio.create_task(client.play(always("c"))) for client in clients[: hands * 2]]
         while playing.match.hands_played < hands:
@@ -193,7 +193,7 @@ def test_cancelling_a_run_in_the_middle_leaves_nothing(hands: int, coalesce_s: f
 async def test_close_during_a_match_is_no_fault() -> None:
     """Bytes that were held back for a seat when the connections were closed are dropped."""
 
-    playing = Playing(setup_of(KUHN, 1000), coalesce_s=0.02).start()
+    playing = Playing(make_setup(KUHN, 1000), coalesce_s=0.02).start()
     clients = await playing.clients()
     assert await clients[0].question() is not None
     assert playing.task is not None
@@ -209,7 +209,7 @@ async def test_close_during_a_match_is_no_fault() -> None:
 async def test_output_arrives_after_the_match_is_over() -> None:
     """A seat with unread bytes behind its last action still sees the last state."""
 
-    playing = Playing(setup_of(KUHN, 1)).start()
+    playing = Playing(make_setup(KUHN, 1)).start()
     clients = await playing.clients()
     calling = asyncio.create_task(clients[0].play(always("c")))
     event = await clients[1].question()
@@ -220,7 +220,7 @@ async def test_output_arrives_after_the_match_is_over() -> None:
     assert received.endswith(b"\r\n")
     await clients[1].close()
     await calling
-    await playing.over()
+    await playing.finish()
 
 
 # ---- the loop
@@ -254,7 +254,7 @@ def test_a_watcher_can_wake_a_task_while_the_match_waits() -> None:
 
     async def main() -> Phase:
         bell = Bell()
-        setup = setup_of(KUHN, 2)
+        setup = make_setup(KUHN, 2)
         match = Match(setup, [Recorder(setup.names), bell])
         connections = Connections(match)
         ports = connections.listen()
@@ -284,14 +284,14 @@ def test_a_mistake_in_a_watcher_ends_its_own_match_only() -> None:
 
     async def main() -> Phase:
         asyncio.get_running_loop().set_exception_handler(None)
-        faulty = Playing(setup_of(KUHN, 50), drain_timeout_s=0.0)
+        faulty = Playing(make_setup(KUHN, 50), drain_timeout_s=0.0)
         faulty.connections.match = faulty.match = Match(faulty.setup, [Faulty()])
         faulty.start()
-        good = Playing(setup_of(KUHN, 100)).start()
+        good = Playing(make_setup(KUHN, 100)).start()
         clients = await good.clients()
         beside = [asyncio.create_task(client.play(always("c"))) for client in await faulty.clients()]
         await asyncio.gather(*(client.play(always("c")) for client in clients))
-        await good.over()
+        await good.finish()
         assert faulty.task is not None
         for task in (*beside, faulty.task):
             task.cancel()
@@ -304,7 +304,7 @@ def test_a_mistake_in_a_watcher_ends_its_own_match_only() -> None:
 async def test_tasks_and_timers_run_beside_a_busy_match() -> None:
     """While a match keeps its sockets busy, others have their turns."""
 
-    playing = Playing(setup_of(KUHN, 50)).start()
+    playing = Playing(make_setup(KUHN, 50)).start()
     clients = await playing.clients()
     ticks = 0
 
@@ -315,8 +315,8 @@ async def test_tasks_and_timers_run_beside_a_busy_match() -> None:
             ticks += 1
 
     ticking = asyncio.create_task(tick())
-    await asyncio.gather(*(client.play(drawn_by_state()) for client in clients))
-    await playing.over()
+    await asyncio.gather(*(client.play(random_policy()) for client in clients))
+    await playing.finish()
     assert ticks > 0
     threaded = await asyncio.to_thread(os.getpid)
     assert threaded == os.getpid()
@@ -328,7 +328,7 @@ async def test_a_watcher_can_wake_a_task_while_nothing_else_happens() -> None:
     """The players are another process's: between their lines this loop sleeps, but not through what it is told."""
 
     bell = Bell()
-    setup = setup_of(KUHN, 2)
+    setup = make_setup(KUHN, 2)
     connections = Connections(Match(setup, [bell]))
     ports = connections.listen()
     running = asyncio.create_task(connections.run())

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 import dealer.library
-from tests.browsers import SIZES, judged, launched, needs_browser, opened
+from tests.browsers import SIZES, launch_browser, needs_browser, open_page, page_problems
 from tests.dealer.helpers import ARENA, PATIENCE_S, program_env
 
 pytestmark = [
@@ -39,7 +39,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def browser(folder: Path) -> Iterator[Any]:
     del folder  # Played before: the browser's driver has a loop of its own in this thread.
-    with launched() as found:
+    with launch_browser() as found:
         yield found
 
 
@@ -65,17 +65,17 @@ def wrong_on(browser: Any, addresses: list[str], ready: str) -> dict[tuple[str, 
     """What axe finds wrong with pages, in every look."""
     found = {}
     for width, scheme in LOOKS:
-        with opened(browser, width=width, scheme=scheme) as page:
+        with open_page(browser, width=width, scheme=scheme) as page:
             for address in addresses:
                 page.goto(address)
                 page.locator(ready).first.wait_for()
-                found[address, width, scheme] = judged(page)
+                found[address, width, scheme] = page_problems(page)
     return {where: wrong for where, wrong in found.items() if wrong}
 
 
 def test_runs_and_hands_of_this_machine(browser: Any, folder: Path) -> None:
     with shown_by(folder, "watch", "three", "--no-browser") as address:
-        with opened(browser) as page:
+        with open_page(browser) as page:
             page.goto(address)
             paths = [link.get_attribute("href") for link in page.locator("main a").all()]
             contest = next(path for path in paths if "/contest/" in path)
@@ -110,7 +110,7 @@ def test_a_table(browser: Any, tmp_path: Path) -> None:
     words = ("table", "nolimit", "calling", "--seed", "5", "-n", "9", "--browser", "--out", "run")
     with shown_by(tmp_path, *words) as address:
         assert wrong_on(browser, [address], ".entries") == {}
-        with opened(browser) as page:
+        with open_page(browser) as page:
             page.goto(address)
             while page.locator("button[value=next]").count() == 0:
                 page.locator(".entries button").first.click()

@@ -27,7 +27,7 @@ from dealer.table.loop import new_event_loop
 from dealer.table.players import Player, PlayerKind
 from dealer.uploads.archive import unpack
 from protocol import find_game
-from tests.browsers import SIZES, judged, launched, needs_browser, opened
+from tests.browsers import SIZES, launch_browser, needs_browser, open_page, page_problems
 from tests.dealer.web.archives import CALLING, archive, do_without_box
 from tests.dealer.web.pages.test_play_pages import enter, seen, sit_down
 from tests.dealer.web.served import Served
@@ -314,20 +314,20 @@ async def test_upload_form_checks_its_key_and_its_file(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_everybody_can_use_the_pages_at_every_width(tmp_path: Path) -> None:
     (tmp_path / "bot.zip").write_bytes(archive("raise SystemExit('a line wider than a telephone ' * 20)"))
-    with Served(house(), tmp_path / "data") as server, launched() as browser:
+    with Served(house(), tmp_path / "data") as server, launch_browser() as browser:
         for width in SIZES:
             for scheme in ("light", "dark"):
-                with opened(browser, width=width, scheme=scheme) as page:
+                with open_page(browser, width=width, scheme=scheme) as page:
                     page.goto(f"{server.address}login?next=/account/uploads")
                     page.locator("[name=name]").fill("player")
                     page.locator("[name=secret]").fill(server.token)
                     page.locator("main button").click()
                     page.locator("[name=archive]").set_input_files(tmp_path / "bot.zip")
-                    assert judged(page) == []
+                    assert page_problems(page) == []
                     page.get_by_role("button", name="Upload").click()
                     # It is loaded again by itself.
                     page.get_by_text("It does not play: the doctor has found errors.").wait_for()
-                    assert judged(page) == []
+                    assert page_problems(page) == []
 
 
 async def test_a_folder_that_bots_can_read_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

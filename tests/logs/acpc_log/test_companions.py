@@ -16,7 +16,7 @@ from logs.acpc_log import companions
 from logs.acpc_log.reader import read_log
 from logs.errors import DamagedLogError, LogProblem, ProblemKind
 from logs.transaction_log import format_comment, format_time
-from tests.dealer.helpers import Board, drawn_by_state, setup_of, speaker
+from tests.dealer.helpers import Board, make_setup, random_policy, speaker
 from tests.logs import hands as sample
 
 
@@ -54,9 +54,9 @@ class Files(Watcher):
 def played(folder: Path, hands: int = 20) -> tuple[list[HandRecord], Files]:
     """A match of three players who talk, answer wrongly and out of turn; its files are in the folder too."""
     files = Files()
-    board = Board(setup_of(sample.random_hands("limit3", 1)[0].game, hands), watchers=[files])
+    board = Board(make_setup(sample.random_hands("limit3", 1)[0].game, hands), watchers=[files])
     numbers = itertools.count()
-    plain = speaker(drawn_by_state())
+    plain = speaker(random_policy())
 
     def talker(question: object) -> bytes | None:
         said = plain(question)  # type: ignore[arg-type]
@@ -70,15 +70,15 @@ def played(folder: Path, hands: int = 20) -> tuple[list[HandRecord], Files]:
             4: said[: said.rindex(b":")] + b":x\r\n",
         }.get(number % 7, said)
 
-    board.connect_all().talk([talker] * 3)
+    board.connect_all().play_raw([talker] * 3)
     (folder / "x.log").write_text(
-        "".join([*sample.log_lines(board.seen.records[:1], "holdem.limit.3p", score=False)[:4], *board.log])
+        "".join([*sample.log_lines(board.recorder.records[:1], "holdem.limit.3p", score=False)[:4], *board.log])
     )
     (folder / "x.tlog").write_text(files.tlog)
     (folder / "x.err").write_bytes(files.transcript)
-    assert len(board.seen.records) == hands
-    assert sum(len(record.comments) for record in board.seen.records) > 10
-    return board.seen.records, files
+    assert len(board.recorder.records) == hands
+    assert sum(len(record.comments) for record in board.recorder.records) > 10
+    return board.recorder.records, files
 
 
 def test_a_match_comes_back_with_times_and_comments(tmp_path: Path) -> None:

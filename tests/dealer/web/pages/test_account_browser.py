@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.browsers import SIZES, judged, launched, needs_browser, opened
+from tests.browsers import SIZES, launch_browser, needs_browser, open_page, page_problems
 from tests.dealer.web.pages.test_play_browser import log_in
 from tests.dealer.web.served import Served
 from tests.dealer.web.visits import small_house
@@ -20,7 +20,7 @@ EVIL = '<script>document.title="evil"</script>"\'&\u202e{{ 7*7 }}'
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
-    with launched() as found:
+    with launch_browser() as found:
         yield found
 
 
@@ -28,15 +28,15 @@ def browser() -> Iterator[Any]:
 def test_everybody_can_use_it_and_hostile_names_do_nothing(browser: Any, tmp_path: Path, scheme: str) -> None:
     with Served(small_house(), tmp_path / "server") as server:
         for width in SIZES:
-            with opened(browser, width=width, scheme=scheme) as page:
+            with open_page(browser, width=width, scheme=scheme) as page:
                 log_in(page, server)
                 page.goto(f"{server.address}account/settings")
                 page.get_by_label("Label of a new token").fill(EVIL.replace("\u202e", ""))
                 page.get_by_role("button", name="Create a token").click()
                 page.get_by_text("it cannot be shown again").wait_for()
-                assert judged(page) == []
+                assert page_problems(page) == []
                 page.goto(f"{server.address}account/request?game=kuhn.limit.2p")
-                assert judged(page) == []
+                assert page_problems(page) == []
                 page.get_by_label("Player 1").select_option("calling")
                 page.get_by_label("Player 2").select_option("random")
                 page.get_by_label("Name").fill(EVIL)
@@ -44,4 +44,4 @@ def test_everybody_can_use_it_and_hostile_names_do_nothing(browser: Any, tmp_pat
                 page.wait_for_url("**/account")
                 assert "evil" not in page.title()
                 assert page.get_by_text("{{ 7*7 }}").count()
-                assert judged(page) == []
+                assert page_problems(page) == []

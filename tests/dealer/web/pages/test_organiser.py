@@ -21,7 +21,7 @@ from dealer.server.db.teams import form_team, teams
 from dealer.server.db.users import User, add_user
 from dealer.web.visitor import Sessions
 from protocol.joining import Join, Joined, Refused, encode, read_server_message
-from tests.browsers import SIZES, judged, launched, needs_browser, opened
+from tests.browsers import SIZES, launch_browser, needs_browser, open_page, page_problems
 from tests.dealer.server.servers import add_user_of_any_version
 from tests.dealer.web.pages.test_standings import finished, submit
 from tests.dealer.web.served import Served
@@ -274,16 +274,16 @@ def test_sessions_of_an_older_database_make_no_organisers(tmp_path: Path, monkey
 @needs_browser
 @pytest.mark.slow
 def test_everybody_can_use_the_page_at_every_width(tmp_path: Path) -> None:
-    with Served(small_house(), tmp_path) as server, launched() as browser:
+    with Served(small_house(), tmp_path) as server, launch_browser() as browser:
         with stored(tmp_path) as store:
             token = store.write_now(lambda db: add_token(db, add_user(db, "olga"), ADMIN))
             store.write_now(lambda db: record_change(db, "olga", "announced " + "a-long-name-" * 20))
         for width in SIZES:
             for scheme in ("light", "dark"):
-                with opened(browser, width=width, scheme=scheme) as page:
+                with open_page(browser, width=width, scheme=scheme) as page:
                     page.goto(f"{server.address}login?next=/organiser")
                     page.locator("[name=name]").fill("olga")
                     page.locator("[name=secret]").fill(token)
                     page.locator("main button").click()
                     page.get_by_text("announced a-long-name").first.wait_for()
-                    assert judged(page) == []
+                    assert page_problems(page) == []

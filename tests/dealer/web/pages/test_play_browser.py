@@ -13,7 +13,7 @@ import pytest
 
 from dealer.server.server_settings import ServerGame, bots_for
 from protocol import find_game
-from tests.browsers import SIZES, judged, launched, needs_browser, opened
+from tests.browsers import SIZES, launch_browser, needs_browser, open_page, page_problems
 from tests.dealer.web.served import Served
 from tests.dealer.web.visits import small_house
 
@@ -22,7 +22,7 @@ pytestmark = needs_browser
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
-    with launched() as found:
+    with launch_browser() as found:
         yield found
 
 
@@ -79,7 +79,7 @@ def test_on_a_telephone_the_own_cards_are_above_the_buttons(browser: Any, tmp_pa
     full, game = find_game(name)
     bots = bots_for(game, ("random", "calling"))
     settings = replace(small_house(), games=(ServerGame(full, full, game, 20, 10, bots, 10_000),))
-    with Served(settings, tmp_path / "server") as server, opened(browser, width=SIZES[0]) as page:
+    with Served(settings, tmp_path / "server") as server, open_page(browser, width=SIZES[0]) as page:
         page.set_viewport_size({"width": SIZES[0], "height": 800})
         sit_down(page, server, full)
         wait_for_question(page)
@@ -102,7 +102,7 @@ def test_on_a_telephone_the_own_cards_are_above_the_buttons(browser: Any, tmp_pa
 
 
 def test_a_match_by_keyboard_only(browser: Any, server: Served) -> None:
-    with opened(browser) as page:
+    with open_page(browser) as page:
         page.goto(f"{server.address}login?next=/play")
         page.locator("#name").focus()
         page.keyboard.type("player")
@@ -138,7 +138,7 @@ def test_a_match_by_keyboard_only(browser: Any, server: Served) -> None:
 
 @pytest.mark.parametrize("has_scripts", [True, False])
 def test_a_table_is_ended_for_good_once_that_is_confirmed(browser: Any, server: Served, has_scripts: bool) -> None:
-    with opened(browser, java_script_enabled=has_scripts) as page:
+    with open_page(browser, java_script_enabled=has_scripts) as page:
         sit_down(page, server, "holdem.limit.2p.reverse_blinds")
         table = page.url
         page.get_by_text("End this table for good").click()
@@ -151,7 +151,7 @@ def test_a_table_is_ended_for_good_once_that_is_confirmed(browser: Any, server: 
 
 
 def test_leaving_leads_to_a_page_that_confirms_it(browser: Any, server: Served) -> None:
-    with opened(browser) as page:
+    with open_page(browser) as page:
         sit_down(page, server, "holdem.limit.2p.reverse_blinds")
         wait_for_question(page)
         asked: list[str] = []
@@ -173,7 +173,7 @@ def test_leaving_leads_to_a_page_that_confirms_it(browser: Any, server: Served) 
 @pytest.mark.slow
 @pytest.mark.parametrize("width", SIZES)
 def test_a_late_click_never_does_something_else(browser: Any, server: Served, width: int) -> None:
-    with opened(browser, width=width) as page:
+    with open_page(browser, width=width) as page:
         sit_down(page, server, "leduc.limit.2p", "random", seed="7")
         corners: dict[str, set[tuple[float, float]]] = {}
         for _ in range(40):
@@ -201,7 +201,7 @@ def test_a_late_click_never_does_something_else(browser: Any, server: Served, wi
 
 @pytest.mark.slow
 def test_the_next_hand_is_dealt_without_a_click_where_that_is_wanted(browser: Any, server: Served) -> None:
-    with opened(browser) as page:
+    with open_page(browser) as page:
         sit_down(page, server, "kuhn.limit.2p", hands="5")
         while page.locator("button[value=next]").count() == 0:
             press(page, "c")
@@ -219,7 +219,7 @@ def test_the_next_hand_is_dealt_without_a_click_where_that_is_wanted(browser: An
 
 @pytest.mark.slow
 def test_a_size_is_chosen_first_and_sent_by_the_button_that_shows_it(browser: Any, server: Served) -> None:
-    with opened(browser) as page:
+    with open_page(browser) as page:
         sit_down(page, server, "holdem.nolimit.2p.reverse_blinds")
         wait_for_question(page)
         before = moment(page)
@@ -233,7 +233,7 @@ def test_a_size_is_chosen_first_and_sent_by_the_button_that_shows_it(browser: An
 
 @pytest.mark.slow
 def test_colours_of_cards_and_pages_are_kept(browser: Any, server: Served) -> None:
-    with opened(browser) as page:
+    with open_page(browser) as page:
         sit_down(page, server, "kuhn.limit.2p")
         page.get_by_label("Suits").select_option("two")
         page.get_by_label("Theme").select_option("dark")
@@ -245,7 +245,7 @@ def test_colours_of_cards_and_pages_are_kept(browser: Any, server: Served) -> No
 
 @pytest.mark.slow
 def test_two_tabs_are_one_seat(browser: Any, server: Served) -> None:
-    with opened(browser) as page:
+    with open_page(browser) as page:
         sit_down(page, server, "kuhn.limit.2p")
         wait_for_question(page)
         other = page.context.new_page()
@@ -262,7 +262,7 @@ def test_two_tabs_are_one_seat(browser: Any, server: Served) -> None:
 def test_an_entry_from_a_tab_that_is_out_of_date_is_answered_by_the_table_as_it_is(
     browser: Any, server: Served
 ) -> None:
-    with opened(browser) as page:
+    with open_page(browser) as page:
         sit_down(page, server, "holdem.limit.2p.reverse_blinds")
         wait_for_question(page)
         other = page.context.new_page()
@@ -278,7 +278,7 @@ def test_an_entry_from_a_tab_that_is_out_of_date_is_answered_by_the_table_as_it_
 
 @pytest.mark.slow
 def test_when_the_server_comes_back_the_person_is_at_the_same_decision(browser: Any, server: Served) -> None:
-    with opened(browser) as page:
+    with open_page(browser) as page:
         sit_down(page, server, "holdem.limit.2p.reverse_blinds", "random")
         press(page, "c")
         wait_for_question(page)
@@ -302,13 +302,13 @@ def test_when_the_server_comes_back_the_person_is_at_the_same_decision(browser: 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_everybody_can_use_it(browser: Any, server: Served, scheme: str) -> None:
     for width in SIZES:
-        with opened(browser, width=width, scheme=scheme) as page:
+        with open_page(browser, width=width, scheme=scheme) as page:
             log_in(page, server)
-            assert judged(page) == []
+            assert page_problems(page) == []
             sit_down(page, server, "holdem.nolimit.2p.reverse_blinds", "random")
             wait_for_question(page)
-            assert judged(page) == []
+            assert page_problems(page) == []
             while page.locator("button[value=next]").count() == 0:
                 press(page, "c")
                 wait_for_question(page)
-            assert judged(page) == []
+            assert page_problems(page) == []

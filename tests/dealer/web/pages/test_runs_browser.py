@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from dealer.server.db.store import DATABASE_NAME
-from tests.browsers import SIZES, judged, launched, needs_browser, opened
+from tests.browsers import SIZES, launch_browser, needs_browser, open_page, page_problems
 from tests.dealer.web.served import Served
 from tests.dealer.web.visits import PATIENCE_S, small_house
 
@@ -25,7 +25,7 @@ HOSTILE = "<img src=x onerror=window.isHacked=1>"
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
-    with launched() as found:
+    with launch_browser() as found:
         yield found
 
 
@@ -57,7 +57,7 @@ def wait_for_pairs(page: Any, server: Served) -> Any:
 
 
 def test_a_replay_by_keyboard_only(browser: Any, server: Served) -> None:
-    with opened(browser) as page:
+    with open_page(browser) as page:
         submit(page, server)
         wait_for_pairs(page, server)
         page.goto(f"{server.address}runs/1/matches/match.a/hands/3")
@@ -102,7 +102,7 @@ def test_a_replay_by_keyboard_only(browser: Any, server: Served) -> None:
 
 def test_the_table_of_a_match_goes_on_by_itself_and_comes_back_after_a_break(browser: Any, server: Served) -> None:
     changed = "before => document.querySelector('#live h3') && document.querySelector('#live').innerText !== before"
-    with opened(browser) as page:
+    with open_page(browser) as page:
         submit(page, server, deals=1_000_000, seed=7)
         address = f"{server.address}runs/1/matches/match.a"
         while page.goto(address).status != 200:
@@ -123,7 +123,7 @@ def test_the_table_of_a_match_goes_on_by_itself_and_comes_back_after_a_break(bro
 
 
 def test_the_list_of_runs_moves_by_itself(browser: Any, server: Served) -> None:
-    with opened(browser, width=SIZES[0]) as page:
+    with open_page(browser, width=SIZES[0]) as page:
         submit(page, server, deals=1_000_000)
         page.goto(f"{server.address}runs")
         row = page.locator(".lines tbody tr").first
@@ -142,7 +142,7 @@ def test_the_list_of_runs_moves_by_itself(browser: Any, server: Served) -> None:
 
 def test_names_stay_text(browser: Any, tmp_path: Path) -> None:
     folder = tmp_path / "server"
-    with Served(small_house(), folder) as server, opened(browser) as page:
+    with Served(small_house(), folder) as server, open_page(browser) as page:
         submit(page, server)
         pair = wait_for_pairs(page, server).get_attribute("href")
         server.stop()
@@ -166,14 +166,14 @@ def test_names_stay_text(browser: Any, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("width", "scheme"), [(SIZES[0], "dark"), (SIZES[1], "light")])
 def test_axe_finds_nothing_wrong(browser: Any, server: Served, width: int, scheme: str) -> None:
-    with opened(browser, width=width, scheme=scheme) as page:
+    with open_page(browser, width=width, scheme=scheme) as page:
         submit(page, server)
         pair = wait_for_pairs(page, server).get_attribute("href")
         submit(page, server, deals=1_000_000)
         while page.goto(f"{server.address}runs/2/matches/match.a").status != 200:
             page.wait_for_timeout(100)
         page.locator("#live h3").first.wait_for()
-        found = {"live": judged(page)}
+        found = {"live": page_problems(page)}
         hand = "runs/1/matches/match.a/hands/3"
         bot = f"bots/{GAME}/random"
         paths = (
@@ -191,7 +191,7 @@ def test_axe_finds_nothing_wrong(browser: Any, server: Served, width: int, schem
         )
         for path in paths:
             page.goto(server.address + path)
-            found[path] = judged(page)
+            found[path] = page_problems(page)
         page.keyboard.press("End")
-        found["the last step"] = judged(page)
+        found["the last step"] = page_problems(page)
         assert {path: wrong for path, wrong in found.items() if wrong} == {}
