@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import json
 import math
-import os
 import statistics
 import sys
 import tomllib
@@ -21,7 +20,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any, Final
 
-from course import Course
+from course import Course, table_of_steps
 from joining import COMPETITION, configuration
 from websockets.sync.client import connect
 
@@ -70,9 +69,8 @@ def check_standings(published: dict[str, Any]) -> None:
 
 
 def with_tables(page: str, measured: dict[str, Any]) -> str:
-    """The page with the steps of the competition."""
-    rows = [f"| {step['second']} | {step['step']} |\n" for step in measured["steps"]]
-    return with_blocks(page, {"competition": "".join(("| second | step |\n| ---: | --- |\n", *rows))})
+    """Return the page with the steps of the competition."""
+    return with_blocks(page, {"competition": table_of_steps(measured)})
 
 
 def main(folder: Path) -> None:
@@ -117,9 +115,7 @@ def main(folder: Path) -> None:
         if [bot["bot"] for bot in published["event"]["disqualified"]] != flooding:
             raise SystemExit("the published event does not name the disqualified bot")
         course.tell(f"the event is published; its standings have all {left} contests, each played once")
-    steps = [{"second": round(second), "step": text} for second, text in course.steps]
-    measured = {"cores": os.cpu_count(), "steps": steps}
-    MEASURED.write_text(json.dumps(measured, indent=1) + "\n", "utf-8")
+    measured = course.write_steps(MEASURED)
     PAGE.write_text(with_tables(PAGE.read_text("utf-8"), measured), "utf-8")
 
 

@@ -6,7 +6,8 @@ writes a file of students, by default 30, and has `arena serve users` invite the
 page. A third of them upload a bot, as long as there is a bubblewrap to confine it; the others connect one with
 `arena join`. An event between all bots is announced, which closes when all have entered, and the server is killed with
 SIGKILL, by default ten times, while it is played. Joined bots come again by themselves. At the end it is published, and
-every contest must have been played once. FOLDER, which must not exist, keeps everything.
+every contest must have been played once. FOLDER, which must not exist, keeps everything. The times go to
+`measured-course.json` next to this script, and to `research/tables/benchmarks.md`.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import csv
 import http.cookiejar
 import io
 import json
+import os
 import re
 import shutil
 import socket
@@ -32,6 +34,11 @@ from typing import Any, Final, Self
 
 from dealer.server.db.store import DATABASE_NAME
 
+sys.path.append(str(Path(__file__).resolve().parents[1]))
+from blocks import APPENDIX, with_blocks
+
+PAGE: Final = APPENDIX / "benchmarks.md"
+MEASURED: Final = Path(__file__).resolve().parent / "measured-course.json"
 MINIMAL_BOT: Final = Path(__file__).resolve().parents[2] / "examples" / "minimal_bot.py"
 ARENA: Final = (sys.executable, "-P", "-c", "import sys; from dealer.cli import main; sys.exit(main())")
 JOINED: Final = ("calling", "raising", "random")
@@ -78,6 +85,13 @@ class Course:
             process.terminate()
         for process in (*self.clients, self.server):
             process.wait()
+
+    def write_steps(self, path: Path) -> dict[str, Any]:
+        """Write the steps with their seconds to a JSON file, and return its value."""
+        steps = [{"second": round(second), "step": text} for second, text in self.steps]
+        measured = {"cores": os.cpu_count(), "steps": steps}
+        path.write_text(json.dumps(measured, indent=1) + "\n", "utf-8")
+        return measured
 
     def tell(self, text: str) -> None:
         """Print a step that has ended, and keep it with its time."""
@@ -210,8 +224,19 @@ class Course:
         return published
 
 
+def table_of_steps(measured: dict[str, Any]) -> str:
+    """Make the table of steps, in Markdown."""
+    rows = [f"| {step['second']} | {step['step']} |\n" for step in measured["steps"]]
+    return "".join(("| second | step |\n| ---: | --- |\n", *rows))
+
+
+def with_tables(page: str, measured: dict[str, Any]) -> str:
+    """Return the page with the steps of the course."""
+    return with_blocks(page, {"course": table_of_steps(measured)})
+
+
 def main(folder: Path, students: int = 30, kills: int = 10) -> None:
-    """Run the course, and print its times."""
+    """Run the course, print its times and write them."""
     uploads = students // 3 if shutil.which("bwrap") else 0
     course = Course(folder, students, uploads)
     course.arena("serve", "users", "students.csv", "--data", "data", "--address", course.url, "--out", "links.csv")
@@ -237,6 +262,8 @@ def main(folder: Path, students: int = 30, kills: int = 10) -> None:
         course.arena("serve", "event", "publish", "final", "published", "--data", "data")
         course.check(_DEALS)
         course.tell("the event is published, with every contest once")
+    measured = course.write_steps(MEASURED)
+    PAGE.write_text(with_tables(PAGE.read_text("utf-8"), measured), "utf-8")
 
 
 if __name__ == "__main__":

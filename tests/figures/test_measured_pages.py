@@ -12,7 +12,15 @@ pytestmark = pytest.mark.slow
 
 
 @pytest.mark.parametrize(
-    "name", ["cluster/remake.py", "serve/remake.py", "speed/remake.py", "speed/runs.py", "serve/competition.py"]
+    "name",
+    [
+        "cluster/remake.py",
+        "serve/remake.py",
+        "speed/remake.py",
+        "speed/runs.py",
+        "serve/competition.py",
+        "serve/course.py",
+    ],
 )
 def test_the_tables_are_those_of_the_last_measurement(name: str) -> None:
     remake = script(f"research/{name}")
