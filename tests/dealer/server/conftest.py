@@ -1,4 +1,4 @@
-"""A folder with games and bots in which the tests of servers work."""
+"""Working folder of the tests of servers, with games and bots."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.dealer.server.servers import write_house
 
 @pytest.fixture
 def house_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The working folder, with the games and bots of configurations."""
+    """Working folder with the games and bots that configurations name."""
     folder = tmp_path / "house"
     write_house(folder)
     monkeypatch.chdir(folder)

@@ -1,6 +1,6 @@
-"""Servers in the loop of a test, and peers that talk to their text port.
+"""Servers in the loop of a test, and clients of their text port.
 
-Bots of the server are small scripts that import nothing of ours: one plays, others wait, hang or crash.
+The servers' bots are small scripts that import nothing of ours: one plays, others wait, hang or crash.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ LIMIT = "holdem.limit.2p.reverse_blinds.game"
 KUHN = "kuhn.limit.3p.game"
 
 BOT = '''#!{python} -ISs
-"""Calls whenever it is asked, or does what its name says."""
+"""Calls at every turn, except that a bot with one of the names below waits, hangs or crashes."""
 import os, _socket, sys, time
 name = os.path.basename(sys.argv[0]).partition(".")[0]
 if name == "crash":
@@ -60,12 +60,12 @@ if name == "hang":
             file.write("%d\\n" % os.getpid())
         os.execve(sys.executable, [sys.executable, "-ISs", "-c", "import time; time.sleep(600)"], {{}})
     time.sleep(600)
-while name == "slow" and not taken():
+while name == "slow" and not take_ticket():
     time.sleep(0.01)
 '''
-TAKEN = '''
-def taken():
-    """Whether there was a ticket to start, which is used up."""
+TAKE_TICKET = '''
+def take_ticket():
+    """Use up a ticket to start, and return whether there was one."""
     for ticket in os.listdir("tickets"):
         try:
             os.unlink("tickets/" + ticket)
@@ -104,15 +104,15 @@ if name == "slowexit":
 
 
 def write_house(folder: Path) -> None:
-    """The games, and the bots that configurations name; they are scripts, which Windows does not start."""
+    """Write the games and the bots that configurations name."""
     if os.name == "nt":
-        pytest.skip("the bots are scripts")
+        pytest.skip("the bots are scripts, which Windows does not start")
     folder.mkdir(exist_ok=True)
     (folder / "tickets").mkdir()
     for name in (LIMIT, KUHN):
         (folder / name).write_text(format_game_definition(find_game(name.removesuffix(".game"))[1]), "ascii")
     head, rest = BOT.format(python=sys.executable).split("import os, _socket, sys, time\n")
-    code = f"{head}import os, _socket, sys, time\n{TAKEN}{rest}{PLAYING}"
+    code = f"{head}import os, _socket, sys, time\n{TAKE_TICKET}{rest}{PLAYING}"
     names = "bot bot2l botk spy spyk slowexit crash hang midcrash slow held noexec"
     for name in names.split():
         path = folder / f"{name}.sh"
@@ -122,27 +122,26 @@ def write_house(folder: Path) -> None:
 
 @cache
 def recordings() -> dict[str, list[dict[str, Any]]]:
-    """What was recorded of the reference: events by the name of the recording."""
+    """Events recorded with the reference server, by name of the recording."""
     events: dict[str, list[dict[str, Any]]] = json.loads(
         lzma.decompress((CONFORMANCE / "benchmark_server.json.xz").read_bytes())
     )
     return events
 
 
-def recorded(number: int) -> list[dict[str, Any]]:
-    """The recording of this number."""
+def recorded_events(number: int) -> list[dict[str, Any]]:
     (name,) = (name for name in recordings() if name.startswith(f"{number:02}-"))
     return recordings()[name]
 
 
 def reference_settings(text: str, **changes: Any) -> ServerSettings:
-    """The settings that a configuration of the reference gives; the working folder holds the house."""
+    """Settings from a configuration of the reference, which is written to the working folder."""
     Path("cfg").write_text(text)
     return replace(read_reference_settings(Path("cfg")), port=0, **changes)
 
 
-def kept(data: bytes) -> bytes:
-    """What the reference would have said: no remarks of ours, no stray bytes, a port like any other."""
+def comparable_bytes(data: bytes) -> bytes:
+    """Remove our remarks and the reference's stray zero bytes, and replace port numbers by a word."""
     lines = [line for line in data.splitlines(keepends=True) if not line.startswith(b"# ") or b"# RUNNING " in line]
     return re.sub(rb"(?m)^(RUN \S+) [0-9]+$", rb"\1 PORT", b"".join(lines).replace(b"\0", b""))
 
@@ -160,7 +159,7 @@ class Peer:
     writer: asyncio.StreamWriter
     received: bytearray = field(default_factory=bytearray)
     is_closed: bool = False
-    _at: int = 0
+    _position: int = 0
     _listening: asyncio.Task[None] | None = None
     _news: asyncio.Event = field(default_factory=asyncio.Event)
 
@@ -187,12 +186,15 @@ class Peer:
                 await self._news.wait()
 
     async def expect(self, expected: str | bytes) -> None:
-        """Expect the next bytes of the reference, apart from our remarks and port numbers."""
-        wanted = kept(expected.encode("latin-1") if isinstance(expected, str) else expected)
+        """Expect these bytes next, apart from our remarks and port numbers."""
+        wanted = comparable_bytes(expected.encode("latin-1") if isinstance(expected, str) else expected)
         with contextlib.suppress(TimeoutError):
-            await self.until(lambda: len(kept(bytes(self.received))) >= self._at + len(wanted))
-        assert kept(bytes(self.received))[self._at : self._at + len(wanted)] == wanted
-        self._at += len(wanted)
+            await self.until(lambda: len(self._comparable()) >= self._position + len(wanted))
+        assert self._comparable()[self._position : self._position + len(wanted)] == wanted
+        self._position += len(wanted)
+
+    def _comparable(self) -> bytes:
+        return comparable_bytes(bytes(self.received))
 
     async def expect_remark(self, pattern: str) -> re.Match[str]:
         """Receive until one of our remarks matches a pattern."""
@@ -212,34 +214,35 @@ class Peer:
             while not self.is_closed:
                 self._news.clear()
                 await self._news.wait()
-        assert kept(bytes(self.received))[self._at :] == b""
+        assert self._comparable()[self._position :] == b""
 
     async def ask(self, question: str, answer: str) -> None:
-        """Repeat a question until the answer is this one."""
+        """Repeat a question until this is the answer."""
         async with asyncio.timeout(PATIENCE_S):
             while True:
                 self.send(question)
-                before = self._at
-                await self.until(lambda before=before: len(kept(bytes(self.received))) > before)  # type: ignore[misc]
+                before = self._position
+                await self.until(lambda before=before: len(self._comparable()) > before)  # type: ignore[misc]
                 await self.settle()
-                received = kept(bytes(self.received))[before:]
-                self._at += len(received)
-                if received == kept(answer.encode("latin-1")):
+                received = self._comparable()[before:]
+                self._position += len(received)
+                if received == comparable_bytes(answer.encode("latin-1")):
                     return
                 await asyncio.sleep(0.02)
 
     def skip(self) -> None:
-        """Expect nothing of the bytes received so far."""
-        self._at = len(kept(bytes(self.received)))
+        """Ignore the bytes received so far."""
+        self._position = len(self._comparable())
 
     async def settle(self) -> None:
-        """Receive the answers to all earlier requests; the server answers in order."""
+        """Receive the answers to all earlier requests."""
+        # The server answers in order, and each refusal of an unknown tag is counted.
         marks = self.received.count(b"none of your runs has a log")
         self.send("LOG no-such-tag-is-there\n")
         await self.until(lambda: self.received.count(b"none of your runs has a log") > marks)
 
     def ports(self) -> list[int]:
-        """Ports that the server has named for agents."""
+        """Ports for agents, in the order in which the server named them."""
         return [int(port) for port in re.findall(rb"(?m)^RUN \S+ ([0-9]+)$", bytes(self.received))]
 
     async def close(self) -> None:
@@ -255,8 +258,8 @@ class House:
     """A running server.
 
     Attributes:
-        started: its addresses and the token of its first user.
-        folder: its data.
+        started: addresses and the token of the first user.
+        folder: the server's data.
         task: runs the server.
         peers: clients to close at the end.
     """
@@ -288,7 +291,6 @@ class House:
         return peer
 
     def rows(self, query: str, *values: object) -> list[tuple[Any, ...]]:
-        """Rows of the database."""
         return rows(self.folder, query, *values)
 
 
@@ -346,7 +348,7 @@ async def running(
         yield house
         assert not task.done(), "the server has ended"
     finally:
-        # The server ends first, as if its clients had not expected it.
+        # The server ends while its clients are still connected.
         task.cancel()
         with contextlib.suppress(asyncio.CancelledError):
             await task
@@ -382,16 +384,16 @@ class CallingLink(PlayerLink):
 
     def _answer(self, data: bytes) -> None:
         lines = b"".join(line.strip() + b":c\r\n" for line in data.splitlines())
-        # The answer comes after the question, not inside of it.
+        # The answer must come after the call that asks, not during it.
         self._loop.call_soon(lambda: self.receive(lines))
 
     def leave(self) -> None:
         self.receive(b"")
 
 
-def tickets(count: int) -> None:
-    """Allow this many slow bots to start."""
-    have = len(list(Path("tickets").iterdir()))
-    for _ in range(count):
-        have += 1
-        (Path("tickets") / f"{have}-{id(object())}").touch()
+def allow_slow_bots(count: int) -> None:
+    """Let so many more slow bots start."""
+    folder = Path("tickets")
+    existing_count = len(list(folder.iterdir()))
+    for number in range(existing_count, existing_count + count):
+        (folder / f"{number}-{id(object())}").touch()

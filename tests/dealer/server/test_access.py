@@ -1,8 +1,8 @@
-"""Who is shown seeds, cards, faults and output: every address and every command, held against `dealer.server.access`.
+"""Access to seeds, cards, faults and output by every address and every command, as in `dealer.server.access`.
 
-The server is a database with jobs of every kind in every state and the folders of their runs; nothing is played but
-at the tables of people. Each secret is a text of its own, which is looked for in every byte that is sent. An address or
-a command that is not in the tables below fails the test: whoever adds one says here what it may show.
+The server is a database with jobs of every kind in every state, and the folders of their runs. It plays only at tables
+of people. Each secret is a unique text, which the tests search for in every byte that the server sends. An address or
+a command that is missing in the tables `SERVES` and `SAYS` fails the test.
 """
 
 from __future__ import annotations
@@ -90,11 +90,11 @@ FAILED: Final = ("finished", "failed at once", "failed long ago")
 """States with a failure that quotes output."""
 OVER: Final = ("finished", "failed at once", "failed long ago", "cancelled", "closed")
 SEED_IS_KNOWN: Final = ("text port", "own agent", "chosen seed")
-"""To its user from the start."""
+"""Kinds of jobs whose user knows the seed from the start."""
 
 
 def kind_params(*quick: str, others: Sequence[str] = ("table",)) -> list[Any]:
-    """The kinds of jobs as parameters of a test, most of them slow ones."""
+    """Kinds of jobs as parameters of a test; all but `quick` are marked slow."""
     slow = [kind for kind in (*KINDS, *others) if kind not in quick]
     return [*quick, *(pytest.param(kind, marks=pytest.mark.slow) for kind in slow)]
 
@@ -234,7 +234,7 @@ SERVES: Final[dict[str, set[str]]] = {
         for call in ("new_hand", "act")
     },
 }
-"""Kinds of content that an address may show to somebody; the walk meets each of them."""
+"""Kinds of content that an address may show, each to at least one person in the test."""
 
 SAYS: Final[dict[str, tuple[str, set[str]]]] = {
     "HELP": ("HELP", NOTHING),
@@ -249,23 +249,23 @@ SAYS: Final[dict[str, tuple[str, set[str]]]] = {
     "Login": ("nobody nothing", NOTHING),
     "QUIT": ("QUIT", NOTHING),
 }
-"""What each command says, and what its answer may show."""
+"""Line of each command, and the kinds of content that its answer may show."""
 
 
 # ---- the server
 
 
 def secret_text(seed: Seed) -> str:
-    """What tells the cards: the number, or the digits of a key."""
+    """Text of a seed from which the cards follow: its number, or the hexadecimal digits of a key."""
     return seed.secret.hex() if isinstance(seed, DealKey) else str(seed)
 
 
 @dataclass
 class Secrets:
-    """What is hidden of a run, or of a job where there is no run.
+    """Secrets of a run, or of a job that has no run.
 
     Attributes:
-        texts: what must be found nowhere but where it may be shown, each with the kind of secret that it is.
+        texts: secret texts with their kinds.
     """
 
     job: int
@@ -276,7 +276,7 @@ class Secrets:
 
 
 def enter_in_event(db: sqlite3.Connection, job: int) -> None:
-    """Have a job be a contest of an event, which is called as one of its bots."""
+    """Make a job a contest of an event that has the name of one of its bots."""
     definition = format_game_definition(find_game("limit")[1])
     db.execute(
         "INSERT INTO scheduled_events (id, name, game, opens_s, closes_s, closed_s, definition) "
@@ -289,14 +289,15 @@ def enter_in_event(db: sqlite3.Connection, job: int) -> None:
 
 @dataclass
 class House:
-    """A server with everything in its database.
+    """Server that is not started, with jobs, runs and tables in its database.
 
     Attributes:
-        parts: of it.
-        users: by name. tokens: by name. cookies: of those who have logged in with a browser.
-        hidden: what is secret, job by job and run by run.
-        secret: by text, whose it is and what.
-        bot_name: of the first player in the causes of failures; also of its seat, where it is not a bot of theirs.
+        users: by name.
+        tokens: by name of the user.
+        cookies: by name of the user, for users who have logged in with a browser.
+        hidden: secrets of every job and every run.
+        secret: owner and kind of each secret text.
+        bot_name: name of the first player in causes of failures, and of its seat if it is the built-in random.
     """
 
     parts: ServerParts
@@ -321,21 +322,21 @@ class House:
         self.secret |= {text: (secrets, kind) for text, kind in secrets.texts.items()}
 
     def add_job(self, kind: str, state: str) -> None:
-        """A job in a state, with the folders of its runs."""
-        wish = KINDS[kind]
+        """Add a job in a state, with the folders of its runs."""
+        job_fields = KINDS[kind]
         user = self.users[LADDER_USER if kind == "ladder" else "ann"]
         number = len(self.hidden)
         tag = f"{kind}-{state}".replace(" ", "-")
         runs = 2 if state == "one of two done" else 1
-        has_key = wish.get("has_key", False)
+        has_key = job_fields.get("has_key", False)
         seed = DealKey.from_text(f"{number + 1:064x}") if has_key else 1_234_500_000 + number
-        terms = ContestTerms(deals=wish.get("deals"), seating=wish["seating"])
+        terms = ContestTerms(deals=job_fields.get("deals"), seating=job_fields["seating"])
         request = JobRequest(
             GAME,
-            wish.get("players", ("random", "calling")),
+            job_fields.get("players", ("random", "calling")),
             tag,
             runs,
-            kind=wish.get("kind", JobKind.REQUEST),
+            kind=job_fields.get("kind", JobKind.REQUEST),
             terms=terms,
         )
         row = self.store.write_now(lambda db: add_job(db, new_job(user, request, seed)))
@@ -358,16 +359,17 @@ class House:
         texts, matches = self.play(row.folder, row.seed, names, Seating(job.terms.seating))
         secrets = Secrets(job.id, kind, state, row.id, texts)
         if state.startswith("failed"):
-            # Before the first hand: there is no log, and the result has the sentence alone.
+            # A run that failed before the first hand has no log, and only the sentence in its result.
             shutil.rmtree(self.parts.folder / row.folder / "pokerstars")
             for log in (self.parts.folder / row.folder).glob("match*"):
                 log.unlink()
-            texts, matches = {text: what for text, what in texts.items() if what in ("seed", "output")}, ()
+            texts = {text: kind for text, kind in texts.items() if kind in ("seed", "output")}
+            matches = ()
         if state in ("running", "being stopped"):
             (self.parts.folder / row.folder / RESULT_NAME).unlink()
         else:
-            (output,) = [text for text, what in texts.items() if what == "output"]
-            lines = [(text, int(what[-1])) for text, what in texts.items() if what.startswith("faults")]
+            (output,) = [text for text, kind in texts.items() if kind == "output"]
+            lines = [(text, int(kind[-1])) for text, kind in texts.items() if kind.startswith("faults")]
             faults = tuple(("match", _fault(text, player)) for text, player in lines)
             seats = tuple(
                 RunSeat(player=seat, name=self.bot_name if name == "random" else name, chips=0.0, won=Estimate(0.0))
@@ -378,7 +380,7 @@ class House:
             if state == "cancelled":
                 report = replace(report, state=RunState.CANCELLED, reason="it was cancelled.")
             elif state == "failed long ago":
-                # As older versions of the server have kept it.
+                # Older versions of the server stored the sentence instead of the cause.
                 report = replace(report, reason=cause.sentence(shows_output=True))
             else:
                 report = replace(report, cause=cause)
@@ -387,7 +389,7 @@ class House:
         self.hide(secrets)
 
     def write_cause(self, path: Path, cause: FailureReport | None) -> None:
-        """Have a result end by a failure; without a cause, as older versions wrote it."""
+        """Change a result to a failure. Without a cause it is one of an older version."""
         result = json.loads(path.read_text())
         output = f"OUTPUT-{path.parent.name}"
         sentence = FailureReport.of(failure(self.bot_name, output)).sentence(shows_output=True)
@@ -402,7 +404,7 @@ class House:
     def play(
         self, where: str, seed: Seed, names: Sequence[str], seating: Seating
     ) -> tuple[dict[str, str], tuple[Match, ...]]:
-        """Play a run; returns what is secret of it, and its matches."""
+        """Play a run; return its secret texts with their kinds, and its matches."""
         folder = self.parts.folder / where
         folder.parent.mkdir(exist_ok=True)
         bots = [f"{name}={name if name in ('random', 'calling') else 'random'}" for name in names]
@@ -415,20 +417,20 @@ class House:
         for log in logs:
             for line in log.read_text().splitlines():
                 if line.startswith("STATE"):
-                    # As logs write them, and the flop as hand histories do.
+                    # Logs write cards without spaces, hand histories write a flop with spaces.
                     cards = line.split(":")[3]
                     flops = cards.split("/")[1:2]
                     spaced = [" ".join(re.findall("..", flop)) for flop in flops]
                     texts |= dict.fromkeys((cards, *flops, *spaced), "cards")
             texts[f"REMARK-{key}-{log.stem}"] = "cards"
             log.with_suffix(".comments").write_text(f"REMARK-{key}-{log.stem}\n")
-        # In the first seating every player sits where it was named.
+        # In the first seating, players sit in the order of their names.
         faults = [format_fault(_fault(f"FAULTY-{key}-{player}", player)) for player in (0, 1)]
         logs[0].with_suffix(".faults").write_text("".join(faults))
         return texts, tuple(Match(name=log.stem, log=log.name, first_hand=0, hands=2) for log in logs)
 
     def add_table(self, owner: str, game: str, state: str) -> None:
-        """A table of ann's, or one of Slumbot's interface."""
+        """Add a table of ann, or one of Slumbot's interface."""
         seed = 1_234_600_000 + len(self.hidden)
         user = self.users["ann"]
         versions = [None, records.versions(self.store, game, "calling")[0].version]
@@ -450,7 +452,7 @@ class House:
         self.hide(Secrets(run.job, kind, state, row.id, texts))
 
     def may_see(self, person: Person, secrets: Secrets, kind: str) -> bool:
-        """What `dealer.server.access` says."""
+        """Return whether `dealer.server.access` lets a person see a secret of this kind."""
         job = records.job(self.store, secrets.job)
         assert job is not None
         if kind in ("seed", "cards"):
@@ -469,14 +471,14 @@ def _fault(text: str, player: int) -> Fault:
 
 
 def failure(name: str, output: str) -> Failure:
-    """A failure in which everything that may hold a player's words holds the output."""
+    """Failure that quotes the output everywhere where a failure may quote a player."""
     cause = NoAnswer(Seat(0), 1, 1, is_closed=True, line=output.encode())
     return Failure(cause, (name, "calling"), 0, 3, (output, f"The last {name} wrote:", output))
 
 
 @contextlib.contextmanager
 def house(folder: Path, kinds: Sequence[str] = (), names: Sequence[str] = (), states: Sequence[str] = STATES) -> Any:
-    """A server that is not started; `names` are of bots whose runs have failed."""
+    """Create a server with jobs of these kinds and states, and failed runs of bots with these names."""
     folder.mkdir()
     settings = replace(small_house(requests_per_minute=10**9), uploads=UploadSettings())
     with contextlib.closing(Store(folder / DATABASE_NAME)) as store:
@@ -503,11 +505,11 @@ def house(folder: Path, kinds: Sequence[str] = (), names: Sequence[str] = (), st
 
 
 def persons(server: House) -> dict[str, Person]:
-    """Everybody by name, as a program."""
+    """Strangers and all users by name, as programs with a token."""
     return {"": Person()} | {name: Person(user, name == "root") for name, user in server.users.items()}
 
 
-# ---- what is decided
+# ---- rules of access
 
 
 def test_finished_hands_are_public_when_none_of_their_cards_is_dealt_again() -> None:
@@ -521,7 +523,7 @@ def test_finished_hands_are_public_when_none_of_their_cards_is_dealt_again() -> 
 
 
 @pytest.mark.parametrize("kind", kind_params("text port", "joined bot", "table", others=("slumbot",)))
-def test_seeds_and_cards_are_hidden_from_everybody_who_could_use_them(tmp_path: Path, kind: str) -> None:
+def test_seeds_and_cards_are_hidden_until_the_job_is_over(tmp_path: Path, kind: str) -> None:
     with house(tmp_path / "data", [kind]) as server:
         for secrets, (name, person) in itertools.product(server.hidden, persons(server).items()):
             job = records.job(server.store, secrets.job)
@@ -532,10 +534,9 @@ def test_seeds_and_cards_are_hidden_from_everybody_who_could_use_them(tmp_path: 
 
 def test_faults_and_output_are_shown_to_those_concerned(tmp_path: Path) -> None:
     with house(tmp_path / "data", ["joined bot"]) as server:
-        (over,) = [secrets for secrets in server.hidden if secrets.state == "finished" and secrets.run is not None]
-        (early,) = [
-            secrets for secrets in server.hidden if secrets.state == "one of two done" and secrets.run is not None
-        ]
+        of_runs = [secrets for secrets in server.hidden if secrets.run is not None]
+        (over,) = [secrets for secrets in of_runs if secrets.state == "finished"]
+        (early,) = [secrets for secrets in of_runs if secrets.state == "one of two done"]
 
         def visible_kinds(secrets: Secrets) -> dict[str, set[str]]:
             kinds = ("faults of 0", "faults of 1", "output")
@@ -563,14 +564,18 @@ class Answer:
 async def call(
     app: Any, method: str, path: str, query: str = "", headers: Mapping[str, str] = {}, sent: bytes = b""
 ) -> Answer:
-    """An answer; of one that has no end, its beginning."""
-    status, body, pieces, head = 0, b"", 0, {}
-    is_over, is_asked = asyncio.Event(), False
+    """Answer to a request; of a stream of events, the first two pieces."""
+    status = 0
+    body = b""
+    pieces = 0
+    head: dict[str, str] = {}
+    is_over = asyncio.Event()
+    is_request_read = False
 
     async def receive() -> dict[str, Any]:
-        nonlocal is_asked
-        if not is_asked:
-            is_asked = True
+        nonlocal is_request_read
+        if not is_request_read:
+            is_request_read = True
             return {"type": "http.request", "body": sent, "more_body": False}
         await is_over.wait()
         return {"type": "http.disconnect"}
@@ -611,23 +616,23 @@ async def call(
 
 
 def addresses(routes: Sequence[Any], prefix: str = "") -> list[str]:
-    """Every method and path of an application, as the table writes them."""
+    """Methods and paths of all routes, in the form of `SERVES`."""
     paths = []
     for route in routes:
         if isinstance(route, Mount):
             paths += addresses(route.routes, prefix + route.path)
             continue
         if isinstance(route, WebSocketRoute):
-            # `test_no_message_to_a_joined_client_shows_more_than_permitted`
+            # See `test_no_message_to_a_joined_client_shows_more_than_permitted`.
             continue
-        assert isinstance(route, Route), f"{route!r} is more than an address: the walk does not enter it"
+        assert isinstance(route, Route), f"{route!r} is not a single address"
         path = prefix + re.sub(r"\{(\w+):\w+\}", r"{\1}", route.path)
         paths += [f"{method} {path}" for method in sorted((route.methods or {"GET"}) - {"HEAD"})]
     return paths
 
 
-def values_of(server: House, address: str, secrets: Secrets) -> list[dict[str, str]]:
-    """What to put into an address about a run, or about a job that has none; nothing where it needs a run."""
+def parameter_values(server: House, address: str, secrets: Secrets) -> list[dict[str, str]]:
+    """Values of the parameters of an address for a run or a job; empty if it needs a run and there is none."""
     path = address.split(" ")[1]
     names = re.findall(r"\{(\w+)\}", path)
     if secrets.run is None and "run" in names:
@@ -658,12 +663,13 @@ def values_of(server: House, address: str, secrets: Secrets) -> list[dict[str, s
 
 
 @contextlib.asynccontextmanager
-async def site_of(server: House) -> AsyncIterator[tuple[Any, list[str]]]:
-    """The application of a server, and all of its addresses."""
+async def running_site(server: House) -> AsyncIterator[tuple[Any, list[str]]]:
+    """Run the application of a server; yield it and all of its addresses."""
     site = make_server_site(server.parts)
     assert site.table_manager is not None
     assert site.sessions is not None
-    counter, slumbot_sessions = HandCounter(), SlumbotSessions(server.parts, site.table_manager)
+    counter = HandCounter()
+    slumbot_sessions = SlumbotSessions(server.parts, site.table_manager)
     routes = server_routes(site, server.parts, slumbot_sessions, counter, Metrics(server.parts))
     for name, user in server.users.items():
         token = server.parts.accounts.find_token(server.tokens.get(name, ""))
@@ -682,7 +688,7 @@ async def site_of(server: House) -> AsyncIterator[tuple[Any, list[str]]]:
 async def visit(
     server: House, app: Any, address: str, values: Mapping[str, str], name: str
 ) -> tuple[str, Person, Answer]:
-    """Request an address as a person; returns the path, the person that the server sees, and the answer."""
+    """Request an address as a user; return the path, the person that the server sees, and the answer."""
     method, path = address.split(" ")
     filled = path.format(**{key: quote(value, safe="") for key, value in values.items()})
     is_program = path.startswith("/api/v1")
@@ -692,19 +698,21 @@ async def visit(
     elif name:
         headers["cookie"] = f"arena-80={server.cookies[name]}"
     answer = await call(app, method, filled, "player=bobs-bot" * path.endswith("/leaks"), headers)
-    # Runs and jobs are shown to a cookie's user alike, whatever token it came with.
     person = persons(server)[name]
-    return filled, person if is_program else Person(person.user), answer
+    if not is_program:
+        # On pages, access to runs and jobs does not depend on the token with which a user logged in.
+        person = Person(person.user)
+    return filled, person, answer
 
 
-def searched(server: House) -> re.Pattern[str]:
-    """What every secret is found by."""
+def secrets_pattern(server: House) -> re.Pattern[str]:
+    """Pattern that matches every secret text."""
     words = "|".join(map(re.escape, sorted(server.secret, key=len, reverse=True)))
     return re.compile(rf"\b(?:{words})\b")
 
 
 def check(server: House, pattern: re.Pattern[str], text: str, person: Person, where: str) -> set[str]:
-    """What secrets a text holds; each has to be one that the person may see."""
+    """Check that a person may see every secret in a text; return the kinds of these secrets."""
     kinds = set()
     for secret in set(pattern.findall(text)):
         secrets, kind = server.secret[secret]
@@ -724,16 +732,16 @@ def check(server: House, pattern: re.Pattern[str], text: str, person: Person, wh
 )
 def test_no_address_shows_more_than_permitted(tmp_path: Path, kind: str, states: Sequence[str]) -> None:
     async def walk(server: House) -> dict[str, set[str]]:
-        pattern = searched(server)
+        pattern = secrets_pattern(server)
         shown: dict[str, set[str]] = {}
-        async with site_of(server) as (app, all_addresses):
-            assert set(all_addresses) == set(SERVES), "every address says in SERVES what it may show"
+        async with running_site(server) as (app, all_addresses):
+            assert set(all_addresses) == set(SERVES), "SERVES lists every address"
             for address in all_addresses:
-                # Each is requested for every run and every job; an address that names none of them, once.
+                # One request per run and job; a single one if the address names neither.
                 places = {
                     json.dumps(values): (secrets, values)
                     for secrets in server.hidden
-                    for values in values_of(server, address, secrets)
+                    for values in parameter_values(server, address, secrets)
                 }
                 for (secrets, values), name in itertools.product(places.values(), persons(server)):
                     path, person, answer = await visit(server, app, address, values, name)
@@ -743,7 +751,7 @@ def test_no_address_shows_more_than_permitted(tmp_path: Path, kind: str, states:
                         is_own = "{table}" in address and name == "ann" and secrets.kind == "table"
                         assert is_own or server.may_see(person, secrets, "cards"), f"{path}, {name}"
                         kinds.add("own cards" if is_own else "cards")
-                    assert kinds <= SERVES[address], f"{address} shows {kinds}: SERVES does not say so"
+                    assert kinds <= SERVES[address], f"{address} shows {kinds}, against SERVES"
                     shown.setdefault(address, set()).update(kinds)
         return shown
 
@@ -758,12 +766,15 @@ def test_no_address_shows_more_than_permitted(tmp_path: Path, kind: str, states:
             "GET /play/{table}/part",
         }
     if kind == "joined bot":
-        # Whatever is searched for is there to be found; hands and logs name the fingerprint of a key, not the key.
-        for address, expected in SERVES.items():
-            # How a contest ended is in the last event as soon as its hands are counted.
-            late = ENDS if address == EVENTS else set()
-            wanted = expected - {"own cards"} - ({"seed"} if "cards" in expected else set()) - late
-            assert shown[address] - late == wanted, address
+        # The search finds all kinds that an address may show.
+        for address, kinds in SERVES.items():
+            expected = kinds - {"own cards"}
+            if "cards" in kinds:
+                # Hands and logs contain the fingerprint of a key, not the key.
+                expected = expected - {"seed"}
+            # The last event of a match has the outcome only after its hands have been counted.
+            optional = ENDS if address == EVENTS else NOTHING
+            assert shown[address] - optional == expected - optional, address
 
 
 @pytest.mark.parametrize("names", [NAMES[3:4], pytest.param(NAMES, marks=pytest.mark.slow)], ids=["one", "all"])
@@ -771,16 +782,16 @@ def test_name_of_a_bot_reveals_no_output(tmp_path: Path, names: list[str]) -> No
     """Request every page, API answer, feed and published folder as a stranger, a user and an organiser."""
 
     async def walk(server: House) -> None:
-        pattern = searched(server)
+        pattern = secrets_pattern(server)
         texts: dict[tuple[str, str], str] = {}
-        async with site_of(server) as (app, all_addresses):
+        async with running_site(server) as (app, all_addresses):
             for address in all_addresses:
                 if not address.startswith("GET "):
                     continue
                 places = {
                     json.dumps(values): values
                     for secrets in server.hidden
-                    for values in values_of(server, address, secrets)
+                    for values in parameter_values(server, address, secrets)
                 }
                 for values, name in itertools.product(places.values(), ("", "eve", "root")):
                     path, person, answer = await visit(server, app, address, values, name)
@@ -810,18 +821,18 @@ def test_name_of_a_bot_reveals_no_output(tmp_path: Path, names: list[str]) -> No
         pages = [path for path in published.rglob("*") if path.is_file()]
         assert len(pages) > len(FAILED) * len(names)
         for page in pages:
-            check(server, searched(server), page.read_text("utf-8"), Person(), str(page))
+            check(server, secrets_pattern(server), page.read_text("utf-8"), Person(), str(page))
 
 
 def test_session_shows_its_cards_to_the_holder_of_its_token(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    async def nothing(*asked: Any) -> None:
-        del asked
+    async def no_correction(*arguments: Any) -> None:
+        del arguments
 
-    monkeypatch.setattr(LuckCorrection, "values", nothing)
+    monkeypatch.setattr(LuckCorrection, "values", no_correction)
 
     async def ask(server: House) -> None:
-        pattern = searched(server)
-        async with site_of(server) as (app, _):
+        pattern = secrets_pattern(server)
+        async with running_site(server) as (app, _):
             for prefix in ("/api", "/slumbot/api", "/slumbot/calling/api"):
                 for token, status in ((SESSION, 200), ("another", 401), ("guessed", 401)):
                     sent = json.dumps({"token": token}).encode()
@@ -839,13 +850,16 @@ def test_session_shows_its_cards_to_the_holder_of_its_token(tmp_path: Path, monk
 # ---- at the text port
 
 
-def kinds_of(union: Any) -> set[str]:
-    """The names of all types of a union."""
-    return {name for member in get_args(union) for name in (kinds_of(member) or {member.__name__})}
+def member_names(union: Any) -> set[str]:
+    """Names of all types of a union, nested ones included."""
+    names: set[str] = set()
+    for member in get_args(union):
+        names |= member_names(member) or {member.__name__}
+    return names
 
 
 def test_every_command_of_the_text_port_is_in_the_table() -> None:
-    assert set(SAYS) == (kinds_of(BenchmarkEvent) - {"ClientCommand"}) | {verb.name for verb in Verb}
+    assert set(SAYS) == (member_names(BenchmarkEvent) - {"ClientCommand"}) | {verb.name for verb in Verb}
     for name, (line, _) in SAYS.items():
         session = BenchmarkSession()
         if name != "Login":
@@ -860,12 +874,12 @@ def test_every_command_of_the_text_port_is_in_the_table() -> None:
 @pytest.mark.parametrize("kind", kind_params("text port"))
 def test_no_command_shows_more_than_permitted(tmp_path: Path, kind: str) -> None:
     async def talk_to(server: House) -> dict[str, set[str]]:
-        pattern = searched(server)
+        pattern = secrets_pattern(server)
         shown: dict[str, set[str]] = {}
         port = TextPort(server.parts.service, server.parts.accounts)
         await port.start()
         tags = dict.fromkeys(row["tag"] for row in server.store.read("SELECT tag FROM jobs"))
-        # Those who are let in; somebody who is not is told no more than that.
+        # A stranger receives a refusal, which is not examined here.
         people = {name: person for name, person in persons(server).items() if name}
         try:
             for command, (line, expected) in SAYS.items():
@@ -888,7 +902,7 @@ def test_no_command_shows_more_than_permitted(tmp_path: Path, kind: str) -> None
                         replace(person, is_admin=False),
                         where,
                     )
-                    assert kinds <= expected, f"{command} tells {kinds}: SAYS does not say so"
+                    assert kinds <= expected, f"{command} shows {kinds}, against SAYS"
                     shown.setdefault(command, set()).update(kinds)
                     await peer.close()
         finally:
@@ -901,13 +915,13 @@ def test_no_command_shows_more_than_permitted(tmp_path: Path, kind: str) -> None
         assert shown == {command: expected for command, (_, expected) in SAYS.items()}
 
 
-# ---- to clients that bring bots
+# ---- to clients of bots
 
 
 @pytest.mark.parametrize("kind", kind_params("text port"))
 def test_no_message_to_a_joined_client_shows_more_than_permitted(tmp_path: Path, kind: str) -> None:
     async def talk_to(server: House) -> set[str]:
-        pattern = searched(server)
+        pattern = secrets_pattern(server)
         kinds: set[str] = set()
         hosting = Hosting(server.parts.service)
         tags = tuple(row["tag"] for row in server.store.read("SELECT DISTINCT tag FROM jobs"))
@@ -943,7 +957,7 @@ AGENT_TOOLS: Final[dict[str, set[str]]] = {
     "result": NOTHING,
     "resign": NOTHING,
 }
-"""Content of the answers of each tool during a match. The seed is in the result once the match is over."""
+"""Content of each tool's answers during a match. After it, the result contains the seed."""
 
 
 async def test_agent_sees_the_cards_of_its_seat_only(tmp_path: Path) -> None:
@@ -956,7 +970,7 @@ async def test_agent_sees_the_cards_of_its_seat_only(tmp_path: Path) -> None:
             return data
 
         tools = (await agent.client.list_tools()).tools
-        assert {tool.name for tool in tools} == set(AGENT_TOOLS), "every tool says in AGENT_TOOLS what it may show"
+        assert {tool.name for tool in tools} == set(AGENT_TOOLS), "AGENT_TOOLS lists every tool"
         await ask("list_games")
         await ask("list_bots", game="limit")
         state = await ask("start_match", game="limit", opponents=["random"], deals=40)

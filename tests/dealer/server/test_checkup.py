@@ -1,4 +1,4 @@
-"""What `arena serve doctor` finds wrong with a configuration and its environment, and that it finds nothing else."""
+"""Problems that `arena serve doctor` reports in a configuration and its environment."""
 
 from __future__ import annotations
 
@@ -40,8 +40,10 @@ run(Mine())
 """
 
 
-def wrong(settings: ServerSettings, data: Path, *, has_pages: bool = True, now_s: float | None = None) -> list[Check]:
-    """What is not well; whatever is not well has a remedy, and nothing else has one."""
+def find_problems(
+    settings: ServerSettings, data: Path, *, has_pages: bool = True, now_s: float | None = None
+) -> list[Check]:
+    """Return the checks that report a problem, and check that these and no others have a remedy."""
     checks = list(examine(settings, data, has_pages=has_pages, now_s=now_s))
     problems = [check for check in checks if check.tone is not Tone.GOOD]
     assert [check for check in checks if check.remedy] == problems
@@ -53,20 +55,20 @@ def house(**changes: object) -> ServerSettings:
 
 
 def test_nothing_is_wrong_with_a_new_server(tmp_path: Path) -> None:
-    assert wrong(house(), tmp_path / "data") == []
-    assert not (tmp_path / "data").exists(), "nothing is changed"
+    assert find_problems(house(), tmp_path / "data") == []
+    assert not (tmp_path / "data").exists(), "examining creates no folder"
 
 
-def test_a_folder_that_cannot_be_written_to(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unwritable_folder_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     if os.name == "nt" or os.geteuid() == 0:
-        # Nothing keeps root out.
+        # Root may write to every folder.
         def refuse(**kwargs: object) -> None:
             raise PermissionError(13, "Permission denied")
 
         monkeypatch.setattr(checkup.tempfile, "TemporaryFile", refuse)
     else:
         (tmp_path / "closed").mkdir(mode=0o500)
-    (check,) = wrong(house(), tmp_path / "closed" / "data")
+    (check,) = find_problems(house(), tmp_path / "closed" / "data")
     assert (check.what, check.tone) == ("folder", Tone.BAD)
     assert check.finding.endswith("cannot be written to: Permission denied")
 
@@ -85,88 +87,89 @@ def test_missing_confinement_of_uploaded_bots_is_reported(
     monkeypatch.setattr(Box, "refusal", lambda box: None)
     monkeypatch.setattr(checkup, "has_scopes", lambda: has_scopes)
     monkeypatch.setattr(bubblewrap, "readable_paths", lambda: (readable or str(tmp_path),))
-    problems = wrong(house(uploads=UploadSettings()), tmp_path / "data")
+    problems = find_problems(house(uploads=UploadSettings()), tmp_path / "data")
     assert [(check.what, check.tone) for check in problems] == expected
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the box is Linux's")
 def test_without_bubblewrap_its_package_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
-    (check,) = wrong(house(uploads=UploadSettings()), tmp_path / "data")
-    assert (check.what, check.tone, check.finding, check.remedy) == (
-        "uploads",
-        Tone.BAD,
-        "uploaded bots run in bubblewrap, which is not installed",
+    (check,) = find_problems(house(uploads=UploadSettings()), tmp_path / "data")
+    assert (check.what, check.tone) == ("uploads", Tone.BAD)
+    assert check.finding == "uploaded bots run in bubblewrap, which is not installed"
+    assert check.remedy == (
         "install the package bubblewrap (apt install bubblewrap, dnf install bubblewrap), or remove the section "
-        "[uploads]",
+        "[uploads]"
     )
 
 
 @pytest.mark.parametrize(("free_mb", "tone"), [(99, Tone.BAD), (299, Tone.DOUBTFUL), (300, None)])
-def test_a_disk_that_is_full_or_nearly(
+def test_full_or_nearly_full_disk_is_reported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, free_mb: int, tone: Tone | None
 ) -> None:
     monkeypatch.setattr(checkup, "free_bytes", lambda folder: free_mb * 10**6)
-    problems = wrong(replace(small_house(), least_free_mb=100), tmp_path)
-    assert [(check.what, check.tone) for check in problems] == ([("disk", tone)] if tone else [])
+    problems = [
+        (check.what, check.tone) for check in find_problems(replace(small_house(), least_free_mb=100), tmp_path)
+    ]
+    assert problems == ([("disk", tone)] if tone else [])
 
 
-def test_a_port_that_is_in_use_is_named_with_its_program_unless_it_is_the_servers(tmp_path: Path) -> None:
+def test_port_in_use_is_reported_with_its_program_unless_the_server_holds_it(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         settings = with_web(house(), port=port)
-        (check,) = wrong(settings, tmp_path)
+        (check,) = find_problems(settings, tmp_path)
         assert (check.what, check.tone) == ("port of the pages", Tone.BAD)
         assert check.finding.startswith(f"{port} is in use")
         if sys.platform == "linux":
             assert check.finding.endswith(f", process {os.getpid()}")
-        assert wrong(settings, tmp_path, has_pages=False)[0].what == "pages"
+        assert find_problems(settings, tmp_path, has_pages=False)[0].what == "pages"
         with contextlib.closing(lock_run(tmp_path)):
-            assert wrong(settings, tmp_path) == []
+            assert find_problems(settings, tmp_path) == []
 
 
-def test_an_address_of_another_machine(tmp_path: Path) -> None:
-    problems = wrong(house(host="192.0.2.1"), tmp_path, has_pages=False)
-    assert [(check.what, check.tone) for check in problems][:1] == [("text port", Tone.BAD)]
+def test_address_of_another_machine_is_reported(tmp_path: Path) -> None:
+    first, *_ = find_problems(house(host="192.0.2.1"), tmp_path, has_pages=False)
+    assert (first.what, first.tone) == ("text port", Tone.BAD)
 
 
-def test_databases_of_other_versions_and_damaged_ones(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_outdated_newer_and_damaged_databases_are_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / DATABASE_NAME
     with monkeypatch.context() as patched:
         patched.setattr("dealer.server.db.store.MIGRATIONS", MIGRATIONS[:1])
         Store(path).close()
     before = path.read_bytes()
-    older, _ = wrong(house(), tmp_path)
+    older, _ = find_problems(house(), tmp_path)
     assert (older.what, older.tone) == ("database", Tone.DOUBTFUL)
     assert older.finding == f"version 1; the next start makes it version {len(MIGRATIONS)}"
-    assert path.read_bytes() == before, "only a start brings it up to date"
+    assert path.read_bytes() == before, "only a start of the server migrates the database"
     Store(path).close()
     monkeypatch.setattr(checkup, "MIGRATIONS", MIGRATIONS[:2])
-    newer, _ = wrong(house(), tmp_path)
+    newer, _ = find_problems(house(), tmp_path)
     assert (newer.tone, newer.remedy) == (Tone.BAD, "use the newer program, or restore a backup")
     monkeypatch.undo()
     path.write_bytes(b"something else" * 1000)
-    (damaged,) = wrong(house(), tmp_path)
+    (damaged,) = find_problems(house(), tmp_path)
     assert (damaged.what, damaged.tone) == ("database", Tone.BAD)
 
 
-def test_backups_are_noted_and_grow_old(tmp_path: Path) -> None:
+def test_missing_and_old_backups_are_reported(tmp_path: Path) -> None:
     path = tmp_path / DATABASE_NAME
     with contextlib.closing(Store(path)) as store:
-        (check,) = wrong(house(), tmp_path)
+        (check,) = find_problems(house(), tmp_path)
         assert (check.what, check.tone, check.finding) == ("backup", Tone.DOUBTFUL, "there is none")
         back_up(path, tmp_path / "copy")
         note_backup(path, tmp_path / "copy")
         (made_s,) = store.read("SELECT made_s FROM audit")[0]
-    assert wrong(house(), tmp_path) == []
-    assert wrong(house(), tmp_path, now_s=made_s + 6.9 * DAY_S) == []
-    (check,) = wrong(house(), tmp_path, now_s=made_s + 7.1 * DAY_S)
+    assert find_problems(house(), tmp_path) == []
+    assert find_problems(house(), tmp_path, now_s=made_s + 6.9 * DAY_S) == []
+    (check,) = find_problems(house(), tmp_path, now_s=made_s + 7.1 * DAY_S)
     assert check.what == "backup"
     assert check.finding.startswith("the last was 20")
 
 
-def test_a_clock_that_is_wrong(tmp_path: Path) -> None:
-    (check,) = wrong(house(), tmp_path, now_s=1e9)
+def test_wrong_clock_is_reported(tmp_path: Path) -> None:
+    (check,) = find_problems(house(), tmp_path, now_s=1e9)
     assert (check.what, check.tone) == ("clock", Tone.BAD)
     with contextlib.closing(Store(tmp_path / DATABASE_NAME)) as store:
         for name in range(10):
@@ -176,18 +179,16 @@ def test_a_clock_that_is_wrong(tmp_path: Path) -> None:
         store.write_now(lambda db: fill(db, small_house().games[0], 3))
         store.write_now(lambda db: db.execute("UPDATE runs SET started_s = 2e9, ended_s = 2e9 + 60 WHERE id = 2"))
     note_backup(tmp_path / DATABASE_NAME, tmp_path)
-    (check,) = [check for check in wrong(house(), tmp_path, now_s=2e9 + 59) if check.what != "backup"]
-    assert (check.what, check.tone, check.finding) == (
-        "clock",
-        Tone.BAD,
-        "it is before the last run in the database",
-    )
-    assert all(check.what == "backup" for check in wrong(house(), tmp_path, now_s=2e9 + 61))
+    (check,) = [check for check in find_problems(house(), tmp_path, now_s=2e9 + 59) if check.what != "backup"]
+    assert (check.what, check.tone) == ("clock", Tone.BAD)
+    assert check.finding == "it is before the last run in the database"
+    later_checks = find_problems(house(), tmp_path, now_s=2e9 + 61)
+    assert all(check.what == "backup" for check in later_checks)
 
 
-def test_too_few_open_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_low_limit_of_open_files_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(checkup, "raise_limit", lambda: 100)
-    (check,) = wrong(house(), tmp_path)
+    (check,) = find_problems(house(), tmp_path)
     assert (check.what, check.tone) == ("open files", Tone.DOUBTFUL)
     assert check.remedy.startswith("raise the limit")
 
@@ -202,10 +203,10 @@ def test_too_few_open_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
         ("0.0.0.0", WebSettings(0), [("encryption", Tone.DOUBTFUL), ("names", Tone.DOUBTFUL)]),
     ],
 )
-def test_proxies_names_and_addresses_that_do_not_fit_are_reported(
+def test_inconsistent_proxies_names_and_addresses_are_reported(
     tmp_path: Path, host: str, web: WebSettings, wanted: list[tuple[str, Tone]]
 ) -> None:
-    problems = [(check.what, check.tone) for check in wrong(house(host=host, web=web), tmp_path)]
+    problems = [(check.what, check.tone) for check in find_problems(house(host=host, web=web), tmp_path)]
     text_port = [] if host == "127.0.0.1" else [("encryption of the text port", Tone.DOUBTFUL)]
     assert problems == [*wanted, *text_port]
 
@@ -216,12 +217,12 @@ def certificate(folder: Path, days: int) -> str:
     return str(path)
 
 
-def test_certificates_end_and_have_names(tmp_path: Path) -> None:
+def test_certificate_for_other_names_or_near_its_end_is_reported(tmp_path: Path) -> None:
     path = certificate(tmp_path, 30)
 
     def problems(name: str, **more: float) -> list[tuple[str, Tone, str]]:
         settings = with_web(house(), certificate=path, names=(name,))
-        return [(check.what, check.tone, check.finding) for check in wrong(settings, tmp_path / "data", **more)]
+        return [(check.what, check.tone, check.finding) for check in find_problems(settings, tmp_path / "data", **more)]
 
     pages = "certificate of the pages"
     assert problems("poker.example.org") == []
@@ -233,11 +234,11 @@ def test_certificates_end_and_have_names(tmp_path: Path) -> None:
     assert (what, tone) == (pages, Tone.BAD)
 
 
-def test_a_certificate_that_has_ended(tmp_path: Path) -> None:
+def test_expired_certificate_is_reported(tmp_path: Path) -> None:
     path = certificate(tmp_path, 1)
     ends_s, _ = checkup._certificate(path, None)
     settings = with_web(house(), certificate=path, names=("poker.example.org",))
-    (check,) = wrong(settings, tmp_path / "data", now_s=ends_s + 2 * DAY_S)
+    (check,) = find_problems(settings, tmp_path / "data", now_s=ends_s + 2 * DAY_S)
     assert check.tone is Tone.BAD
     assert check.finding.startswith("it expired 20")
 

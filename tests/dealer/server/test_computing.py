@@ -1,4 +1,4 @@
-"""Processes that compute for a server."""
+"""Worker processes of a server."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Jobs as contests, bots of users at their tables, and what counts in the standings."""
+"""Contests of jobs, bots of users in their seats, and the standings."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ bots = ["calling=calling", "random=random"]
 
 @dataclass
 class Host:
-    """Brings a bot, which plays as soon as it is called."""
+    """Connection of a bot, which plays as soon as a seat is offered unless it is idle."""
 
     received: list[SeatOpen] = field(default_factory=list)
     playing: list[CallingLink] = field(default_factory=list)
@@ -65,7 +65,6 @@ class Host:
 def offer(
     name: str, version: str = "1", games: tuple[str, ...] = (), at_once: int = 1, *, is_on_ladder: bool = False
 ) -> Join:
-    """A bot that somebody brings."""
     return Join(name, "session", version, at_once, is_on_ladder, games)
 
 
@@ -78,7 +77,7 @@ def settings_of(text: str = CONFIG) -> ServerSettings:
 
 @contextlib.asynccontextmanager
 async def serving(settings: ServerSettings | None = None) -> AsyncIterator[tuple[Service, User]]:
-    """Run a service without ports, with a user."""
+    """Run a service without ports; yield it and a user."""
     if settings is None:
         settings = settings_of()
     folder = Path("data")
@@ -97,7 +96,7 @@ async def serving(settings: ServerSettings | None = None) -> AsyncIterator[tuple
 
 
 async def until(service: Service, is_true: Callable[[], bool]) -> None:
-    """Wait until a condition holds whose change is published as an event."""
+    """Wait until a condition holds; every change of it must be published as an event."""
     last = service.feed.last
     async with asyncio.timeout(PATIENCE_S):
         while not is_true():
@@ -105,19 +104,19 @@ async def until(service: Service, is_true: Callable[[], bool]) -> None:
             last = service.feed.last
 
 
-def watched(service: Service) -> list[MatchEvent]:
-    """The events of all runs that begin from now on, as they come."""
+def record_events(service: Service) -> list[MatchEvent]:
+    """Return a list that receives the events of all runs that begin from now on."""
     events: list[MatchEvent] = []
-    opened = service.player.watchers.add_run
+    add_run = service.player.watchers.add_run
 
-    def open_watched(run: int, first: Watch) -> Watch:
+    def add_recorded_run(run: int, watch: Watch) -> Watch:
         def notify(event: MatchEvent) -> None:
-            first(event)
+            watch(event)
             events.append(event)
 
-        return opened(run, notify)
+        return add_run(run, notify)
 
-    service.player.watchers.add_run = open_watched  # type: ignore[method-assign]
+    service.player.watchers.add_run = add_recorded_run  # type: ignore[method-assign]
     return events
 
 
@@ -135,7 +134,7 @@ NOSY = 'with open("nosy.txt", "a") as file:\n    file.write(repr((sys.argv, dict
 
 
 async def check_scores_of_two_runs(service: Service) -> None:
-    """The only job has played five deals in each seating, twice, and its line-up counts once."""
+    """Check that the only job has two runs of five deals per seating, which count for one line-up."""
     runs = records.runs(service.store, job=1)
     assert [(run.number, run.state, run.duplicates, run.is_rated) for run in runs] == [
         (2, RunState.FINISHED, 5, True),
@@ -173,7 +172,7 @@ async def test_counted_deals_come_from_a_key_that_no_player_receives() -> None:
     for run in runs:
         logs = [Path("data") / run.folder / f"match.{seating}.log" for seating in "abc"]
         seeds = [derived_seed(run.seed, seating) for seating in range(3)]
-        # Programs could remember: every seating has cards of its own.
+        # Programs could remember cards, so every seating has its own.
         assert [check_deals(log, seed) for log, seed in zip(logs, seeds, strict=True)] == [5, 5, 5]
         keys += [seed for seed in (run.seed, *seeds) if isinstance(seed, DealKey)]
     assert len(set(keys)) == 9
@@ -197,18 +196,23 @@ async def test_built_in_bots_remember_nothing_and_play_duplicates() -> None:
 
 @pytest.mark.parametrize(
     ("is_cancelled", "stop"),
-    # With a rule that looks at the scores, all seatings are played side by side; without, the second is never begun.
-    [(True, "ci=0.1"), *(pytest.param(*case, marks=pytest.mark.slow) for case in ((False, "ci=0.1"), (True, None)))],
+    [
+        # With a rule that reads the scores, all seatings are played in parallel.
+        (True, "ci=0.1"),
+        pytest.param(False, "ci=0.1", marks=pytest.mark.slow),
+        # Without a rule, the second seating does not begin.
+        pytest.param(True, None, marks=pytest.mark.slow),
+    ],
 )
 async def test_interrupted_run_counts_as_far_as_it_was_played(*, is_cancelled: bool, stop: str | None) -> None:
     async with serving() as (service, ann):
         host = Host()
         await service.presence.enter(ann, offer("eve", games=("two",)), host)
         request = JobRequest("two", ("eve", "random"), terms=ContestTerms(deals=5000, stop=stop))
-        hands = watched(service)
+        events = record_events(service)
         row, _ = await service.submit(ann, request)
         async with asyncio.timeout(PATIENCE_S):
-            while sum(isinstance(event.event, HandFinished) for event in hands) < 60:
+            while sum(isinstance(event.event, HandFinished) for event in events) < 60:
                 await asyncio.sleep(0.01)
         host.is_idle = True
         if is_cancelled:
@@ -222,7 +226,7 @@ async def test_interrupted_run_counts_as_far_as_it_was_played(*, is_cancelled: b
         assert run.is_rated
         assert run.duplicates is not None
         assert 20 <= run.duplicates < 5000
-        # Nothing but the last unit of each match, which is not whole, is left out.
+        # All whole units of each match count.
         hands_played = [match.hands for match in records.matches(service.store, run.id)]
         assert run.duplicates == sum(hands // 2 for hands in hands_played)
         assert run.seats[0].chips == -(run.seats[1].chips or 0.0)
@@ -249,7 +253,7 @@ async def test_runs_unknown_to_a_restored_database_are_set_aside() -> None:
     assert Path("data/runs/00000001/match.a.log").read_bytes() != log
 
 
-async def test_a_run_that_is_interrupted_when_its_job_has_ended_is_cancelled() -> None:
+async def test_interrupted_run_of_an_ended_job_is_cancelled() -> None:
     async with serving() as (service, ann):
         host = Host(is_idle=True)
         await service.presence.enter(ann, offer("eve", games=("two",)), host)
@@ -266,7 +270,7 @@ async def test_a_run_that_is_interrupted_when_its_job_has_ended_is_cancelled() -
 
 
 @pytest.mark.slow  # another process compiles
-async def test_all_in_adjusted_winnings_stand_beside_those_of_record() -> None:
+async def test_all_in_adjusted_winnings_are_stored() -> None:
     bots = '["A=random?fold=0,call=0,raise=1", "B=calling"]'
     async with serving(settings_of(f'[[games]]\ngame = "nolimit"\nname = "nolimit"\nbots = {bots}\n')) as (
         service,
@@ -287,7 +291,7 @@ async def test_all_in_adjusted_winnings_stand_beside_those_of_record() -> None:
             assert seat.adjusted.mean != seat.won.mean
 
 
-async def test_a_stop_rule_ends_a_run(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_stop_rule_ends_a_run(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("logs.estimation.stopping.MIN_UNITS_FOR_WIDTH", 50)
     async with serving() as (service, ann):
         request = JobRequest("two", ("calling", "random"), terms=ContestTerms(stop="ci=900"))
@@ -330,7 +334,7 @@ async def test_impossible_request_is_refused() -> None:
             await service.submit(ann, JobRequest("two", ("calling", "random")))
 
 
-async def test_a_users_bot_can_be_challenged_while_it_is_there() -> None:
+async def test_bot_of_a_user_can_be_challenged_while_connected() -> None:
     async with serving() as (service, ann):
         bob = User(service.store.write_now(lambda db: add_user(db, "bob")), "bob")
         request = JobRequest("kuhn3", ("A", "eve", "C"), terms=ContestTerms(deals=10))
@@ -348,7 +352,7 @@ async def test_a_users_bot_can_be_challenged_while_it_is_there() -> None:
         service.presence.leave(host)
         with pytest.raises(RefusedError, match="eve is not connected now"):
             await service.submit(bob, request)
-        # The same bot again is the same version, another label another one.
+        # A bot that reconnects with its label is the same version, with another label a new one.
         assert (await service.presence.enter(ann, offer("eve", "v1", ("kuhn3",)), host)).versions == guest.versions
         other = Host()
         newer = await service.presence.enter(ann, offer("eve", "v2", ("kuhn3",)), other)
@@ -376,7 +380,7 @@ async def test_bot_with_a_taken_or_invalid_name_is_refused() -> None:
                 await service.presence.enter(ann, bot, Host())
 
 
-async def test_a_request_waits_for_a_bot_that_is_busy_or_away() -> None:
+async def test_request_waits_for_a_busy_or_absent_bot() -> None:
     async with serving() as (service, ann):
         host = Host(is_idle=True)
         await service.presence.enter(ann, offer("eve", games=("two",)), host)
@@ -384,7 +388,7 @@ async def test_a_request_waits_for_a_bot_that_is_busy_or_away() -> None:
         second, _ = await service.submit(ann, JobRequest("two", ("random", "eve"), "2", terms=ContestTerms(deals=10)))
         await until(service, lambda: [job.is_running for job in service.queue.active()] == [True, False])
         assert len(records.runs(service.store)) == 1
-        # It comes back, and is called to what waits; what was being played has waited for too long by then.
+        # The first request is cancelled while its bot is away. When the bot reconnects, it plays the second.
         service.presence.leave(host)
         assert await service.queue.cancel_job(ann, first.id)
         assert not await service.queue.cancel_job(User(99, "bob"), second.id)
@@ -421,17 +425,17 @@ async def test_last_appearance_of_a_bot_is_stored() -> None:
 
         host = Host(is_idle=True)
         await service.presence.enter(ann, offer("eve", games=("two",)), host)
-        came_s = seen_s()
+        arrival_s = seen_s()
         await service.presence.record_seen(service.presence.bots)
-        stayed_s = seen_s()
-        assert stayed_s > came_s
+        recorded_s = seen_s()
+        assert recorded_s > arrival_s
         service.presence.leave(host)
         async with asyncio.timeout(PATIENCE_S):
-            while seen_s() <= stayed_s:
+            while seen_s() <= recorded_s:
                 await asyncio.sleep(0.01)
 
 
-async def test_after_a_restart_a_bot_that_was_there_can_be_challenged_before_it_is_back() -> None:
+async def test_bot_connected_before_a_restart_can_be_challenged_until_it_reconnects() -> None:
     settings = settings_of()
     async with serving(settings) as (service, ann):
         for name in ("gone", "eve"):
@@ -460,22 +464,22 @@ async def test_after_a_restart_a_bot_that_was_there_can_be_challenged_before_it_
         assert (job.state, job.reason) == (JobState.CANCELLED, "eve has not reconnected")
 
 
-async def test_matches_can_be_watched_and_events_followed_from_any_number() -> None:
+async def test_matches_can_be_watched_and_events_followed() -> None:
     async with serving() as (service, ann):
         before = service.feed.last
-        hands = watched(service)
+        events = record_events(service)
         await service.presence.enter(ann, offer("eve", games=("two",)), Host())
         row, _ = await service.submit(ann, JobRequest("two", ("eve", "random"), terms=ContestTerms(deals=5)))
         await until(service, lambda: is_over(service, row.id))
         (run,) = records.runs(service.store)
-        assert any(isinstance(event.event, HandFinished) for event in hands)
-        of_job = {"job": row.id, "user": "ann", "game": "two"}
-        of_run = {"run": run.id, "job": row.id, "game": "two"}
+        assert any(isinstance(event.event, HandFinished) for event in events)
+        job_fields = {"job": row.id, "user": "ann", "game": "two"}
+        run_fields = {"run": run.id, "job": row.id, "game": "two"}
         expected = [
-            ("job-changed", of_job | {"state": "queued"}),
-            ("run-changed", of_run | {"state": "running"}),
-            ("run-changed", of_run | {"state": "finished"}),
-            ("job-changed", of_job | {"state": "done"}),
+            ("job-changed", job_fields | {"state": "queued"}),
+            ("run-changed", run_fields | {"state": "running"}),
+            ("run-changed", run_fields | {"state": "finished"}),
+            ("job-changed", job_fields | {"state": "done"}),
             ("standings-changed", {"game": "two"}),
         ]
 

@@ -1,4 +1,4 @@
-"""What players of larger games won in the company of each other, against plain sums over all deals."""
+"""Scores of bots that met at tables of three or more, against plain sums over all deals."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ Scores = defaultdict[tuple[tuple[int, ...], int], list[float]]
 
 @pytest.fixture
 def scores() -> Scores:
-    """By line-up and bot, what it won in every deal; the fixture `store` fills it."""
+    """Score of every deal, by line-up and bot. The fixture `store` fills it."""
     return defaultdict(list)
 
 
 @pytest.fixture
 def store(tmp_path: Path, scores: Scores) -> Iterator[Store]:
-    """Every line-up has played twice, each time a number of deals of its own."""
+    """Database in which every line-up has played two runs, no two of the same number of deals."""
     chance = random.Random(3)
 
     def enter(db: sqlite3.Connection) -> None:
@@ -59,28 +59,30 @@ def store(tmp_path: Path, scores: Scores) -> Iterator[Store]:
         yield opened
 
 
-def test_every_deal_at_a_table_with_another_counts_alike(store: Store, scores: Scores) -> None:
+def test_scores_against_an_opponent_weigh_every_common_deal_equally(store: Store, scores: Scores) -> None:
     opponents = {
         (opponent.version, opponent.other): opponent for opponent in counted_scores.opponent_scores(store, GAME)
     }
     assert set(opponents) == set(itertools.permutations(BOTS, 2))
-    for (mine, theirs), opponent in opponents.items():
-        won = [score for table in LINE_UPS if {mine, theirs} <= set(table) for score in scores[table, mine]]
+    for (bot, other), opponent in opponents.items():
+        common = [table for table in LINE_UPS if {bot, other} <= set(table)]
+        won = [score for table in common for score in scores[table, bot]]
         mean = RunningMean(won, score_bounds(GAME.game))
-        assert (opponent.tables, opponent.duplicates) == (3, len(won))
+        assert opponent.tables == 3
+        assert opponent.duplicates == len(won)
         assert opponent.mbb_per_game == pytest.approx(mean.mean)
         assert opponent.half_width_95 == pytest.approx(mean.guaranteed_half_width())
 
 
-def test_tables_of_two_bots_come_page_by_page_the_worst_first(store: Store, scores: Scores) -> None:
-    for mine, theirs in itertools.permutations(BOTS, 2):
-        tables = [table for table in LINE_UPS if {mine, theirs} <= set(table)]
-        wanted = sorted(tables, key=lambda table: statistics.fmean(scores[table, mine]))
-        together = counted_scores.tables(store, GAME, together=(mine, theirs))
-        assert [tuple(score.version for score in table.scores) for table in together] == wanted
+def test_tables_of_two_bots_are_paged_worst_first(store: Store, scores: Scores) -> None:
+    for bot, other in itertools.permutations(BOTS, 2):
+        common = [table for table in LINE_UPS if {bot, other} <= set(table)]
+        expected = sorted(common, key=lambda table: statistics.fmean(scores[table, bot]))
+        together = counted_scores.tables(store, GAME, together=(bot, other))
+        assert [tuple(score.version for score in table.scores) for table in together] == expected
         pages = []
         while page := counted_scores.tables(
-            store, GAME, together=(mine, theirs), after=pages[-1].id if pages else None, limit=2
+            store, GAME, together=(bot, other), after=pages[-1].id if pages else None, limit=2
         ):
             pages += page
         assert tuple(pages) == together

@@ -1,4 +1,4 @@
-"""Matches of a server that dealer processes play."""
+"""Matches of a server in separate dealer processes."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ bots = ["random", "calling"]
 
 def _dealer_processes() -> list[psutil.Process]:
     processes = psutil.Process().children(recursive=True)
-    return [process for process in processes if "dealer_process" in " ".join(_words(process))]
+    return [process for process in processes if "dealer_process" in " ".join(_command(process))]
 
 
-def _words(process: psutil.Process) -> list[str]:
+def _command(process: psutil.Process) -> list[str]:
     try:
         return process.cmdline()
     except psutil.Error:
         return []
 
 
-async def _begun(house: House) -> None:
+async def _until_hands_are_logged(house: House) -> None:
     async with asyncio.timeout(PATIENCE_S):
         while not any(path.read_bytes().count(b"\n") > 50 for path in (house.folder / "runs").glob("*/*.log")):
             await asyncio.sleep(0.02)
@@ -48,7 +48,7 @@ async def test_run_continues_when_its_dealer_process_is_killed() -> None:
         ann = await house.log_in("player", house.started.token or "")
         ann.send("RUNMATCHES kuhn 1 t 7 random calling\n")
         await ann.expect_remark("QUEUED player.t: .*")
-        await _begun(house)
+        await _until_hands_are_logged(house)
         (process,) = _dealer_processes()
         process.send_signal(signal.SIGKILL)
         await ann.expect_remark("player.t run 1 of 1: finished, .*")

@@ -1,4 +1,4 @@
-"""Events that can be followed from any number."""
+"""Feed of events, which readers can follow from any number."""
 
 from __future__ import annotations
 

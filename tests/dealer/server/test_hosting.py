@@ -1,4 +1,4 @@
-"""Clients that bring bots, as a server sees them: who gets a seat, who does not, and what strangers can do to them."""
+"""Server's side of the protocol for clients of bots: joining, seats, challenges, refusals and attacks."""
 
 from __future__ import annotations
 
@@ -70,10 +70,10 @@ async def serving(config: str = CONFIG, **changes: Any) -> AsyncIterator[House]:
 
 
 class JoiningPeer:
-    """A client without a bot.
+    """Scripted client of the joining protocol.
 
     Attributes:
-        received: everything that the server has sent.
+        received: all messages from the server.
     """
 
     def __init__(self, connection: ClientConnection) -> None:
@@ -85,14 +85,14 @@ class JoiningPeer:
             await self.connection.send(message if isinstance(message, str | bytes) else encode(message).decode())
 
     async def expect(self, kind: type[_Message], count: int = 1) -> _Message:
-        """Wait until so many messages of a kind were sent; returns the last."""
+        """Receive until there are so many messages of a kind; return the last of these."""
         async with asyncio.timeout(PATIENCE_S):
             while len(messages := [message for message in self.received if isinstance(message, kind)]) < count:
                 self.received.append(read_server_message(await self.connection.recv()))
         return messages[count - 1]
 
     async def expect_close(self) -> int | None:
-        """Wait until the connection has ended; returns the code."""
+        """Receive until the connection is closed; return the code."""
         with contextlib.suppress(ConnectionClosed):
             async with asyncio.timeout(PATIENCE_S):
                 while True:
@@ -100,15 +100,15 @@ class JoiningPeer:
         return self.connection.close_code
 
 
-async def connected(house: House, token: str | None = None, **options: Any) -> JoiningPeer:
+async def connect_peer(house: House, token: str | None = None, **options: Any) -> JoiningPeer:
     address = (house.started.page or "").replace("http", "ws") + "api/v1/join"
     headers = {"Authorization": f"Bearer {token or house.started.token}"}
     return JoiningPeer(await connect(address, additional_headers=headers, **options))
 
 
-async def joined(house: House, session: str = "s1", bot: str = "mine", **more: Any) -> JoiningPeer:
-    """A client that has brought a bot."""
-    peer = await connected(house)
+async def join_peer(house: House, session: str = "s1", bot: str = "mine", **more: Any) -> JoiningPeer:
+    """Connect a client and join with a bot."""
+    peer = await connect_peer(house)
     await peer.send(Join(bot, session, games=("kuhn",), **more))
     await peer.expect(Joined)
     return peer
@@ -120,16 +120,16 @@ VERSION = "VERSION:2.0.0\r\n"
 NOBODY = "no match awaits the bot at this seat"
 
 
-async def offered(house: House, challenge: Challenge = CHALLENGE) -> tuple[JoiningPeer, int]:
-    """A client whose bot is offered a seat, and the seat."""
-    peer = await joined(house)
+async def join_with_seat(house: House, challenge: Challenge = CHALLENGE) -> tuple[JoiningPeer, int]:
+    """Connect a client whose bot is offered a seat; return both."""
+    peer = await join_peer(house)
     await peer.send(challenge)
     return peer, (await peer.expect(SeatOffer)).seat
 
 
-async def seated(house: House, challenge: Challenge = CHALLENGE) -> tuple[JoiningPeer, int]:
-    """A client whose bot has been asked for its first action, and the seat."""
-    peer, seat = await offered(house, challenge)
+async def join_and_start(house: House, challenge: Challenge = CHALLENGE) -> tuple[JoiningPeer, int]:
+    """Connect a client whose bot has received its first state; return it and the seat."""
+    peer, seat = await join_with_seat(house, challenge)
     await peer.send(SeatText(seat, VERSION))
     await peer.expect(SeatText)
     return peer, seat
@@ -137,7 +137,7 @@ async def seated(house: House, challenge: Challenge = CHALLENGE) -> tuple[Joinin
 
 async def test_joined_client_receives_the_games_and_an_offered_seat() -> None:
     async with serving() as house:
-        ann = await joined(house)
+        ann = await join_peer(house)
         (message,) = ann.received
         assert isinstance(message, Joined)
         assert (message.bot, message.user, message.seats) == ("mine", "player", {})
@@ -158,21 +158,21 @@ async def test_guessing_tokens_is_slowed_down() -> None:
                 await connect(address, additional_headers=header)
             assert caught.value.response.status_code == 401
             assert "token" in json.loads(caught.value.response.body)["detail"]
-        # Only a bearer token is a guess.
+        # The three requests above do not count as guesses: 29 failures more, with tokens, reach the limit.
         for _ in range(29):
             with pytest.raises(InvalidStatus, match="401"):
-                await connected(house, "x" * 32)
-        # From this address not even the right one is taken now.
+                await connect_peer(house, "x" * 32)
+        # The correct token is refused as well while the address has to wait.
         with pytest.raises(InvalidStatus, match="429"):
-            await connected(house)
+            await connect_peer(house)
 
 
 async def test_seat_belongs_to_its_client() -> None:
     async with serving() as house:
-        ann, seat = await offered(house)
+        ann, seat = await join_with_seat(house)
         with contextlib.closing(Store(house.folder / DATABASE_NAME)) as store:
             token = store.write_now(lambda db: add_token(db, add_user(db, "bob")))
-        bob = await connected(house, token)
+        bob = await connect_peer(house, token)
         await bob.send(Join("other", "s1", seats={seat: 0}))
         assert (await bob.expect(Joined)).seats == {}
         await bob.send(SeatOver(seat), SeatText(seat, VERSION), Cancel("t"))
@@ -183,19 +183,19 @@ async def test_seat_belongs_to_its_client() -> None:
 
 async def test_bot_of_another_user_is_refused() -> None:
     async with serving() as house:
-        await joined(house)
+        await join_peer(house)
         with contextlib.closing(Store(house.folder / DATABASE_NAME)) as store:
             token = store.write_now(lambda db: add_token(db, add_user(db, "bob")))
-        bob = await connected(house, token)
+        bob = await connect_peer(house, token)
         await bob.send(Join("mine", "s1"))
         assert (await bob.expect(Refused)).reason == "the bot mine belongs to another user; give yours another name"
         assert await bob.expect_close() == 1008
 
 
-async def test_a_client_that_comes_again_ends_its_half_open_connection() -> None:
+async def test_returning_client_ends_its_half_open_connection() -> None:
     async with serving() as house:
-        first, seat = await offered(house)
-        second = await joined(house)
+        first, seat = await join_with_seat(house)
+        second = await join_peer(house)
         await first.expect_close()
         assert not [message for message in first.received if isinstance(message, Refused | SeatOver)]
         assert (await second.expect(Joined)).seats == {seat: 0}
@@ -204,11 +204,11 @@ async def test_a_client_that_comes_again_ends_its_half_open_connection() -> None
 
 async def test_missed_texts_are_sent_again() -> None:
     async with serving() as house:
-        first, seat = await offered(house)
+        first, seat = await join_with_seat(house)
         await first.send(SeatText(seat, VERSION[:5]), SeatText(seat, VERSION[5:]))
         state = await first.expect(SeatText)
         for received, again in ((0, 1), (1, 0)):
-            second = await joined(house, seats={seat: received})
+            second = await join_peer(house, seats={seat: received})
             assert (await second.expect(Joined)).seats == {seat: 2}
             await second.send(Challenge("wrong", "chess", ("mine", "A")))
             await second.expect(ChallengeState)
@@ -217,49 +217,49 @@ async def test_missed_texts_are_sent_again() -> None:
 
 async def test_seat_that_its_client_cannot_resume_is_released() -> None:
     async with serving() as house:
-        _, seat = await offered(house)
-        again = await joined(house, seats={seat: 5})
+        _, seat = await join_with_seat(house)
+        again = await join_peer(house, seats={seat: 5})
         reason = (await again.expect(SeatOver)).reason
         assert reason.startswith("the seat cannot be resumed: 5 texts were received, but 0 were sent")
         await again.connection.close()
-        _, seat = await seated(house)
-        again = await joined(house)
+        _, seat = await join_and_start(house)
+        again = await join_peer(house)
         assert await again.expect(SeatOver) == SeatOver(seat, "its client no longer plays it")
 
 
 async def test_another_session_does_not_get_the_seats() -> None:
     async with serving() as house:
-        ann, seat = await offered(house)
-        await joined(house, "s2", seats={seat: 0})
+        ann, seat = await join_with_seat(house)
+        await join_peer(house, "s2", seats={seat: 0})
         assert await ann.expect_close() == 1008
         last = [message for message in ann.received if isinstance(message, SeatOver | Refused)]
         sentence = "another client has connected the bot"
         assert last == [SeatOver(seat, sentence), Refused(sentence)]
 
 
-async def test_another_client_does_not_wait_for_the_seats_of_one_that_is_away() -> None:
+async def test_another_client_replaces_an_absent_one_at_once() -> None:
     async with serving() as house:
-        ann, _ = await seated(house, replace(CHALLENGE, terms=ContestTerms(deals=20, on_fault="restart")))
+        ann, _ = await join_and_start(house, replace(CHALLENGE, terms=ContestTerms(deals=20, on_fault="restart")))
         ann.connection.transport.abort()
-        other = await joined(house, "s2")
+        other = await join_peer(house, "s2")
         assert (await other.expect(SeatOffer)).match == "player.t"
 
 
 async def test_seats_are_released_when_their_client_leaves() -> None:
     async with serving() as house:
-        ann, _ = await seated(house)
+        ann, _ = await join_and_start(house)
         await ann.connection.close()
         async with asyncio.timeout(PATIENCE_S):
             while house.rows("SELECT state FROM runs") != [("failed",)]:
                 await asyncio.sleep(0.02)
-        again = await joined(house, "s9")
+        again = await join_peer(house, "s9")
         assert (await again.expect(Joined)).seats == {}
 
 
-async def test_bot_that_leaves_before_its_opponent_comes_loses_at_once() -> None:
-    """Without a limit for the start, nothing else would end the run."""
+async def test_bot_that_leaves_before_its_opponent_connects_ends_the_run() -> None:
+    # Without a limit for the start, no timeout ends the run.
     async with serving(config=CONFIG.replace("B=./bot2l.sh", "slow=./slow.sh"), start_timeout_s=0.0) as house:
-        ann = await joined(house)
+        ann = await join_peer(house)
         for count, text in enumerate(("", VERSION[:5], VERSION), 1):
             terms = ContestTerms(deals=20, seating="single")
             await ann.send(Challenge(f"t{count}", "kuhn", ("mine", "slow"), terms=terms))
@@ -272,9 +272,9 @@ async def test_bot_that_leaves_before_its_opponent_comes_loses_at_once() -> None
             assert len([message for message in ann.received if isinstance(message, SeatOffer)]) == count
 
 
-async def test_a_bot_that_never_starts_is_called_again_and_forfeits_at_last() -> None:
+async def test_bot_that_never_starts_is_offered_its_seat_again_and_forfeits() -> None:
     async with serving(start_timeout_s=0.0) as house:
-        ann, _ = await offered(
+        ann, _ = await join_with_seat(
             house, replace(CHALLENGE, terms=ContestTerms(deals=20, on_fault="restart", seating="single"))
         )
         while not isinstance(ann.received[-1], RunOver):
@@ -292,22 +292,22 @@ async def test_a_bot_that_never_starts_is_called_again_and_forfeits_at_last() ->
 async def test_only_a_final_close_releases_the_seats() -> None:
     async with serving() as house:
         for code, is_final in ((1001, False), (None, False), (1000, True)):
-            ann = await joined(house, bot=f"bot{code}")
+            ann = await join_peer(house, bot=f"bot{code}")
             await ann.send(replace(CHALLENGE, players=(f"bot{code}", "A")))
             await ann.expect(SeatOffer)
             if code is None:
                 ann.connection.transport.abort()
             else:
                 await ann.connection.close(code)
-            again = await joined(house, bot=f"bot{code}")
+            again = await join_peer(house, bot=f"bot{code}")
             assert bool((await again.expect(Joined)).seats) is not is_final
             await again.send(Cancel("t"))
 
 
 async def test_outcome_of_a_challenge_is_sent_on_request() -> None:
     async with serving() as house:
-        first, _ = await offered(house, Challenge("t", "kuhn", ("A", "mine"), terms=ContestTerms(deals=20)))
-        second = await joined(house, "s2", "other", challenges=("t", "nothing"))
+        first, _ = await join_with_seat(house, Challenge("t", "kuhn", ("A", "mine"), terms=ContestTerms(deals=20)))
+        second = await join_peer(house, "s2", "other", challenges=("t", "nothing"))
         assert await second.expect(ChallengeState) == ChallengeState("nothing", "unknown")
         await first.send(Cancel("t"))
         assert await second.expect(ChallengeState, 2) == ChallengeState("t", "cancelled", "it was cancelled")
@@ -322,7 +322,7 @@ async def test_outcome_of_a_challenge_is_sent_on_request() -> None:
 async def test_client_that_returns_as_its_challenge_ends_receives_the_outcome(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """The client joins while the last run is written, and is answered before the end of the challenge is."""
+    """The client joins while the last run is stored, and is answered before the end of the challenge is stored."""
     entering, answered = threading.Event(), threading.Event()
     enter = Presence.enter
 
@@ -340,7 +340,7 @@ async def test_client_that_returns_as_its_challenge_ends_receives_the_outcome(
         return change_later
 
     async with serving() as house:
-        first = await joined(house)
+        first = await join_peer(house)
         monkeypatch.setattr(Presence, "enter", enter_early)
         monkeypatch.setattr("dealer.server.queue.job_queue.end_run", after(entering, end_run))
         monkeypatch.setattr("dealer.server.queue.job_queue.end_job", after(answered, end_job))
@@ -350,7 +350,7 @@ async def test_client_that_returns_as_its_challenge_ends_receives_the_outcome(
             while not Path("data/runs/00000001/result.json").exists():
                 await asyncio.sleep(0.02)
         first.connection.transport.abort()
-        second = await joined(house, challenges=("t",))
+        second = await join_peer(house, challenges=("t",))
         answered.set()
         assert await second.expect(ChallengeState) == ChallengeState("t", "done")
 
@@ -373,27 +373,27 @@ REFUSED_LATER: list[tuple[JoiningRequest | str, str]] = [
 async def test_refused_client_is_disconnected() -> None:
     async with serving() as house:
         for message, reason in REFUSED_JOINS:
-            ann = await connected(house)
+            ann = await connect_peer(house)
             await ann.send(message)
             assert (await ann.expect(Refused)).reason.startswith(reason)
             assert await ann.expect_close() == 1008
             assert house.rows("SELECT * FROM bots WHERE name = 'mine'") == []
         for later_message, reason in REFUSED_LATER:
-            ann = await joined(house)
+            ann = await join_peer(house)
             await ann.send(later_message)
             assert (await ann.expect(Refused)).reason.startswith(reason)
             assert await ann.expect_close() == 1008
-            # Its seats would wait for it.
-            assert (await (await joined(house)).expect(Joined)).seats == {}
-        ann, seat = await offered(house)
+            # A client with seats could resume them in this session.
+            assert (await (await join_peer(house)).expect(Joined)).seats == {}
+        ann, seat = await join_with_seat(house)
         await ann.send(SeatText(seat, "\u0100"))
         assert (await ann.expect(Refused)).reason == "a text has a character above 255, which is no byte"
         assert await ann.expect_close() == 1008
 
 
-async def test_a_message_that_is_too_long_ends_the_connection() -> None:
+async def test_message_above_the_maximum_length_ends_the_connection() -> None:
     async with serving() as house:
-        ann = await joined(house)
+        ann = await join_peer(house)
         await ann.send(SeatText(1, "x" * MAX_MESSAGE_BYTES))
         assert await ann.expect_close() == 1009
 
@@ -403,13 +403,13 @@ async def test_slow_reader_is_disconnected(monkeypatch: pytest.MonkeyPatch, max_
     monkeypatch.setattr(join_socket, "MAX_UNSENT_BYTES", max_unsent_bytes)
 
     async with serving(CONFIG.replace("[web]", "[web]\nwrite_timeout_s = 0.2")) as house:
-        bob = await joined(house, bot="other")
+        bob = await join_peer(house, bot="other")
         address = urlsplit(house.started.page or "")
         with socket.socket() as sock:
-            # The system buffers little for the client.
+            # A small buffer of the system makes the server's output wait.
             sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
             sock.connect((address.hostname, address.port))
-            ann = await connected(house, sock=sock.dup())
+            ann = await connect_peer(house, sock=sock.dup())
         await ann.send(Join("mine", "s1", games=("kuhn",)))
         await ann.expect(Joined)
         ann.connection.transport.pause_reading()
@@ -422,7 +422,7 @@ async def test_slow_reader_is_disconnected(monkeypatch: pytest.MonkeyPatch, max_
 
 async def test_impossible_challenge_is_refused() -> None:
     async with serving() as house:
-        ann = await joined(house)
+        ann = await join_peer(house)
         for count, players in enumerate((("mine", "Z"), ("mine", "LOCAL")), 1):
             await ann.send(Challenge("t", "kuhn", players))
             state = await ann.expect(ChallengeState, count)
@@ -432,7 +432,7 @@ async def test_impossible_challenge_is_refused() -> None:
 
 async def test_bot_lowers_its_capacity_without_leaving() -> None:
     async with serving() as house:
-        ann = await joined(house, at_once=3)
+        ann = await join_peer(house, at_once=3)
         await ann.send(
             Join("mine", "s1", at_once=1, games=("kuhn",)),
             replace(CHALLENGE, terms=ContestTerms(deals=20, seating="single")),
@@ -450,12 +450,12 @@ async def test_bot_lowers_its_capacity_without_leaving() -> None:
 
 async def test_seed_of_a_run_that_may_count_is_secret_until_its_end() -> None:
     async with serving() as house:
-        ann, _ = await offered(house)
+        ann, _ = await join_with_seat(house)
         text = await house.log_in("player", str(house.started.token))
         text.send("RESULT t\nLOG t\nLOG t 1\n")
-        kept_back = "logs that reveal later cards are available when all runs of their request have ended"
-        await text.until(lambda: text.received.count(kept_back.encode()) == 2)
-        again = await joined(house, challenges=("t",))
+        refusal = "logs that reveal later cards are available when all runs of their request have ended"
+        await text.until(lambda: text.received.count(refusal.encode()) == 2)
+        again = await join_peer(house, challenges=("t",))
         await again.expect(SeatOffer)
         keys = house.rows("SELECT hex(jobs.deal_key), hex(runs.deal_key) FROM jobs JOIN runs")[0]
         assert [len(key) for key in keys] == [64, 64]
@@ -466,10 +466,10 @@ async def test_seed_of_a_run_that_may_count_is_secret_until_its_end() -> None:
         assert (await again.expect(ChallengeState)).state == "cancelled"
         text.send("LOG t\n")
         await text.expect_remark("(END OF LOG|none of your runs has a log of this tag and number)")
-        assert text.received.count(kept_back.encode()) == 2
+        assert text.received.count(refusal.encode()) == 2
 
 
-async def test_a_request_whose_answer_names_its_seed_has_its_logs_sent_and_never_counts() -> None:
+async def test_request_with_a_reported_seed_sends_its_logs_and_never_counts() -> None:
     async with serving() as house:
         token = house.started.token
         assert token is not None

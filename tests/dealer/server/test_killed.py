@@ -1,4 +1,4 @@
-"""A server that is killed at any moment and started again: nothing is lost, and nothing counts twice."""
+"""Recovery of a server that was killed: every accepted run is played once and counts once."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ RUNS = {"orders": 2}
 
 
 class Client:
-    """A server in a process of its own, and a client of it."""
+    """Process of a server, and a connection to its text port."""
 
     def __init__(self, token: str = "") -> None:
         Path("s.toml").write_text(CONFIG)
@@ -83,38 +83,38 @@ class Client:
         self.socket.sendall(f"{line}\n".encode())
 
     def expect(self) -> str:
-        """The next line."""
+        """Return the next line."""
         line = self.lines.readline()
         assert line.endswith(b"\n"), "the server has ended"
         return line.decode().rstrip("\n")
 
     def submit(self, tag: str) -> None:
-        """Have a match played; it is the server's when this returns."""
+        """Request a match, and wait until the server has accepted it."""
         self.send(f"RUNMATCHES kuhn3 1 {tag} {SEED} A B C")
         while not self.expect().startswith(f"# QUEUED player.{tag}: "):
             pass
 
-    def wait_until_all_is_played(self) -> None:
-        until_s = time.monotonic() + 10 * PATIENCE_S
+    def wait_for_requests(self) -> None:
+        """Wait until the queue contains no job but those of the ladder, which never end."""
+        deadline_s = time.monotonic() + 10 * PATIENCE_S
         while True:
-            assert time.monotonic() < until_s, "something is never played"
-            # What is no command has an answer that ends the one before.
+            assert time.monotonic() < deadline_s, "a request is never played"
+            # The answer to an unknown command marks the end of the queue.
             self.send("QSTAT\nfoo")
             lines = []
             while (line := self.expect()) != "UNKNOWN":
                 lines.append(line)
-            # The ladder goes on for ever.
             if all(line.startswith("ladder ") for line in lines if line != "Queue empty"):
                 return
             time.sleep(0.05)
 
     def kill(self) -> None:
-        """End the server without a word."""
+        """Kill the server by SIGKILL."""
         self.program.kill()
         self._close()
 
     def end(self) -> None:
-        """End the server as one does."""
+        """End the server by SIGTERM."""
         self.program.send_signal(signal.SIGTERM)
         self._close()
         assert self.program.wait(PATIENCE_S) == 0
@@ -125,8 +125,8 @@ class Client:
         self.program.communicate(timeout=PATIENCE_S)
 
 
-def left_behind() -> list[int]:
-    """The processes that servers in this folder have started and that still run."""
+def orphan_pids() -> list[int]:
+    """Processes started by servers of this folder that still run."""
     value = str(Path("data").absolute())
     pids = []
     for process in psutil.process_iter():
@@ -137,7 +137,7 @@ def left_behind() -> list[int]:
 
 
 def enter_contests(number: int, names: Sequence[str]) -> list[str]:
-    """Have contests in the queue of a server that does not run; returns their tags."""
+    """Add contests to the queue of a server that does not run; return their tags."""
     tags = []
     with contextlib.closing(Store(Path("data") / DATABASE_NAME)) as store:
         ann = User(store.read("SELECT id FROM users WHERE name = 'player'")[0]["id"], "player")
@@ -150,7 +150,12 @@ def enter_contests(number: int, names: Sequence[str]) -> list[str]:
 
 
 def check(accepted: Sequence[str], possible: Sequence[str] = ()) -> None:
-    """Every run that was the server's has been played once, to its end, with the same logs, and counts once."""
+    """Check that every accepted run was finished once, counts once, and has the same logs as others of its kind.
+
+    Args:
+        accepted: tags of requests that the server has accepted.
+        possible: tags of requests that may have been sent too late to be accepted.
+    """
     data = Path("data")
     states = dict(rows(data, "SELECT tag, state FROM jobs WHERE kind = 'request'"))
     assert set(accepted) <= states.keys() <= {*accepted, *possible}
@@ -166,25 +171,28 @@ def check(accepted: Sequence[str], possible: Sequence[str] = ()) -> None:
     for name, runs in by_kind.items():
         terms = CONTESTS.get(name, ContestTerms(deals=HANDS, seating=Seating.SINGLE))
         matches = Seating(terms.seating).order_count(3)
-        assert sorted({run[2] for run in runs}) == list(range(1, RUNS.get(name, 1) + 1))
-        assert len({run[1:3] for run in runs}) == len(runs) == RUNS.get(name, 1) * len({run[0] for run in runs})
+        runs_per_job = RUNS.get(name, 1)
+        tags = {run[0] for run in runs}
+        assert sorted({run[2] for run in runs}) == list(range(1, runs_per_job + 1))
+        assert len({run[1:3] for run in runs}) == len(runs)
+        assert len(runs) == runs_per_job * len(tags)
         assert {run[4:6] for run in runs} == {("finished", terms.deals)}
         for run in runs:
             assert rows(data, "SELECT count(*), sum(hands) FROM matches WHERE run = ?", run[3]) == [
                 (matches, matches * terms.deals)
             ]
         logs = {(run[2], *(path.read_bytes() for path in sorted((data / run[6]).glob("match*.log")))) for run in runs}
-        assert len(logs) == RUNS.get(name, 1)
+        assert len(logs) == runs_per_job
         for _, *of_run in logs:
             assert len(of_run) == matches
             assert {(log.count(b"\nSTATE:"), log.count(b"\nSCORE:")) for log in of_run} == {(terms.deals, 1)}
-    check_what_counts(data)
+    check_standings(data)
     assert rows(data, "PRAGMA integrity_check") == [("ok",)]
-    assert left_behind() == []
+    assert orphan_pids() == []
 
 
-def check_what_counts(data: Path) -> None:
-    """What counts is what the runs that count have come to, each once; a run of the ladder may still be going on."""
+def check_standings(data: Path) -> None:
+    """Check that the standings are the sums over the finished runs. At most one run, of the ladder, is unfinished."""
     unfinished = rows(data, "SELECT state, reason FROM runs WHERE state != 'finished'")
     assert {state for state, _ in unfinished} <= {"running"}, unfinished
     assert len(unfinished) <= 1
@@ -201,20 +209,21 @@ def check_what_counts(data: Path) -> None:
             "WHERE runs.lineup = ?",
             lineup,
         ) == [(runs, units, hands)]
-        totals: dict[int, float] = {}
-        for version, blob in rows(
+        scores_of_lineup = rows(
             data,
             "SELECT version, mbb_by_duplicate FROM scores JOIN runs ON runs.id = scores.run "
             "JOIN seats ON seats.run = scores.run AND seats.seat = scores.seat WHERE runs.lineup = ?",
             lineup,
-        ):
+        )
+        totals: dict[int, float] = {}
+        for version, blob in scores_of_lineup:
             totals[version] = totals.get(version, 0.0) + math.fsum(array("d", blob))
-        kept = dict(rows(data, "SELECT version, total FROM lineup_scores WHERE lineup = ?", lineup))
-        assert kept == pytest.approx(totals, abs=1e-6)
+        stored_totals = dict(rows(data, "SELECT version, total FROM lineup_scores WHERE lineup = ?", lineup))
+        assert stored_totals == pytest.approx(totals, abs=1e-6)
 
 
 def kill_often(kills: int, seed: int, contests: Sequence[str]) -> None:
-    """Kill servers, every third by SIGTERM, and play everything to its end on the last."""
+    """Start and kill servers, every third by SIGTERM, and finish all requests on the last one."""
     chance = random.Random(seed)
     accepted: list[str] = []
     possible: list[str] = []
@@ -227,23 +236,23 @@ def kill_often(kills: int, seed: int, contests: Sequence[str]) -> None:
         for match in range(chance.randrange(3)):
             tag = f"t{number}.{match}"
             if chance.random() < 0.3:
-                # Killed perhaps before it is the server's.
+                # The server may be killed before it accepts this request.
                 possible.append(tag)
                 client.send(f"RUNMATCHES kuhn3 1 {tag} {SEED} A B C")
             else:
                 client.submit(tag)
                 accepted.append(tag)
-        # No moment is spared: the start of a run, its hands, its end.
+        # The moments include the start of a run, its hands and its end.
         time.sleep(chance.choice([0, 0.02, 0.1, 0.3]) * chance.random())
         if number % 3 == 1:
             client.end()
-            assert left_behind() == []
+            assert orphan_pids() == []
         else:
             client.kill()
     accepted += enter_contests(kills, contests)
     client = Client(token)
     client.submit("last")
-    client.wait_until_all_is_played()
+    client.wait_for_requests()
     client.end()
     check([*accepted, "last"], possible)
 
@@ -253,5 +262,5 @@ def test_killed_server_loses_nothing_and_counts_once() -> None:
 
 
 @pytest.mark.slow
-def test_a_server_that_is_killed_many_times() -> None:
+def test_server_killed_many_times_loses_nothing_and_counts_once() -> None:
     kill_often(30, 2, sorted(CONTESTS))

@@ -1,4 +1,4 @@
-"""Play while no request waits."""
+"""Contests that the ladder plays while no request waits."""
 
 from __future__ import annotations
 
@@ -55,13 +55,13 @@ def pairs(service: Service) -> Sequence[counted_scores.Pair]:
 
 
 def are_narrow(service: Service, count: int, width: float) -> bool:
-    """Return whether so many pairs have intervals that are at most so wide."""
+    """Return whether there are so many pairs and none has a half-width above `width`."""
     half_widths = [score.half_width_95 or math.inf for pair in pairs(service) for score in pair.scores]
     return len(half_widths) == 2 * count and max(half_widths) <= width
 
 
 async def until_idle(service: Service) -> None:
-    """Wait until nothing is left of the ladder's jobs."""
+    """Wait until no job is running or queued."""
     await until(service, lambda: not service.queue.active())
 
 
@@ -70,7 +70,7 @@ async def test_every_pair_is_played_until_its_interval_is_narrow() -> None:
     width = 90
     async with serving(settings("calling", "random", "raising", width=width)) as (service, ann):
         await until(service, lambda: are_narrow(service, 3, width))
-        # It rests: nothing is wider than asked for.
+        # The ladder pauses when all intervals are narrow.
         await until_idle(service)
         runs = records.runs(service.store, limit=1000)
         assert {(run.user, run.state, run.duplicates) for run in runs} == {("ladder", RunState.FINISHED, 100)}
@@ -78,7 +78,7 @@ async def test_every_pair_is_played_until_its_interval_is_narrow() -> None:
         played = [pair.duplicates for pair in pairs(service)]
         assert min(played) == 100 < max(played)
         assert {job.kind for job in records.jobs(service.store)} == {JobKind.LADDER}
-        # A bot that joins the ladder is played, too; one that does not is left alone, though it came first.
+        # The ladder also plays a connected bot that takes part, and no bot that does not.
         await service.presence.enter(ann, offer("shy", games=("two",)), Host())
         guest = await service.presence.enter(ann, offer("eve", games=("two",), is_on_ladder=True), Host())
         await until(service, lambda: len(pairs(service)) == 4)
@@ -94,10 +94,10 @@ async def test_ladder_makes_room_for_users_and_resumes_later() -> None:
         async with asyncio.timeout(PATIENCE_S):
             while isinstance(job.state, Running) and not job.state.is_interrupted:
                 await asyncio.sleep(0.01)
-        # Its first hand, at the latest, is played only now.
+        # The bots of the ladder's run wait in their first hand until now.
         Path("house/go").touch()
         await until(service, lambda: is_over(service, request.id))
-        # Its run was interrupted, not ended: it is resumed, and counts once.
+        # The interrupted run is resumed, and counts once.
         assert records.runs(service.store, job=job.row.id)[0].state is RunState.RUNNING
         await until(service, lambda: is_over(service, job.row.id))
         (run,) = records.runs(service.store, job=job.row.id)
@@ -108,7 +108,7 @@ async def test_ladder_makes_room_for_users_and_resumes_later() -> None:
         assert preferred.ended_s < run.ended_s
 
 
-async def test_pair_whose_runs_fail_is_left_alone() -> None:
+async def test_pair_whose_runs_fail_is_not_played_further() -> None:
     async with serving(settings("A=./crash.sh", "B=./crash.sh")) as (service, _):
         await until(service, lambda: len(records.runs(service.store)) == 3)
         await until_idle(service)
@@ -116,8 +116,8 @@ async def test_pair_whose_runs_fail_is_left_alone() -> None:
         assert [run.state for run in records.runs(service.store)] == [RunState.FAILED] * 3
 
 
-class ToldHost(Host):
-    """A bot that plays nothing and keeps what it is told of the ladder."""
+class LadderStateHost(Host):
+    """Bot that does not play and records the ladder states that it receives."""
 
     def __init__(self) -> None:
         super().__init__(is_idle=True)
@@ -128,14 +128,14 @@ class ToldHost(Host):
             self.states.put_nowait(event)
 
 
-async def test_bot_is_told_what_it_waits_for_and_its_place() -> None:
+async def test_bot_receives_the_reason_and_position_of_its_wait() -> None:
     async with serving(settings()) as (service, ann):
-        host = ToldHost()
+        host = LadderStateHost()
         eve = await service.presence.enter(ann, offer("eve", games=("two",), is_on_ladder=True), host)
         async with asyncio.timeout(PATIENCE_S):
             assert await host.states.get() == LadderState(LadderWait.OPPONENTS)
         bob = User(service.store.write_now(lambda db: add_user(db, "bob")), "bob")
-        await service.presence.enter(bob, offer("bobs", games=("two",), is_on_ladder=True), ToldHost())
+        await service.presence.enter(bob, offer("bobs", games=("two",), is_on_ladder=True), LadderStateHost())
         ladder = service._ladder
         assert ladder is not None
         others = ("two", frozenset(("a", "b")))
@@ -146,9 +146,9 @@ async def test_bot_is_told_what_it_waits_for_and_its_place() -> None:
         assert states == {eve: LadderState(LadderWait.CHANGE)}
 
 
-async def test_bot_is_told_that_there_is_no_ladder() -> None:
+async def test_bot_receives_that_there_is_no_ladder() -> None:
     async with serving() as (service, ann):
-        host = ToldHost()
+        host = LadderStateHost()
         await service.presence.enter(ann, offer("eve", is_on_ladder=True), host)
         async with asyncio.timeout(PATIENCE_S):
             assert await host.states.get() == LadderState(LadderWait.LADDER)
@@ -158,29 +158,29 @@ def idle(number: int) -> WaitingJob:
     return WaitingJob(number, CapacityShare(9, "g", ("a", "b"), is_idle=True), 1, number, 0)
 
 
-def wanted(number: int, **changes: bool) -> WaitingJob:
+def requested_job(number: int, **changes: bool) -> WaitingJob:
     return WaitingJob(number, CapacityShare(1, "g", ("a", "b")), 1, number, 99, **changes)  # type: ignore[arg-type]
 
 
-def test_ladder_comes_after_everybody_and_only_when_nobody_waits() -> None:
-    assert next_job([idle(1), wanted(2)], {}, Limits()) == wanted(2)
+def test_ladder_plays_only_while_no_request_waits() -> None:
+    assert next_job([idle(1), requested_job(2)], {}, Limits()) == requested_job(2)
     assert can_start_idle_run([idle(1)], {}, max_idle=1, max_runs=2)
-    assert not can_start_idle_run([wanted(2)], {}, max_idle=1, max_runs=2)
-    assert can_start_idle_run([wanted(2, is_ready=False)], {}, max_idle=1, max_runs=2)
+    assert not can_start_idle_run([requested_job(2)], {}, max_idle=1, max_runs=2)
+    assert can_start_idle_run([requested_job(2, is_ready=False)], {}, max_idle=1, max_runs=2)
     assert not can_start_idle_run([], {1: idle(1).share}, max_idle=1, max_runs=2)
-    assert not can_start_idle_run([], {2: wanted(2).share, 3: wanted(3).share}, max_idle=1, max_runs=2)
+    assert not can_start_idle_run([], {2: requested_job(2).share, 3: requested_job(3).share}, max_idle=1, max_runs=2)
 
 
-def test_ladder_makes_room_only_where_it_is_in_the_way() -> None:
+def test_ladder_makes_room_only_if_a_request_needs_it() -> None:
     running = {1: idle(1).share, 2: idle(2).share}
     limits = Limits(runs_per_game={"g": 2})
-    assert preempted_jobs([wanted(3)], running, limits, max_runs=9) == [1, 2]
-    assert preempted_jobs([wanted(3, is_ready=False)], running, limits, max_runs=9) == []
-    assert preempted_jobs([], running | {3: wanted(3).share}, limits, max_runs=2) == [1]
+    assert preempted_jobs([requested_job(3)], running, limits, max_runs=9) == [1, 2]
+    assert preempted_jobs([requested_job(3, is_ready=False)], running, limits, max_runs=9) == []
+    assert preempted_jobs([], running | {3: requested_job(3).share}, limits, max_runs=2) == [1]
     assert preempted_jobs([], running, limits, max_runs=2) == []
 
 
-async def test_ratings_that_take_long_are_made_rarely(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_slow_ratings_are_computed_rarely(monkeypatch: pytest.MonkeyPatch) -> None:
     now_s = 0.0
     done: list[object] = []
     rater = Rater(settings_of().games, cast(Store, None), Feed(), cast(Computing, None))

@@ -1,4 +1,4 @@
-"""What befalls a server that nobody looks after for a year: a full disk, too few descriptors, a clock that is set."""
+"""Full disks, exhausted descriptors and changed clocks on a server that runs unattended."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from dealer.server.resources import FILE_LIMIT_REMEDY, Disk, file_limit_problem,
 from dealer.server.server_settings import ServerSettings, WebSettings, default_settings
 from logs.whole_file import LineFile
 from tests.dealer.helpers import PATIENCE_S
-from tests.dealer.server.servers import KUHN, reference_settings, running, tickets
+from tests.dealer.server.servers import KUHN, allow_slow_bots, reference_settings, running
 from tests.filled import fill
 
 CONFIG = f"""
@@ -39,10 +39,10 @@ user ann secret
 
 
 @pytest.mark.usefixtures("house_folder")
-async def test_a_disk_that_fills_up_during_a_match_costs_no_run(
+async def test_full_disk_during_a_match_loses_no_run(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """Nothing is begun or taken, what failed goes on when there is room, and each is said once."""
+    """While the disk is full, no run starts and no request is accepted. Both changes are logged once."""
     is_full = False
     refused: list[str] = []
     write = LineFile.write_bytes
@@ -70,16 +70,16 @@ async def test_a_disk_that_fills_up_during_a_match_costs_no_run(
             ann.send(f"RUNMATCHES {KUHN} 1 t 7 k1 k1 k1\n")
             await ann.expect("BAD RUNMATCHES COMMAND\n")
             await ann.expect_remark("the server's disk is full; try again later")
-            tickets(1)
+            allow_slow_bots(1)
             async with asyncio.timeout(PATIENCE_S):
                 while not refused:
                     await asyncio.sleep(0.02)
             await asyncio.sleep(0.2)
             before = len(refused)
             await asyncio.sleep(0.2)
-            assert len(refused) == before, "what waits for room is not begun again and again"
+            assert len(refused) == before, "a run that failed for space waits for space"
             is_full = False
-            tickets(4)
+            allow_slow_bots(4)
             await ann.expect_remark("ann.held run 1 of 2: finished, .*")
             await ann.expect_remark("ann.held run 2 of 2: finished, .*")
             assert house.rows("SELECT number, state FROM runs ORDER BY id") == [(1, "finished"), (2, "finished")]
@@ -100,7 +100,7 @@ def test_disk_without_a_limit_or_of_unknown_free_space_has_space(
     assert Disk(tmp_path, 0, lambda: None).has_space
 
 
-def test_descriptor_limit_is_raised_as_far_as_the_system_admits() -> None:
+def test_descriptor_limit_is_raised_to_the_maximum_allowed() -> None:
     resource = pytest.importorskip("resource")
     before = resource.getrlimit(resource.RLIMIT_NOFILE)
     try:
@@ -125,7 +125,7 @@ def test_too_few_descriptors_are_reported() -> None:
 async def test_refused_accepts_are_reported_once_and_repeated(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """The system refuses three connections for want of descriptors; the client is served all the same."""
+    """Three failures of `accept` for lack of descriptors delay a client, which is served then."""
     accept = socket.socket.accept
     refused = 0
 
@@ -138,7 +138,6 @@ async def test_refused_accepts_are_reported_once_and_repeated(
 
     monkeypatch.setattr(socket.socket, "accept", accept_later)
     monkeypatch.setattr("asyncio.constants.ACCEPT_RETRY_DELAY", 0.01)
-    reply = b""
 
     asyncio.get_running_loop().set_exception_handler(new_exception_handler())
 
@@ -151,7 +150,8 @@ async def test_refused_accepts_are_reported_once_and_repeated(
         reader, writer = await asyncio.open_connection(*server.sockets[0].getsockname()[:2])
         reply = await reader.read()
         writer.close()
-    assert (reply, refused) == (b"served", 3)
+    assert reply == b"served"
+    assert refused == 3
     assert [record.getMessage() for record in caplog.records if record.levelno >= logging.ERROR] == [
         "no connection can be accepted: Too many open files; raise the limit of open files (ulimit -n)"
     ]

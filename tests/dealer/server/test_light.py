@@ -1,4 +1,4 @@
-"""The process of a server loads no compiled code, and its loop does not pause, from the first run on."""
+"""Imports and pauses of a server's process: no compiled code, and no long pause of its loop."""
 
 from __future__ import annotations
 
@@ -22,37 +22,37 @@ from tests.dealer.helpers import PATIENCE_S
 from tests.programs import loaded_by
 
 MAX_PAUSE_MS: Final = 50
-"""Of processor time of the loop's thread; a pause of the clock also depends on what else the machine does."""
+"""Longest pause of the loop, in processor time of its thread; wall time also depends on the machine's load."""
 _HEAVY: Final = ("numba", "llvmlite", "scipy", "numpy")
 _SERVER: Final = f"""
 import json, sys, threading, time
 from dealer.table import loop
 
 longest_s = before_s = 0.0
-look = loop.TimedSelector._note_poll
+note_poll = loop.TimedSelector._note_poll
 
-def timed(*arguments, **options):
+def measure_pause(*arguments, **options):
     global longest_s, before_s
     now_s = time.thread_time()
     if threading.current_thread() is threading.main_thread():
         longest_s, before_s = max(longest_s, now_s - before_s), now_s
-    look(*arguments, **options)
+    note_poll(*arguments, **options)
 
-def started():
-    # What comes before the first client is no pause.
+def reset_measurement():
+    # Time before the server has started is not a pause.
     global longest_s, before_s
     longest_s, before_s = 0.0, time.thread_time()
 
 from dealer.cli.serve import app
 from dealer.server.server import Started
-prepare = Started.__init__
+init = Started.__init__
 
-def noted(*arguments, **options):
-    prepare(*arguments, **options)
-    loop.TimedSelector._note_poll = timed
-    started()
+def init_and_measure(*arguments, **options):
+    init(*arguments, **options)
+    loop.TimedSelector._note_poll = measure_pause
+    reset_measurement()
 
-Started.__init__ = noted
+Started.__init__ = init_and_measure
 from dealer.cli import main
 try:
     main()
@@ -72,13 +72,13 @@ bots = ["random", "calling"]
 
 
 class _Server:
-    """A server in a process of its own."""
+    """Process of a server."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         folder.mkdir()
         (folder / "server.toml").write_text(_CONFIG, "ascii")
-        # A file, as a worker runs the program once more.
+        # The program must be a file, because worker processes import it again.
         (folder / "serve.py").write_text(f"if __name__ == '__main__':\n{re.sub('(?m)^', '    ', _SERVER)}", "ascii")
         command = [sys.executable, "-P", "serve.py", "serve", "server.toml", "--port", "0", "--web-port", "0"]
         environment = os.environ | {"PYTHONUNBUFFERED": "1"}
@@ -95,7 +95,7 @@ class _Server:
         raise AssertionError(f"the server has not printed {pattern}")
 
     def get(self, path: str, body: object = None) -> Any:
-        """The answer as JSON; of a page, its text."""
+        """Return the answer of the interface as JSON, or a page as text."""
         headers = {"Authorization": f"Bearer {self.token}", "Content-Type": "application/json"}
         data = None if body is None else json.dumps(body).encode()
         with urlopen(Request(self.page + path, data, headers), timeout=PATIENCE_S) as answer:
@@ -103,7 +103,7 @@ class _Server:
         return json.loads(text) if path.startswith("/api") else text
 
     def play(self, game: str, deals: int) -> dict[str, Any]:
-        """Play a contest that counts; gives its run."""
+        """Play a rated contest; return its run."""
         job = self.get("/api/v1/jobs", {"game": game, "players": ["random", "calling"], "deals": deals})
         deadline_s = time.monotonic() + PATIENCE_S
         while time.monotonic() < deadline_s:
@@ -114,7 +114,7 @@ class _Server:
         raise AssertionError(f"the contest of {game} has not ended")
 
     def end(self) -> dict[str, Any]:
-        """Stop the server; gives what it has measured of itself."""
+        """Stop the server; return its measurements."""
         self.process.send_signal(signal.SIGINT)
         assert self.process.wait(PATIENCE_S) == 0
         measured: dict[str, Any] = json.loads((self.folder / "measured.json").read_text("ascii"))
@@ -141,7 +141,7 @@ def test_server_imports_nothing_heavy() -> None:
 @pytest.mark.parametrize("game", ["kuhn", "limit"])
 def test_server_process_stays_light(tmp_path: Path, game: str, monkeypatch: pytest.MonkeyPatch) -> None:
     if game == "limit":
-        # Kernels count as published, so that results of hold'em are corrected.
+        # The server corrects results of hold'em only if the folder of published kernels exists.
         monkeypatch.setenv(disk.FOLDER_VARIABLE, str(tmp_path / "published"))
         disk.cache_folder.__wrapped__().mkdir(parents=True)
     with _serving(tmp_path / "server") as server:

@@ -18,7 +18,7 @@ from protocol.joining import Join, Joined, Refused
 from tests.dealer.server import test_hosting
 from tests.dealer.server.servers import add_user_of_any_version
 from tests.dealer.server.test_contests import Host, offer, serving
-from tests.dealer.server.test_scheduled_events import announce, eventually, final, finished, house, pairs_played
+from tests.dealer.server.test_scheduled_events import announce, eventually, final, finished_event, house, pairs_played
 
 IN_FOLDER = pytest.mark.usefixtures("_in_folder")
 
@@ -29,12 +29,12 @@ def _in_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def forget_connections(store: Store) -> None:
-    """Let all bots have been disconnected for a while."""
+    """Change the database as if all bots had disconnected more than a minute ago."""
     store.write_now(lambda db: db.execute("UPDATE bots SET seen_s = seen_s - 61").rowcount)
 
 
 @IN_FOLDER
-async def test_a_flood_of_names_leaves_the_event_of_others_alone() -> None:
+async def test_flood_of_names_does_not_affect_entrants_of_other_users() -> None:
     async with serving(house()) as (service, ann):
         bob = User(service.store.write_now(lambda db: add_user(db, "bob")), "bob")
         await service.presence.enter(bob, offer("honest"), Host())
@@ -51,20 +51,20 @@ async def test_a_flood_of_names_leaves_the_event_of_others_alone() -> None:
         # A known name may connect again.
         await service.presence.enter(ann, offer("flood0"), Host())
         service.store.write_now(lambda db: db.execute("UPDATE scheduled_events SET closes_s = 1").rowcount)
-        event = await finished(service)
+        event = await finished_event(service)
         assert event.entrants == ("calling", "flood0", "honest", "raising", "random")
         assert event.contests == event.contests_ended == 10
         assert ("calling", "honest") in pairs_played(service)
 
 
 @IN_FOLDER
-async def test_a_freed_name_is_another_bot_and_results_keep_the_first() -> None:
+async def test_freed_name_may_be_taken_by_another_bot_and_results_keep_the_old_one() -> None:
     async with serving(house()) as (service, ann):
         bob = User(service.store.write_now(lambda db: add_user(db, "bob")), "bob")
         first = Host()
         await service.presence.enter(ann, offer("eve", "v1"), first)
         announce(service, deals=5)
-        event = await finished(service)
+        event = await finished_event(service)
         await eventually(lambda: final(service).standings != "")
         before = event_detail(service.store, final(service))
         with pytest.raises(RefusedError, match="eve is connected, or was a minute ago"):
@@ -83,7 +83,7 @@ async def test_a_freed_name_is_another_bot_and_results_keep_the_first() -> None:
         assert (freed.owner, current.owner) == (ann, bob)
         (entrant,) = [bot for bot in records.bots_of_event(service.store, event.id) if bot.name == "eve"]
         assert entrant == freed
-        # Nothing is made anew from names.
+        # Results of an event refer to versions, not to names.
         assert event_detail(service.store, final(service)) == before
 
 
@@ -91,10 +91,10 @@ async def test_a_freed_name_is_another_bot_and_results_keep_the_first() -> None:
 async def test_joins_have_a_limit_per_minute() -> None:
     async with test_hosting.serving(max_joins_per_minute=2) as server:
         for name in ("one", "two"):
-            peer = await test_hosting.connected(server)
+            peer = await test_hosting.connect_peer(server)
             await peer.send(Join(name, "s1"))
             await peer.expect(Joined)
-        peer = await test_hosting.connected(server)
+        peer = await test_hosting.connect_peer(server)
         await peer.send(Join("three", "s1"))
         reason = (await peer.expect(Refused)).reason
         assert reason.startswith("the limit is 2 connections of bots a minute per user; try again in ")

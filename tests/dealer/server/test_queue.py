@@ -1,8 +1,9 @@
-"""Order of the jobs that wait."""
+"""Order, limits and forecasts of waiting jobs."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import pytest
@@ -19,13 +20,13 @@ def job(number: int, user: int, runs: int = 1, *, bots: Sequence[str] = ("a", "b
     return WaitingJob(number, CapacityShare(user, game, tuple(bots)), runs, number, 0)
 
 
-def played(jobs: Sequence[WaitingJob], limits: Limits, begun: Sequence[int] = ()) -> list[int]:
-    """The jobs in the order in which their runs start, each run ending before the next choice; `begun` start first."""
+def order_of_runs(jobs: Sequence[WaitingJob], limits: Limits) -> list[int]:
+    """Return the jobs in the order in which their runs start, if each run ends before the next choice."""
     waiting = {waiting_job.id: waiting_job for waiting_job in jobs}
-    order = []
+    order: list[int] = []
     stamp = len(jobs)
     while True:
-        chosen = waiting[begun[len(order)]] if len(order) < len(begun) else next_job(waiting.values(), {}, limits)
+        chosen = next_job(waiting.values(), {}, limits)
         if chosen is None:
             return order
         stamp += 1
@@ -38,12 +39,12 @@ def played(jobs: Sequence[WaitingJob], limits: Limits, begun: Sequence[int] = ()
                 waiting[other.id] = replace(other, user_served=stamp)
 
 
-def test_the_user_served_longest_ago_comes_first_and_its_jobs_take_turns() -> None:
+def test_user_served_longest_ago_is_first_and_jobs_of_a_user_take_turns() -> None:
     waiting = [job(1, 1, 3), job(2, 1, 3), job(3, 1, 2), job(4, 2, 3)]
-    # As recorded of the reference, where the first job starts before the others come.
+    # In the recording of the reference, the first job starts before the others are submitted.
     first = [replace(waiting[0], runs_left=2, stamp=2, user_served=2)]
     rest = [replace(other, stamp=other.id + 1, user_served=2 if other.share.user == 1 else 0) for other in waiting[1:]]
-    assert [1, *played(first + rest, ONE_AT_A_TIME)] == [1, 4, 1, 4, 2, 4, 3, 1, 2, 3, 2]
+    assert [1, *order_of_runs(first + rest, ONE_AT_A_TIME)] == [1, 4, 1, 4, 2, 4, 3, 1, 2, 3, 2]
 
 
 def test_one_run_of_a_job_at_a_time() -> None:
@@ -73,8 +74,8 @@ def test_job_waits_until_its_players_are_connected() -> None:
         (Limits(runs_per_bot=2), CapacityShare(2, "h", ("b", "b")), False),
     ],
 )
-def test_limits(limits: Limits, share: CapacityShare, *, fits: bool) -> None:
-    """While user 1 has the bots a and b play g."""
+def test_job_starts_only_within_the_limits(limits: Limits, share: CapacityShare, *, fits: bool) -> None:
+    # User 1 has the bots a and b play g.
     running = {1: CapacityShare(1, "g", ("a", "b"))}
     chosen = next_job([WaitingJob(2, share, 1, 2, 0)], running, limits)
     assert (chosen is not None) is fits
@@ -82,36 +83,34 @@ def test_limits(limits: Limits, share: CapacityShare, *, fits: bool) -> None:
 
 def test_job_that_does_not_fit_is_skipped() -> None:
     running = {1: CapacityShare(3, "g", ("a", "b"))}
-    large, small = job(2, 1), replace(job(3, 2, bots=["a"]), user_served=1)
+    large = job(2, 1)
+    small = replace(job(3, 2, bots=["a"]), user_served=1)
     chosen = next_job([large, small], running, Limits(bots=3))
     assert chosen == small
     assert skipped_jobs([large, small], running, chosen) == [2]
 
 
-def test_job_is_not_skipped_for_ever() -> None:
+def test_job_that_was_skipped_often_makes_others_wait() -> None:
     running = {1: CapacityShare(3, "g", ("a", "b"))}
-    large, small = replace(job(2, 1), skips=MAX_SKIPS), replace(job(3, 2, bots=["a"]), user_served=1)
+    large = replace(job(2, 1), skips=MAX_SKIPS)
+    small = replace(job(3, 2, bots=["a"]), user_served=1)
     assert next_job([large, small], running, Limits(bots=3)) is None
     without_bots = replace(job(4, 2, bots=[], game="h"), user_served=1)
     assert next_job([large, without_bots], running, Limits(bots=3)) == without_bots
-    # Its own user's limit is no reason for others to wait.
+    # Others do not wait for a job that exceeds the limit of its own user.
     busy = {1: CapacityShare(1, "g", ("a", "b"))}
     assert next_job([large, small], busy, Limits(runs_per_user=1)) == small
 
 
 def test_job_that_can_never_run_is_explained() -> None:
-    assert (
-        never_fits(CapacityShare(1, "g", ("a", "b")), Limits(bots=1))
-        == "it needs 2 bots, and at most 1 may run at a time"
-    )
-    assert (
-        never_fits(CapacityShare(1, "g", ("a", "a")), Limits(runs_per_bot=1))
-        == "the bot a would have 2 seats, and the limit is 1"
-    )
-    assert never_fits(CapacityShare(1, "g", ("a", "b")), Limits(bots=2, runs_per_bot=1, runs_per_user=1)) == ""
+    two_bots = CapacityShare(1, "g", ("a", "b"))
+    same_bot = CapacityShare(1, "g", ("a", "a"))
+    assert never_fits(two_bots, Limits(bots=1)) == "it needs 2 bots, and at most 1 may run at a time"
+    assert never_fits(same_bot, Limits(runs_per_bot=1)) == "the bot a would have 2 seats, and the limit is 1"
+    assert never_fits(two_bots, Limits(bots=2, runs_per_bot=1, runs_per_user=1)) == ""
 
 
-def test_positions_and_times() -> None:
+def test_forecast_has_positions_and_times() -> None:
     waiting = [job(1, 1), job(2, 1), job(3, 2), job(4, 2)]
     running = {9: CapacityShare(3, "g", ())}
     forecasts = forecast(waiting, running, ONE_AT_A_TIME, lambda game: 10.0, left_s=lambda number: 4.0)
@@ -134,44 +133,39 @@ LIMITS = st.builds(
 
 
 @given(st.lists(st.tuples(SLOTS, st.integers(1, 3)), max_size=8), LIMITS)
-def test_everything_that_can_run_does_run_within_the_limits(
-    drawn: list[tuple[CapacityShare, int]], limits: Limits
-) -> None:
+def test_every_possible_run_starts_within_the_limits(drawn: list[tuple[CapacityShare, int]], limits: Limits) -> None:
     jobs = {
         number: WaitingJob(number, share, runs, number, 0)
         for number, (share, runs) in enumerate(drawn, 1)
         if not never_fits(share, limits)
     }
-    wanted = sum(other.runs_left for other in jobs.values())
+    run_count = sum(other.runs_left for other in jobs.values())
     running: dict[int, CapacityShare] = {}
-    started = 0
+    started_count = 0
     stamp = 100
     while any(other.runs_left for other in jobs.values()) or running:
         chosen = next_job(jobs.values(), running, limits)
         if chosen is None:
-            assert running, "something waits, nothing runs, and nothing can start"
+            assert running, "a job waits, although no run occupies the server"
             del running[min(running)]
             continue
         stamp += 1
-        started += 1
+        started_count += 1
         jobs[chosen.id] = replace(chosen, runs_left=chosen.runs_left - 1, stamp=stamp)
         running[chosen.id] = chosen.share
-        assert within(running, limits)
-    assert started == wanted
+        check_limits(running, limits)
+    assert started_count == run_count
 
 
-def within(running: Mapping[int, CapacityShare], limits: Limits) -> bool:
-    shares = list(running.values())
-
-    def most(count: Callable[[CapacityShare], int], limit: int | None) -> bool:
-        return limit is None or sum(map(count, shares)) <= limit
-
-    return (
-        most(lambda share: len(share.bots), limits.bots)
-        and all(most(lambda share, user=user: share.user == user, limits.runs_per_user) for user in (1, 2, 3))  # type: ignore[misc]
-        and all(most(lambda share, bot=bot: share.bots.count(bot), limits.runs_per_bot) for bot in "abc")  # type: ignore[misc]
-        and all(
-            most(lambda share, game=game: share.game == game, limit)  # type: ignore[misc]
-            for game, limit in (limits.runs_per_game or {}).items()
-        )
-    )
+def check_limits(running: Mapping[int, CapacityShare], limits: Limits) -> None:
+    bots = [bot for share in running.values() for bot in share.bots]
+    runs_by_user = Counter(share.user for share in running.values())
+    runs_by_game = Counter(share.game for share in running.values())
+    if limits.bots is not None:
+        assert len(bots) <= limits.bots
+    if limits.runs_per_user is not None:
+        assert max(runs_by_user.values(), default=0) <= limits.runs_per_user
+    if limits.runs_per_bot is not None:
+        assert max(Counter(bots).values(), default=0) <= limits.runs_per_bot
+    for game, limit in (limits.runs_per_game or {}).items():
+        assert runs_by_game[game] <= limit

@@ -1,4 +1,4 @@
-"""Ratings from margins: against an obvious fit, a bootstrap, and simulations of what the intervals say."""
+"""Ratings from margins, against an obvious fit, a bootstrap, and simulated coverage of the intervals."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ BOUNDS: Bounds = (-100_000.0, 100_000.0)
 
 
 def table(players: Sequence[int], scores: NDArray[np.float64]) -> TableScores:
-    """A table from scores of shape (units, players)."""
+    """Create a table from scores of shape (units, players)."""
     return TableScores(tuple(players), tuple(RunningMean(column.tolist()) for column in scores.T))
 
 
@@ -26,9 +26,10 @@ def between_two(players: tuple[int, int], scores: NDArray[np.float64]) -> TableS
     return table(players, np.column_stack([scores, -scores]))
 
 
-def by_hand(tables: Sequence[TableScores], n: int) -> NDArray[np.float64]:
-    """The same fit by minimising the sum of squares directly; tables of two, variances known to be equal."""
-    rows, values = [], []
+def least_squares_ratings(tables: Sequence[TableScores], n: int) -> NDArray[np.float64]:
+    """Fit ratings by minimising the sum of squares directly, for tables of two with equal variances."""
+    rows: list[NDArray[np.float64]] = []
+    values: list[float] = []
     for result in tables:
         row = np.zeros(n)
         row[list(result.players)] = 1.0, -1.0
@@ -45,14 +46,14 @@ def test_two_players_are_rated_half_their_difference_from_their_average() -> Non
     assert (first.player, second.player, first.field, second.field) == (3, 7, 3, 3)
     assert first.won.mean == pytest.approx(50.0)
     assert second.won.mean == pytest.approx(-50.0)
-    # The interval of the mean, halved as the rating is.
+    # The interval is halved like the difference of the means.
     width = RunningMean(scores.tolist(), BOUNDS).guaranteed_half_width()
     assert width is not None
     assert first.won.half_width == pytest.approx(width / 2, rel=0.01)
     assert not first.is_provisional
 
 
-def test_the_fit_is_that_of_least_squares() -> None:
+def test_fit_equals_least_squares() -> None:
     chance = np.random.default_rng(1)
     margins = {pair: float(chance.normal(0, 300)) for pair in itertools.combinations(range(5), 2)}
     # Scores of exactly equal variance, so that units alone are the weights.
@@ -60,7 +61,7 @@ def test_the_fit_is_that_of_least_squares() -> None:
     for (pair, mean), units in zip(margins.items(), range(1000, 3000, 200), strict=True):
         tables.append(between_two(pair, mean + 500.0 * np.tile([1.0, -1.0], units // 2) * math.sqrt(1 - 1 / units)))
     ratings = [rating.won.mean for rating in fit_ratings(tables, BOUNDS)]
-    assert ratings == pytest.approx(by_hand(tables, 5), abs=1e-6)
+    assert ratings == pytest.approx(least_squares_ratings(tables, 5), abs=1e-6)
     assert sum(ratings) == pytest.approx(0.0, abs=1e-9)
     assert fit_ratings(tables, BOUNDS) == fit_ratings(tables, BOUNDS)
 
@@ -72,14 +73,14 @@ def test_consistent_margins_are_fitted_exactly_and_precise_pairs_weigh_more() ->
         for a, b in itertools.combinations(range(3), 2)
     ]
     assert [rating.won.mean for rating in fit_ratings(tables, BOUNDS)] == pytest.approx(truth)
-    # A pair that says otherwise, but knows little.
+    # Scores of this pair contradict the others, but with a large variance.
     noisy = between_two((0, 2), np.tile([20_000.0, -20_000.0], 1000))
     ratings = fit_ratings([tables[0], noisy, tables[2]], BOUNDS)
     assert [rating.won.mean for rating in ratings] == pytest.approx(truth, abs=0.1)
 
 
-def test_three_players_at_a_table_are_rated_by_what_they_win_from_the_others() -> None:
-    # At a table of three, a player wins its rating less the mean of the others': 3/2 of it, as all sum to 0.
+def test_three_players_at_a_table_are_rated_by_their_winnings_from_the_others() -> None:
+    # At a table of three, a player wins its rating minus the others' mean: 3/2 of its rating, as ratings sum to 0.
     truth = np.array([90.0, -30.0, -60.0])
     scores = 1.5 * truth + np.tile([[100.0, -50.0, -50.0], [-100.0, 50.0, 50.0]], (1000, 1))
     ratings = fit_ratings([table((4, 5, 6), scores)], BOUNDS)
@@ -107,26 +108,26 @@ def test_equal_scores_have_an_interval() -> None:
     (first, _) = fit_ratings([between_two((0, 1), np.full(1000, 10.0))], BOUNDS)
     assert first.won.mean == pytest.approx(5.0)
     assert first.won.half_width is not None
-    # The rule of three, halved as the rating is: 3.7 times the distance to the bound over the units.
+    # The rule of three: 3.69 times the distance to the bound, divided by the units, and halved like the rating.
     assert first.won.half_width == pytest.approx(3.69 * 100_010 / 1000 / 2, rel=0.01)
 
 
-def test_the_error_is_that_of_a_bootstrap() -> None:
-    """The obvious way: units are drawn anew, with the weights that the fit had, and the ratings made again."""
+def test_half_width_equals_that_of_a_bootstrap() -> None:
+    """Resample the units of every pair, fit ratings again, and compare their spread with the intervals."""
     chance = np.random.default_rng(5)
     pairs = list(itertools.combinations(range(4), 2))
     samples = {pair: chance.normal(0, 1000.0, 1000 + 300 * index) for index, pair in enumerate(pairs)}
     tables = [between_two(pair, scores) for pair, scores in samples.items()]
     observed = fit_ratings(tables, (-1e-9, 1e-9))
-    again = []
+    means = []
     for _ in range(40):
-        drawn_anew = [between_two(pair, chance.choice(scores, len(scores))) for pair, scores in samples.items()]
-        again.append([rating.won.mean for rating in fit_ratings(drawn_anew, (-1e-9, 1e-9))])
-    spread = np.std(again, axis=0)
-    for rating, own in zip(observed, spread, strict=True):
+        resampled = [between_two(pair, chance.choice(scores, len(scores))) for pair, scores in samples.items()]
+        means.append([rating.won.mean for rating in fit_ratings(resampled, (-1e-9, 1e-9))])
+    deviations = np.std(means, axis=0)
+    for rating, deviation in zip(observed, deviations, strict=True):
         assert rating.won.half_width is not None
-        # 40 draws estimate a standard deviation to 11 %; the unseen adds the mean over the units, which is little.
-        assert rating.won.half_width == pytest.approx(1.96 * own, rel=0.3)
+        # 40 samples estimate a standard deviation to 11 %. The allowance for unseen scores is small: mean over units.
+        assert rating.won.half_width == pytest.approx(1.96 * deviation, rel=0.3)
 
 
 def is_within(rating: FittedRating, truth: float) -> bool:
@@ -137,7 +138,7 @@ def is_within(rating: FittedRating, truth: float) -> bool:
 @pytest.mark.parametrize("is_transitive", [True, False])
 @pytest.mark.parametrize("population", ["normal", "rare loss"])
 def test_intervals_have_their_coverage(*, is_transitive: bool, population: str) -> None:
-    """In 500 simulated standings, at least 95 % of the ratings lie within their intervals, less chance."""
+    """In 500 simulated standings, at least 95 % of the ratings lie within their intervals, up to chance."""
     chance = np.random.default_rng(11)
     n, runs = 5, 500
     pairs = list(itertools.combinations(range(n), 2))
@@ -145,37 +146,33 @@ def test_intervals_have_their_coverage(*, is_transitive: bool, population: str) 
     for _ in range(runs):
         strengths = chance.normal(0, 100, n)
         units = {pair: int(chance.integers(300, 3000)) for pair in pairs}
-        margins, tables = {}, []
+        margins: dict[tuple[int, int], float] = {}
+        tables = []
         for a, b in pairs:
             mean = strengths[a] - strengths[b] + (0.0 if is_transitive else float(chance.normal(0, 100)))
             if population == "normal":
                 scores = chance.normal(mean, 1000.0, units[a, b])
             else:
-                # Wins a little nearly always, and loses 100,000 once in a thousand times.
+                # Small wins, and a loss of 100,000 once in a thousand units.
                 lost = chance.random(units[a, b]) < 0.001
                 scores = np.where(lost, -100_000.0, 100.0 + mean)
                 mean = 0.999 * (100.0 + mean) - 100.0
             margins[a, b] = mean
             tables.append(between_two((a, b), scores))
         ratings = fit_ratings(tables, (-101_000.0, 101_000.0))
-        # What this fit, with its weights, makes of the true margins.
-        exact = [
-            replace(
-                rating,
-                scores=tuple(
-                    shifted(score, sign * margins[rating.players[0], rating.players[1]])
-                    for sign, score in zip((1.0, -1.0), rating.scores, strict=True)
-                ),
-            )
-            for rating in tables
-        ]
-        truth = fit_ratings(exact, (-101_000.0, 101_000.0))
+        # The true ratings are a fit with the same weights to the true margins.
+        exact_tables = []
+        for result in tables:
+            first, second = result.scores
+            margin = margins[result.players[0], result.players[1]]
+            exact_tables.append(replace(result, scores=(shifted(first, margin), shifted(second, -margin))))
+        truth = fit_ratings(exact_tables, (-101_000.0, 101_000.0))
         covered += sum(is_within(rating, true.won.mean) for rating, true in zip(ratings, truth, strict=True))
     share = covered / (runs * n)
-    # Ratings of one standing hang together: five of them tell less than five alone.
+    # The five ratings of one standing are dependent, so the error is that of the standings, not of the ratings.
     assert share >= 0.95 - 3 * math.sqrt(0.95 * 0.05 / runs), share
 
 
 def shifted(scores: RunningMean, mean: float) -> RunningMean:
-    """Scores that vary as these do about another mean."""
+    """Replace the mean of scores, and keep their variance."""
     return RunningMean.from_moments(scores.count, mean, scores.squares)

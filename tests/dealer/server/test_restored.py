@@ -1,4 +1,4 @@
-"""A server restored from a backup, a database that cannot grow, a clock that is set: nothing lost, nothing twice."""
+"""Restored backups, full databases and changed clocks: every run is played once and counts once."""
 
 from __future__ import annotations
 
@@ -50,12 +50,12 @@ def request(tag: str = "t", runs: int = RUNS, deals: int = DEALS) -> JobRequest:
     return JobRequest("two", ("A", "B"), tag, runs=runs, terms=ContestTerms(deals=deals))
 
 
-def finished(service: Service) -> int:
+def finished_count(service: Service) -> int:
     return sum(run.state is RunState.FINISHED for run in records.runs(service.store))
 
 
 def check_everything_once(folder: Path) -> dict[str, bytes]:
-    """Every run was played once, each deal in each seating, and counts once; returns the logs."""
+    """Check that every run was played once, with each deal in each seating, and counts once; return the logs."""
     runs = rows(folder, "SELECT number, state, duplicates FROM runs ORDER BY number")
     assert runs == [(number, "finished", DEALS) for number in range(1, RUNS + 1)]
     assert rows(folder, "SELECT runs, units, hands FROM lineups") == [(RUNS, RUNS * DEALS, RUNS * DEALS * 2)]
@@ -67,53 +67,60 @@ def check_everything_once(folder: Path) -> dict[str, bytes]:
     return {str(log.relative_to(folder)): log.read_bytes() for log in logs}
 
 
+async def until_another_run(service: Service, count: int) -> None:
+    """Wait until at least so many runs are finished and another one has started."""
+    await until(service, lambda: len(records.runs(service.store)) > finished_count(service) >= count)
+
+
 async def until_played(service: Service) -> None:
     await until(service, lambda: is_over(service, 1))
 
 
-async def test_a_restored_backup_of_a_running_server_plays_nothing_twice() -> None:
+async def test_restored_backup_of_a_running_server_plays_nothing_twice() -> None:
     settings = settings_of(CONFIG)
     async with serving(settings) as (service, ann):
         await service.submit(ann, request())
-        await until(service, lambda: finished(service) >= 2 and len(records.runs(service.store)) > finished(service))
+        await until_another_run(service, 2)
         back_up(service.store.path, Path("copy.sqlite3"))
-        ended = finished(service)
+        ended = finished_count(service)
         await until_played(service)
-    wanted, results = check_everything_once(DATA), rows(DATA, RESULTS)
+    logs = check_everything_once(DATA)
+    results = rows(DATA, RESULTS)
     DATA.rename("lost")
-    # Of the files of runs, those of the database, or those of a later moment: some of its runs continued meanwhile.
+    # The folders of runs are of the moment of the backup, or later ones in which some of its runs continued.
     for has_later_runs in (False, True):
         DATA.mkdir()
         shutil.copy("copy.sqlite3", DATA / DATABASE_NAME)
         before = rows(DATA, "SELECT number FROM runs WHERE state = 'finished'")
-        assert len(before) == ended == 2, "the copy is of the moment at which it was made"
+        assert len(before) == 2, "the backup has the runs that were finished then"
+        assert ended == 2
         for number in range(1, RUNS + 1):
             if has_later_runs or (number,) in before:
                 shutil.copytree(f"lost/runs/{number:08}", DATA / f"runs/{number:08}")
-        played = {path: path.stat().st_mtime_ns for path in (DATA / "runs").rglob("match*.log")}
+        times_ns = {path: path.stat().st_mtime_ns for path in (DATA / "runs").rglob("match*.log")}
         async with serving(settings) as (service, _):
             await until_played(service)
         # The cards follow from the key of the request, and these bots always call.
-        assert check_everything_once(DATA) == wanted
+        assert check_everything_once(DATA) == logs
         assert rows(DATA, RESULTS) == results
-        assert {path: path.stat().st_mtime_ns for path in played} == played, "what was played is not played again"
+        assert {path: path.stat().st_mtime_ns for path in times_ns} == times_ns, "no finished match is played again"
         shutil.rmtree(DATA)
 
 
-async def test_a_database_that_cannot_grow_loses_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    """SQLite itself says that the disk is full: requests are refused, and what ends is counted when there is room."""
+async def test_full_database_loses_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """While SQLite reports a full disk, requests are refused; runs that end meanwhile are counted later."""
     monkeypatch.setattr("dealer.server.queue.job_queue.RETRY_S", 0.02)
     problems: list[str] = []
     change = Store._change
 
-    def note(self: Store, requested: Callable[[sqlite3.Connection], Any]) -> Any:
+    def change_and_record(self: Store, requested: Callable[[sqlite3.Connection], Any]) -> Any:
         try:
             return change(self, requested)
         except StoreError as error:
             problems.append(str(error))
             raise
 
-    monkeypatch.setattr(Store, "_change", note)
+    monkeypatch.setattr(Store, "_change", change_and_record)
 
     async def until_full(work: Callable[[], Awaitable[object]]) -> int:
         for done in range(1000):
@@ -123,7 +130,7 @@ async def test_a_database_that_cannot_grow_loses_nothing(monkeypatch: pytest.Mon
                 return done
         raise AssertionError("it never becomes full")
 
-    def close(db: sqlite3.Connection) -> None:
+    def limit_size(db: sqlite3.Connection) -> None:
         (pages,) = db.execute("PRAGMA page_count").fetchone()
         db.execute(f"PRAGMA max_page_count = {pages}")
 
@@ -133,10 +140,10 @@ async def test_a_database_that_cannot_grow_loses_nothing(monkeypatch: pytest.Mon
     deals = 40
     async with serving(settings_of(CONFIG)) as (service, ann):
         await service.submit(ann, request(deals=deals))
-        await until(service, lambda: finished(service) >= 1)
-        await service.store.write(close)
+        await until(service, lambda: finished_count(service) >= 1)
+        await service.store.write(limit_size)
         await until_full(lambda: service.store.write(fill))
-        # So long that the room that is left in pages is enough for few; so is that for scores.
+        # With so long a tag, few requests fit into the space left in pages of the database. Few scores do, too.
         other = request("t" * 240, runs=1, deals=deals)
         accepted = len(records.jobs(service.store)) + await until_full(lambda: service.submit(ann, other))
         assert all("database or disk is full" in problem for problem in problems)
@@ -145,7 +152,7 @@ async def test_a_database_that_cannot_grow_loses_nothing(monkeypatch: pytest.Mon
             while len(problems) < 5:
                 await asyncio.sleep(0.02)
         await service.store.write(lambda db: db.execute("PRAGMA max_page_count = 1000000"))
-        assert len(records.jobs(service.store)) == accepted, "refused requests are not stored, and all others are"
+        assert len(records.jobs(service.store)) == accepted, "exactly the accepted requests are stored"
         for job in records.jobs(service.store):
             if job.id != 1:
                 await service.queue.cancel_job(ann, job.id)
@@ -156,21 +163,21 @@ async def test_a_database_that_cannot_grow_loses_nothing(monkeypatch: pytest.Mon
     assert counted == rows(DATA, "SELECT count(*) FROM runs WHERE lineup IS NOT NULL")[0]
 
 
-async def test_a_clock_that_is_set_while_matches_are_played(monkeypatch: pytest.MonkeyPatch) -> None:
-    """It is set a day forward, and an hour back before the server starts again."""
+async def test_changed_clock_during_matches_loses_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The clock is set a day forward, and an hour back before the server is restarted."""
     shift_s, now_s = 0.0, time.time
     monkeypatch.setattr(time, "time", lambda: now_s() + shift_s)
     settings = settings_of(CONFIG)
     async with serving(settings) as (service, ann):
         await service.submit(ann, request())
-        await until(service, lambda: finished(service) >= 1 and len(records.runs(service.store)) > finished(service))
+        await until_another_run(service, 1)
         shift_s = 86_400.0
-        await until(service, lambda: finished(service) >= 2 and len(records.runs(service.store)) > finished(service))
+        await until_another_run(service, 2)
         shift_s -= 3600.0
     async with serving(settings) as (service, _):
         await until_played(service)
     check_everything_once(DATA)
     times = rows(DATA, "SELECT ended_s - started_s FROM runs UNION ALL SELECT ended_s - submitted_s FROM jobs")
     assert len(times) == RUNS + 1
-    assert all(duration_s >= 0 for (duration_s,) in times), "no run lasts less than nothing"
+    assert all(duration_s >= 0 for (duration_s,) in times), "no duration is negative"
     assert any(duration_s > 80_000 for (duration_s,) in times)

@@ -1,4 +1,4 @@
-"""Rosters of a course: what they look like, and the logins of their people."""
+"""Rosters of a course: formats of the files, logins and teams."""
 
 from __future__ import annotations
 

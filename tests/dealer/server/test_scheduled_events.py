@@ -1,4 +1,4 @@
-"""Events of a server: entry, play, results, and restarts in between."""
+"""Events of a server: entry, contests, results, and restarts during an event."""
 
 from __future__ import annotations
 
@@ -73,13 +73,13 @@ def from_now(seconds: float) -> datetime:
 
 
 def announce(service: Service, *, opens: float = -1000.0, closes: float = -1.0, **changes: Any) -> None:
-    """Add an event whose times are so many seconds from now."""
+    """Add an event that opens and closes so many seconds from now."""
     fields = {"name": "final", "game": "two", "opens": from_now(opens), "closes": from_now(1e6), **changes}
     settings = EventSettings.model_validate(fields)
 
     def change(db: sqlite3.Connection) -> None:
         add_event(db, "ann", settings, settings.game)
-        # Nobody can announce one that has closed.
+        # An event that has closed can only be made by changing the database.
         db.execute("UPDATE scheduled_events SET closes_s = ? WHERE name = ?", (time.time() + closes, settings.name))
 
     service.store.write_now(change)
@@ -91,7 +91,8 @@ def final(service: Service) -> ScheduledEvent:
     return event
 
 
-async def finished(service: Service) -> ScheduledEvent:
+async def finished_event(service: Service) -> ScheduledEvent:
+    """Wait until the event is finished, and return it."""
     async with asyncio.timeout(PATIENCE_S):
         while final(service).state is not EventState.FINISHED:
             await asyncio.sleep(0.02)
@@ -108,21 +109,22 @@ def pairs_played(service: Service) -> list[tuple[str, ...]]:
     return [job.players for job, _ in event_records.event_contests(service.store, final(service))]
 
 
-def house(patience: float = 3600, **words: str) -> ServerSettings:
+def house(patience: float = 3600, **replacements: str) -> ServerSettings:
+    """Settings of a server whose bots may be replaced by others under the same names."""
     text = HOUSE.format(patience=patience)
-    for old, new in words.items():
+    for old, new in replacements.items():
         text = text.replace(f'"{old}"', f'"{old}={new}"')
     path = Path("s.toml")
     path.write_text(text)
     return read_toml_settings(path)
 
 
-async def test_an_event_is_a_round_robin_with_results_of_its_own(tmp_path: Path) -> None:
+async def test_event_is_a_round_robin_with_separate_results(tmp_path: Path) -> None:
     async with serving(house()) as (service, ann):
         host = Host()
         await service.presence.enter(ann, offer("eve", "v7", at_once=2), host)
         announce(service, deals=DEALS, entrants=("calling", "eve", "random"))
-        event = await finished(service)
+        event = await finished_event(service)
         assert event.entrants == ("calling", "eve", "random")
         assert (event.contests, event.contests_ended, event.deals, event.note) == (3, 3, DEALS, "")
         assert len(set(pairs_played(service))) == 3
@@ -130,30 +132,33 @@ async def test_an_event_is_a_round_robin_with_results_of_its_own(tmp_path: Path)
         assert {job.user.name for job, _ in event_records.event_contests(service.store, event)} == {"(event)"}
         assert is_reserved("(event)")
         runs = [run for _, run in event_records.event_contests(service.store, event)]
-        assert {(run and run.state, run and run.duplicates) for run in runs} == {(RunState.FINISHED, DEALS)}
-        assert {run and run.unrated for run in runs} == {"it counts in an event"}
+        for run in runs:
+            assert run is not None
+            assert (run.state, run.duplicates) == (RunState.FINISHED, DEALS)
+            assert run.unrated == "it counts in an event"
         assert counted_scores.pairs(service.store, service.settings.games[0]) == ()
         detail = event_detail(service.store, event)
         standings = detail.standings
         assert standings is not None
         assert standings.unfinished == []
         for rank in standings.total_bankroll:
-            won = [
-                sum(scores) / len(scores)
-                for job, run in event_records.event_contests(service.store, event)
-                if run is not None and rank.player in job.players
-                for scores in [records.duplicate_scores(service.store, run.id, job.players.index(rank.player))]
-            ]
+            won = []
+            for job, run in event_records.event_contests(service.store, event):
+                assert run is not None
+                if rank.player in job.players:
+                    scores = records.duplicate_scores(service.store, run.id, job.players.index(rank.player))
+                    won.append(sum(scores) / len(scores))
+            assert len(won) == 2
             assert standings.won[rank.player].raw.mean == pytest.approx(sum(won) / 2)
         assert {rank.confidence is None for rank in standings.total_bankroll} == {True}
         assert publish(service.store, Path("data"), event, tmp_path / "site") == 3
         async with asyncio.timeout(PATIENCE_S):
             while not final(service).standings:
                 await asyncio.sleep(0.02)
-        kept = event_detail(service.store, final(service)).standings
-        assert kept is not None
-        assert {rank.confidence is None for rank in kept.total_bankroll} == {False}
-        assert [rank.player for rank in kept.total_bankroll] == [rank.player for rank in standings.total_bankroll]
+        stored = event_detail(service.store, final(service)).standings
+        assert stored is not None
+        assert {rank.confidence is None for rank in stored.total_bankroll} == {False}
+        assert [rank.player for rank in stored.total_bankroll] == [rank.player for rank in standings.total_bankroll]
         with pytest.raises(RefusedError, match="is not an empty folder"):
             publish(service.store, Path("data"), event, tmp_path / "site")
     site = tmp_path / "site"
@@ -170,7 +175,7 @@ async def test_an_event_is_a_round_robin_with_results_of_its_own(tmp_path: Path)
         assert (folder / "index.html").read_text().count('<details class="hand sheet"') == 10
 
 
-def test_long_tables_of_a_published_event_have_pages(tmp_path: Path) -> None:
+def test_long_tables_of_a_published_event_are_paged(tmp_path: Path) -> None:
     contests = Table.of("Contests", ("contest",), [[f"contest {number}"] for number in range(101)])
     write_pages(Document("Event", sections=(Section("Contests", (contests,)),)), tmp_path)
     names = ["index.html", "page-2.html", "page-3.html"]
@@ -183,10 +188,10 @@ def test_long_tables_of_a_published_event_have_pages(tmp_path: Path) -> None:
     assert shown == list(range(101))
 
 
-async def test_hand_histories_are_published_where_their_formats_have_the_game(tmp_path: Path) -> None:
+async def test_hand_histories_are_published_in_formats_that_have_the_game(tmp_path: Path) -> None:
     async with serving(house()) as (service, _):
         announce(service, game=LIMIT)
-        assert publish(service.store, Path("data"), await finished(service), tmp_path / "site") == 1
+        assert publish(service.store, Path("data"), await finished_event(service), tmp_path / "site") == 1
     (folder,) = (tmp_path / "site" / "contests").iterdir()
     linked = re.findall(r'href="(match[^"]+)"', (folder / "index.html").read_text())
     assert {*linked, "index.html"} == {path.name for path in folder.iterdir()}
@@ -194,7 +199,7 @@ async def test_hand_histories_are_published_where_their_formats_have_the_game(tm
     assert len(list(find([folder / "match.a.phhs"]).hands())) == 5
 
 
-async def test_an_event_that_goes_on_is_not_published(tmp_path: Path) -> None:
+async def test_unfinished_event_is_not_published(tmp_path: Path) -> None:
     async with serving(house()) as (service, _):
         announce(service, closes=100.0)
         with pytest.raises(RefusedError, match="the event final is open and can be published only when it is finished"):
@@ -203,11 +208,12 @@ async def test_an_event_that_goes_on_is_not_published(tmp_path: Path) -> None:
 
 async def test_only_named_bots_enter_and_a_note_names_missing_bots() -> None:
     async with serving(house()) as (service, _):
-        # A bot of an earlier configuration.
+        # The bot gone is from an earlier configuration.
         service.store.write_now(lambda db: db.execute("INSERT INTO bots (game, name) VALUES ('two', 'gone')").rowcount)
         announce(service, entrants=("random", "calling", "gone"), deals=5)
-        event = await finished(service)
-        assert (event.entrants, event.contests, event.deals) == (("calling", "random"), 1, 5)
+        event = await finished_event(service)
+        assert event.entrants == ("calling", "random")
+        assert (event.contests, event.deals) == (1, 5)
         assert event.note == "no bot with this name can enter: gone"
         document = event_document(service.store, event_detail(service.store, event))
         assert "No bot with this name can enter: gone." in document.sentences
@@ -221,7 +227,7 @@ async def test_unknown_entrants_are_refused_with_the_nearest_name() -> None:
         assert event_records.events(service.store) == ()
 
 
-async def test_open_event_lists_who_enters_if_it_closes_now() -> None:
+async def test_open_event_lists_bots_that_would_enter_now() -> None:
     async with serving(house()) as (service, ann):
         announce(service, closes=1e6)
         await eventually(lambda: final(service).entrants == ("calling", "raising", "random"))
@@ -248,7 +254,8 @@ async def test_settings_can_change_until_an_event_closes() -> None:
 
         edit("cup", deals=7, entrants=("calling", "random"))
         (event,) = event_records.events(service.store)
-        assert (event.name, event.deals, event.named, event.opens_s) == ("cup", 7, ("calling", "random"), opened_s)
+        assert (event.name, event.deals, event.opens_s) == ("cup", 7, opened_s)
+        assert event.named == ("calling", "random")
         with pytest.raises(RefusedError, match="has no bot nobody"):
             edit("cup", entrants=("nobody",))
         service.store.write_now(lambda db: db.execute("UPDATE scheduled_events SET closed_s = 1").rowcount)
@@ -256,7 +263,7 @@ async def test_settings_can_change_until_an_event_closes() -> None:
             edit("cup")
 
 
-async def test_a_withdrawn_event_frees_its_name_or_ends_its_contests() -> None:
+async def test_withdrawn_event_frees_its_name_or_ends_its_contests() -> None:
     async with serving(house()) as (service, ann):
         announce(service, closes=1e6)
         service.store.write_now(lambda db: withdraw_event(db, "ann", final(service)))
@@ -275,7 +282,7 @@ async def test_a_withdrawn_event_frees_its_name_or_ends_its_contests() -> None:
             service.store.write_now(lambda db: withdraw_event(db, "ann", event))
 
 
-async def test_a_disqualified_bot_leaves_the_standings_and_its_contests_end(tmp_path: Path) -> None:
+async def test_disqualified_bot_is_removed_from_the_standings_and_its_contests_end(tmp_path: Path) -> None:
     async with serving(house()) as (service, ann):
         await service.presence.enter(ann, offer("eve"), Host(is_idle=True))
         announce(service)
@@ -319,7 +326,7 @@ async def test_bots_connected_during_the_entry_period_enter() -> None:
         early = Host()
         await service.presence.enter(bob, offer("early"), early)
         service.presence.leave(early)
-        # Its last appearance is recorded first.
+        # The server records the departure before the next change.
         await asyncio.sleep(0)
         service.store.write_now(lambda db: db.execute("UPDATE bots SET seen_s = 5 WHERE name = 'early'").rowcount)
         await service.presence.enter(ann, offer("eve", "v1"), Host())
@@ -331,12 +338,12 @@ async def test_bots_connected_during_the_entry_period_enter() -> None:
         service.store.write_now(
             lambda db: db.execute("UPDATE scheduled_events SET closes_s = closes_s - 1e6 - 1").rowcount
         )
-        event = await finished(service)
+        event = await finished_event(service)
         assert event.entrants == ("adam", "calling", "eve")
         assert sorted(pairs_played(service)) == [("adam", "calling"), ("adam", "eve"), ("calling", "eve")]
 
 
-async def test_users_enter_with_the_bot_that_they_connected_last() -> None:
+async def test_users_enter_with_their_last_connected_bot() -> None:
     async with serving(house()) as (service, ann):
         bob = User(service.store.write_now(lambda db: add_user(db, "bob")), "bob")
         for user, name in ((ann, "first"), (ann, "second"), (bob, "third")):
@@ -350,14 +357,14 @@ async def test_users_enter_with_the_bot_that_they_connected_last() -> None:
 
 
 @pytest.mark.slow  # 21 contests of 500 deals
-async def test_four_equal_bots_end_level_whoever_owns_them(tmp_path: Path) -> None:
-    """Three of one user, who meet, and one of another: their bankrolls differ by luck alone."""
+async def test_equal_bots_have_equal_results_independent_of_owners(tmp_path: Path) -> None:
+    """Three equal bots of one user, which also play each other, and one of another user differ by luck alone."""
     async with serving(house()) as (service, ann):
         bob = User(service.store.write_now(lambda db: add_user(db, "bob")), "bob")
         for name in ("one", "two", "three", "four"):
             await service.presence.enter(bob if name == "four" else ann, offer(name, at_once=8), Host())
         announce(service, deals=500, entries_per_user=3)
-        event = await finished(service)
+        event = await finished_event(service)
         standings = event_detail(service.store, event).standings
         assert standings is not None
         rates = [standings.won[name].raw for name in ("one", "two", "three", "four")]
@@ -367,21 +374,22 @@ async def test_four_equal_bots_end_level_whoever_owns_them(tmp_path: Path) -> No
 
 async def test_another_version_does_not_play_for_the_entrant() -> None:
     async with serving(replace(house(patience=0.5), start_timeout_s=0.5)) as (service, ann):
-        first, second = Host(is_idle=True), Host()
+        first = Host(is_idle=True)
+        second = Host()
         await service.presence.enter(ann, offer("eve", "v1"), first)
         announce(service, entrants=("eve", "calling", "random"))
         await until(service, lambda: bool(first.received))
-        # It leaves, so that the contest that has called it is played without it, and another waits for it.
+        # The bot leaves: the contest that has called it is played without it, and another waits for it.
         service.presence.leave(first)
         await service.presence.enter(ann, offer("eve", "v2", at_once=4), second)
-        await finished(service)
+        await finished_event(service)
         assert second.received == []
         ended = {job.players: job.reason for job, _ in event_records.event_contests(service.store, final(service))}
         assert ended["calling", "random"] == ""
         assert "eve has not connected in the version that entered" in ended.values()
 
 
-async def test_the_own_bots_of_a_changed_configuration_do_not_play() -> None:
+async def test_own_bots_changed_since_entry_do_not_play() -> None:
     async with serving(house()) as (service, ann):
         await service.presence.enter(ann, offer("eve"), Host(is_idle=True))
         announce(service, entrants=("eve", "calling"))
@@ -392,7 +400,7 @@ async def test_the_own_bots_of_a_changed_configuration_do_not_play() -> None:
         assert final(service).state is EventState.FINISHED
 
 
-async def test_a_stopped_server_continues_an_event_and_plays_nothing_twice() -> None:
+async def test_stopped_server_continues_an_event_and_plays_nothing_twice() -> None:
     async with serving(house()) as (service, _):
         announce(service, deals=40)
         await until(service, lambda: len(records.runs(service.store)) > 0)
@@ -400,7 +408,7 @@ async def test_a_stopped_server_continues_an_event_and_plays_nothing_twice() -> 
         pass
     async with serving(house()) as (service, _):
         assert final(service).contests == 3
-        event = await finished(service)
+        event = await finished_event(service)
         runs = records.runs(service.store)
         assert [run.state for run in runs] == [RunState.FINISHED] * 3
         for run in runs:
@@ -439,10 +447,10 @@ def test_event_with_a_taken_name_or_a_past_closing_time_is_refused(tmp_path: Pat
     store.close()
 
 
-async def test_a_game_that_is_gone_ends_an_event_without_contests() -> None:
+async def test_event_of_a_removed_game_ends_without_contests() -> None:
     async with serving(house()) as (service, _):
         announce(service, game="gone")
-        event = await finished(service)
+        event = await finished_event(service)
         assert (event.contests, event.note) == (0, "the server no longer plays the game gone")
         document = event_document(service.store, event_detail(service.store, event))
         assert document.sentences[0] == "The event is finished: 0 contests."
@@ -481,8 +489,8 @@ def test_example_in_the_documentation_is_a_valid_event() -> None:
     assert {name for name, value in settings if value is None} == set()
 
 
-class Killed:
-    """A server in a process of its own, which can be killed at any moment."""
+class ServerProcess:
+    """Process of a server, which can be killed at any moment."""
 
     def __init__(self) -> None:
         command = [*ARENA, "serve", "s.toml", "--port", "0", "--web-port", "0", "--data", "data"]
@@ -496,7 +504,7 @@ class Killed:
 
 
 def await_logs(size: int) -> None:
-    """Wait until the logs of all runs have this many bytes together."""
+    """Wait until the logs of all runs together have this many bytes."""
     deadline_s = time.monotonic() + PATIENCE_S
     while sum(log.stat().st_size for log in Path("data").glob("runs/*/match*.log")) < size:
         assert time.monotonic() < deadline_s
@@ -504,23 +512,23 @@ def await_logs(size: int) -> None:
 
 
 @pytest.mark.slow
-def test_an_event_survives_its_server_being_killed(tmp_path: Path) -> None:
+def test_event_survives_kills_of_its_server(tmp_path: Path) -> None:
     kills = 10
     house()
     deals = 150 * kills
     settings = EventSettings.model_validate({"name": "final", "game": "two", "deals": deals, "closes": from_now(3600)})
     chance = random.Random(kills)
-    server = Killed()
-    # Of all logs; a line has more than 25 bytes.
-    whole = 3 * 2 * deals * 25
+    server = ServerProcess()
+    # A line of a log has more than 25 bytes.
+    total_bytes = 3 * 2 * deals * 25
     try:
         with contextlib.closing(Store(Path("data/server.sqlite3"))) as store:
             store.write_now(lambda db: add_event(db, "ann", settings, "two"))
             store.write_now(lambda db: db.execute("UPDATE scheduled_events SET opens_s = 1, closes_s = 2").rowcount)
             for number in range(kills):
-                await_logs(int(whole * chance.uniform(0.2, number + 1) / kills))
+                await_logs(int(total_bytes * chance.uniform(0.2, number + 1) / kills))
                 server.end(signal.SIGKILL)
-                server = Killed()
+                server = ServerProcess()
             deadline = time.monotonic() + PATIENCE_S
             while (event := event_records.event(store, "final")) is None or event.state is not EventState.FINISHED:
                 assert time.monotonic() < deadline, event

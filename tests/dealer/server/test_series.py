@@ -1,4 +1,4 @@
-"""Series: repeated events with a table, and groups with a final."""
+"""Series of events: repeated events with a common table, and groups with a final."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def settings_of(**changes: Any) -> SeriesSettings:
 
 
 def announce(service: Service, settings: SeriesSettings) -> None:
-    """Add a series whose events are due now."""
+    """Add a series with all its events due now."""
     service.store.write_now(lambda db: add_series(db, "ann", settings, settings.game))
     service.store.write_now(lambda db: db.execute("UPDATE scheduled_events SET closes_s = 1, opens_s = 0").rowcount)
 
@@ -105,7 +105,7 @@ async def test_ratings_spread_over_groups_forwards_and_backwards(monkeypatch: py
         assert series_schedule.draw_groups(service.store, cup(service), entrants) == [["a", "d", "e"], ["b", "c"]]
 
 
-async def test_a_withdrawn_series_frees_its_name() -> None:
+async def test_withdrawn_series_frees_its_name() -> None:
     async with serving(house()) as (service, _):
         for _ in range(2):
             service.store.write_now(lambda db: add_series(db, "ann", settings_of(every="day", times=3), "two"))

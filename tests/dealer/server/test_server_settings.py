@@ -1,4 +1,4 @@
-"""What a server is: the configuration files of the reference, our own, and none at all."""
+"""Settings of a server from a configuration of the reference, from our own, and by default."""
 
 from __future__ import annotations
 
@@ -48,26 +48,25 @@ def test_configurations_of_the_reference(case: dict[str, str | int | None]) -> N
     with pytest.raises(ConfigError) as caught:
         read_reference_settings(Path("cfg"))
     message = re.sub(r"^cfg: line [0-9]+: ", "", str(caught.value))
-    assert message != str(caught.value), "the line is named"
+    assert message != str(caught.value), "the message names the line"
     problem = str(case["stderr"]).splitlines()[-1].removeprefix("BM_ERROR: ")
-    # A mark is shown as what it is.
+    # The reference prints a byte order mark as text.
     assert message.startswith(problem[:40].partition("ï")[0])
 
 
 @pytest.mark.usefixtures("house_folder")
-def test_numbers_of_the_reference_wrap_and_have_its_defaults() -> None:
+def test_numbers_wrap_and_default_as_in_the_reference() -> None:
     Path("cfg").write_text(
         f"port 70000\nmaxRunningBots -1\nresponseTimeoutSecs 0\ngame {KUHN} {{\nmaxRunningJobs 0\nbot a b\n}}\n"
     )
     settings = read_reference_settings(Path("cfg"))
-    assert (settings.port, settings.limits, settings.t_response_s) == (
-        4464,
-        Limits(bots=65535, runs_per_game={}),
-        0.001,
-    )
+    assert settings.port == 70_000 - 65_536
+    assert settings.limits == Limits(bots=65_535, runs_per_game={})
+    assert settings.t_response_s == 0.001
     assert (settings.start_timeout_s, settings.t_hand_s, settings.t_per_hand_s) == (60, 21000, 7)
     (game,) = settings.games
-    assert (game.deals, game.max_runs, [bot.bot for bot in game.bots.values()]) == (5000, 10, ["./b"])
+    assert (game.deals, game.max_runs) == (5000, 10)
+    assert [bot.bot for bot in game.bots.values()] == ["./b"]
 
 
 @pytest.mark.parametrize("text", ["\0", "user a\x1b p\n", "game a\x1b {\n", "bot\n", "\xff" * 5000, "game"])
@@ -94,25 +93,26 @@ def test_default_settings_have_every_game() -> None:
     assert kuhn is not None
     assert {"lp-mc", "rembrant", "random"} <= set(limit.bots)
     assert "rembrant" not in kuhn.bots
-    assert (settings.host, settings.port, settings.game("nothing")) == ("127.0.0.1", 9540, None)
-    # Linux gives clients ports from 32768 to 60999: one of theirs would keep a killed server from its own.
+    assert (settings.host, settings.port) == ("127.0.0.1", 9540)
+    assert settings.game("nothing") is None
+    # Linux takes ports of clients from 32768 to 60999. A client could hold a server's port there after a kill.
     assert max(settings.port, settings.web.port) < 32768
 
 
 def test_example_equals_the_default_settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    # A file is valid on a machine without bubblewrap, too.
+    # The example must be valid on a machine without bubblewrap.
     monkeypatch.setenv("PATH", str(tmp_path))
     path = tmp_path / "arena-server.toml"
     path.write_text(example())
     assert read_toml_settings(path) == replace(default_settings(), directory=str(tmp_path))
-    # With its last part, too, every setting of which is commented out.
+    # Its last part consists of settings that are commented out.
     text = re.sub(r"(?m)^# (?=\[|[a-z_]+ =)", "", example()).replace(', "Mine=./my_bot.sh"', "")
     path.write_text(text)
     settings = read_toml_settings(path)
     assert [(game.name, game.deals, list(game.bots)) for game in settings.games] == [("limit", 3000, ["random", "mfs"])]
     assert settings.ladder == LadderSettings(20.0, ("limit",), 1000, 0.5)
     assert settings.uploads == UploadSettings()
-    # None is left out, and each has the place that the example gives it.
+    # The example lists every setting of each section.
     written = tomllib.loads(text)
     for section, values in (("web", settings.web), ("ladder", settings.ladder)):
         assert written[section].keys() == {field.name for field in fields(values)}  # type: ignore[arg-type]
@@ -125,7 +125,7 @@ def test_example_equals_the_default_settings(tmp_path: Path, monkeypatch: pytest
     assert (changed.own_seat_patience_s, changed.web.port) == (7.0, 1)
 
 
-def test_every_way_to_name_a_game_leads_to_its_canonical_name(tmp_path: Path) -> None:
+def test_every_name_of_a_game_resolves_to_its_canonical_name(tmp_path: Path) -> None:
     path = tmp_path / "s.toml"
     path.write_text(
         "[ladder]\ngames = ['kuhn', 'holdem.limit.2p']\n[[games]]\ngame = 'limit'\n[[games]]\ngame = 'KUHN'\n"
@@ -139,13 +139,13 @@ def test_every_way_to_name_a_game_leads_to_its_canonical_name(tmp_path: Path) ->
     assert settings.ladder.games == ("kuhn.limit.2p", "holdem.limit.2p.reverse_blinds")
     for name in ("limit", "Limit", "holdem.limit", "holdem.limit.2p.reverse_blinds.game"):
         assert settings.resolve_game(name) is settings.games[0]
-    assert settings.game("limit") is None, "inside, only the canonical name is passed"
+    assert settings.game("limit") is None, "`game` accepts only canonical names"
     with pytest.raises(RefusedError, match="there is no game 'leduc' here; the games are limit, kuhn"):
         settings.resolve_game("leduc")
     assert settings.find_game("leduc") is None
 
 
-def test_games_and_bots_beside_the_file(tmp_path: Path) -> None:
+def test_games_and_bots_are_found_beside_the_file(tmp_path: Path) -> None:
     write_house(tmp_path / "house")
     path = tmp_path / "house" / "s.toml"
     path.write_text(f"""
@@ -226,7 +226,7 @@ def test_player_name_fits_into_a_log() -> None:
 
 
 @pytest.mark.skipif(os.name == "nt", reason="the limits are those of POSIX systems")
-def test_bots_of_the_house_have_the_limits_that_are_set(tmp_path: Path) -> None:
+def test_own_bots_have_the_configured_limits(tmp_path: Path) -> None:
     write_house(tmp_path / "house")
     path = tmp_path / "house" / "s.toml"
     bots = 'bots = ["A=./bot.sh", {bot = "B=./bot.sh", memory_mb = 100}]'
@@ -239,25 +239,30 @@ def test_bots_of_the_house_have_the_limits_that_are_set(tmp_path: Path) -> None:
         read_toml_settings(path)
 
 
-def test_a_run_whose_settings_have_another_number_of_bots_is_not_readjusted(tmp_path: Path) -> None:
-    write_house(tmp_path / "house")
-    path = tmp_path / "house" / "s.toml"
-    path.write_text('[[games]]\ngame = "kuhn"\nbots = ["A=./bot.sh"]\n')
-    settings, of_run = read_toml_settings(path), tmp_path / "run.toml"
-    config = run_config(settings, settings.games[0], ["A", "A"], SINGLE, user="a", seed=7)
-    of_run.write_text(text := replace(config, bots=config.bots[:1]).to_toml())
-    with pytest.raises(ConfigError, match=r"run\.toml: it has 1 bot, and the run has 2$"):
-        update_config(settings, settings.games[0], ["A", "A"], of_run, {})
-    assert of_run.read_text() == text
-
-
-def test_a_match_with_users_bots_holds_lines_that_nobody_waits_for(tmp_path: Path) -> None:
+def test_run_settings_for_another_number_of_bots_are_not_changed(tmp_path: Path) -> None:
     write_house(tmp_path / "house")
     path = tmp_path / "house" / "s.toml"
     path.write_text('[[games]]\ngame = "kuhn"\nbots = ["A=./bot.sh"]\n')
     settings = read_toml_settings(path)
-    held = {
-        players: run_config(settings, settings.games[0], players, SINGLE, user="a", seed=7).coalesce_ms
-        for players in (("A", "A"), ("A", OWN_SEAT), ("A", "joined"), ("joined", "another"))
-    }
-    assert held == {("A", "A"): 10.0, ("A", OWN_SEAT): 10.0, ("A", "joined"): 250.0, ("joined", "another"): 250.0}
+    run_settings = tmp_path / "run.toml"
+    config = run_config(settings, settings.games[0], ["A", "A"], SINGLE, user="a", seed=7)
+    text = replace(config, bots=config.bots[:1]).to_toml()
+    run_settings.write_text(text)
+    with pytest.raises(ConfigError, match=r"run\.toml: it has 1 bot, and the run has 2$"):
+        update_config(settings, settings.games[0], ["A", "A"], run_settings, {})
+    assert run_settings.read_text() == text
+
+
+def test_matches_with_bots_of_users_batch_lines_longer(tmp_path: Path) -> None:
+    write_house(tmp_path / "house")
+    path = tmp_path / "house" / "s.toml"
+    path.write_text('[[games]]\ngame = "kuhn"\nbots = ["A=./bot.sh"]\n')
+    settings = read_toml_settings(path)
+
+    def coalesce_ms(*players: str) -> float:
+        return run_config(settings, settings.games[0], players, SINGLE, user="a", seed=7).coalesce_ms
+
+    assert coalesce_ms("A", "A") == 10.0
+    assert coalesce_ms("A", OWN_SEAT) == 10.0
+    assert coalesce_ms("A", "joined") == 250.0
+    assert coalesce_ms("joined", "another") == 250.0

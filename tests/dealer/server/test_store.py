@@ -1,4 +1,4 @@
-"""The database of a server: changes as a whole or not at all, versions, copies."""
+"""Database of a server: transactions, concurrent queries, versions, copies and logins."""
 
 from __future__ import annotations
 
@@ -38,12 +38,17 @@ def version(path: Path) -> int:
     return int(number)
 
 
+def files_content(store: Store) -> bytes:
+    """Content of the database with its auxiliary files."""
+    return b"".join(path.read_bytes() for path in store.path.parent.iterdir())
+
+
 def test_change_is_stored_when_it_returns(store: Store) -> None:
     number = asyncio.run(store.write(lambda db: add_user(db, "ann")))
     assert [tuple(row) for row in store.read("SELECT id, name FROM users WHERE name = ?", "ann")] == [(number, "ann")]
 
 
-def test_a_change_that_fails_leaves_nothing(store: Store) -> None:
+def test_failed_change_is_rolled_back(store: Store) -> None:
     def change(db: sqlite3.Connection) -> None:
         add_user(db, "ann")
         raise KeyError("halfway")
@@ -63,12 +68,12 @@ def test_readers_cannot_write(store: Store) -> None:
 
 
 def test_database_is_closed_while_threads_read(tmp_path: Path) -> None:
-    """Closing a connection in the middle of its query would crash the process."""
+    # Closing a connection during its query would crash the process.
     query = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 50000) SELECT max(i) FROM n"
     for _ in range(2):
         store = Store(tmp_path / "server.sqlite3")
         with ThreadPoolExecutor(2) as threads:
-            # Each query takes some ten milliseconds, so some begin before the store is closed and some after.
+            # Each query takes about ten milliseconds, so some begin before the store is closed and some after.
             answers = [threads.submit(store.read, query) for _ in range(5)]
             answers[0].result()
             store.close()
@@ -79,10 +84,10 @@ def test_database_is_closed_while_threads_read(tmp_path: Path) -> None:
 
 def test_long_query_delays_no_short_one(store: Store) -> None:
     long = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT max(i) FROM n"
-    is_enough = threading.Event()
+    can_end = threading.Event()
     store.read("SELECT 1")
     (reader,) = store._idle_readers
-    reader.set_progress_handler(is_enough.is_set, 1000)
+    reader.set_progress_handler(can_end.is_set, 1000)
     with ThreadPoolExecutor(1) as threads:
         is_reading = threading.Event()
         answer = threads.submit(lambda: (is_reading.set(), store.read(long)))
@@ -91,7 +96,7 @@ def test_long_query_delays_no_short_one(store: Store) -> None:
             time.sleep(0)
         assert store.read("SELECT 1")[0][0] == 1
         assert not answer.done()
-        is_enough.set()
+        can_end.set()
         assert isinstance(answer.exception(), StoreError)
 
 
@@ -104,7 +109,7 @@ def test_no_more_connections_than_queries_at_a_time_are_opened(store: Store, mon
     assert len(opened) == 1
 
 
-def test_an_older_database_is_brought_up_to_date(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_older_database_is_migrated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "server.sqlite3"
     with contextlib.closing(Store(path)) as older:
         older.write_now(lambda db: add_user(db, "ann"))
@@ -120,7 +125,7 @@ def test_an_older_database_is_brought_up_to_date(tmp_path: Path, monkeypatch: py
         Store(path)
 
 
-def test_a_step_that_fails_leaves_the_version_before_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_failed_migration_keeps_the_previous_version(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "server.sqlite3"
     Store(path).close()
     broken = "CREATE TABLE news (text TEXT); CREATE TABLE users (name TEXT)"
@@ -168,8 +173,7 @@ def test_tokens_are_kept_as_hashes_and_can_be_revoked(store: Store) -> None:
     assert accounts.find("ann", token + "x") is None
     assert accounts.find("nobody", token) is None
     assert accounts.find("\udcff", "\udcff") is None
-    content = b"".join(path.read_bytes() for path in store.path.parent.iterdir())
-    assert token.encode() not in content
+    assert token.encode() not in files_content(store)
     assert store.write_now(lambda db: revoke_tokens(db, "ann")) == 1
     assert accounts.find("ann", token) is None
     assert accounts.find("bob", other) is not None
@@ -182,8 +186,7 @@ def test_users_with_passwords_have_no_tokens(store: Store) -> None:
     assert accounts.find("ann", token) is None
     assert accounts.find("ann", "secre") is None
     assert accounts.find("ghost", "secret") is None
-    content = b"".join(path.read_bytes() for path in store.path.parent.iterdir())
-    assert b"secret" not in content
+    assert b"secret" not in files_content(store)
 
 
 def test_failed_logins_cause_a_wait() -> None:
@@ -200,27 +203,27 @@ def test_failed_logins_cause_a_wait() -> None:
     assert guesses.wait_s("here") > 0
     guesses.record_failure("there")
     guesses.record_failure("elsewhere")
-    assert guesses.wait_s("here") == 0, "forgotten: too many addresses failed since"
+    assert guesses.wait_s("here") == 0, "the limit remembers the last two addresses only"
 
 
-def test_one_address_cannot_lock_a_name_and_many_lock_out_no_owner() -> None:
+def test_failures_from_one_address_lock_no_name_and_from_many_no_owner() -> None:
     now_s = 100.0
     guesses = GuessLimit(max_failures=3, max_by_name=4, within_s=60.0, clock_s=lambda: now_s)
     guesses.record_login("home", "ann")
     for _ in range(50):
         guesses.record_failure("there", "ann")
     assert guesses.wait_s("there") > 0
-    assert guesses.name_wait_s("elsewhere", "ann") == 0, "what an address tries while it waits counts for nobody"
+    assert guesses.name_wait_s("elsewhere", "ann") == 0, "failures of a waiting address do not count for the name"
     guesses.record_failure("elsewhere", "ann")
     assert guesses.wait_s("elsewhere") == 0
     assert guesses.name_wait_s("elsewhere", "ann") == 15
     assert guesses.name_wait_s("home", "ann") == 0
     assert guesses.name_wait_s("elsewhere", "bob") == 0
     guesses.record_failure("elsewhere", "x" * 10**6)
-    assert max(map(len, guesses._names._buckets)) <= 64, "what is remembered is bounded in every direction"
+    assert max(map(len, guesses._names._buckets)) <= 64, "the length of remembered names is bounded"
 
 
-def test_a_run_counts_unless_there_is_a_reason(store: Store) -> None:
+def test_run_counts_unless_it_has_a_reason_not_to(store: Store) -> None:
     def enter(db: sqlite3.Connection) -> None:
         ann = User(add_user(db, "ann"), "ann")
         for number in (1, 2):
@@ -238,15 +241,13 @@ def test_a_run_counts_unless_there_is_a_reason(store: Store) -> None:
         report = RunReport(RunState.FINISHED, "", 1, seats=seats, scores=scores, unrated=unrated)
         store.write_now(lambda db, run=run, report=report: end_run(db, run, report))  # type: ignore[misc]
         assert len(store.read("SELECT * FROM lineups")) == run - 1
-        kept = records.run(store, run)
-        assert kept is not None
-        assert (kept.is_rated, kept.unrated) == (not unrated, unrated)
+        record = records.run(store, run)
+        assert record is not None
+        assert (record.is_rated, record.unrated) == (not unrated, unrated)
     assert list(records.duplicate_scores(store, 2, 1)) == [-1.0]
 
 
-def test_a_database_of_the_first_version_keeps_its_users_and_lets_them_in(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_users_of_a_database_of_the_first_version_can_log_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "server.sqlite3"
     with monkeypatch.context() as patched:
         patched.setattr("dealer.server.db.store.MIGRATIONS", MIGRATIONS[:1])
@@ -263,7 +264,7 @@ def test_output_in_the_reason_of_an_older_failed_run_stays_private(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "server.sqlite3"
-    kept = "my bot closed the connection in hand 0. It ended. The last my bot wrote:\n    AhKs"
+    reason = "my bot closed the connection in hand 0. It ended. The last my bot wrote:\n    AhKs"
     with monkeypatch.context() as patched:
         patched.setattr("dealer.server.db.store.MIGRATIONS", MIGRATIONS[:6])
         with contextlib.closing(Store(path)) as store:
@@ -272,11 +273,11 @@ def test_output_in_the_reason_of_an_older_failed_run_stays_private(
             job = store.write_now(lambda db: add_job(db, records.new_job(user, request, 1)))
             run = store.write_now(lambda db: begin_run(db, job, [None, None], 1))
             change = "UPDATE runs SET state = ?, reason = ? WHERE id = ?"
-            store.write_now(lambda db: db.execute(change, ("failed", kept, run.id)).rowcount)
+            store.write_now(lambda db: db.execute(change, ("failed", reason, run.id)).rowcount)
     with contextlib.closing(Store(path)) as store:
         older = records.run(store, run.id)
         assert older is not None
         assert (older.cause, older.reason) == (None, "a player or an error ended it.")
         assert older.reason_for(shows_output=False) == older.reason
-        assert older.reason_for(shows_output=True) == kept
+        assert older.reason_for(shows_output=True) == reason
         assert "AhKs" not in models.Run.of(older).model_dump_json()

@@ -29,7 +29,7 @@ from dealer.server.db.teams import (
 from dealer.server.db.users import User, add_user
 from protocol.joining import Join, Joined, Refused
 from tests.dealer.server.test_contests import Host, offer, serving
-from tests.dealer.server.test_hosting import connected
+from tests.dealer.server.test_hosting import connect_peer
 from tests.dealer.server.test_hosting import serving as serving_pages
 from tests.dealer.server.test_scheduled_events import announce, eventually, final, house
 
@@ -62,7 +62,7 @@ def test_members_act_for_their_team_until_they_leave(store: Store) -> None:
     assert used_names(store, team.account.id) == ("shark",)
     store.write_now(lambda db: leave_team(db, "bob", bob))
     assert (account_of(store, bob), used_names(store, bob.id)) == (bob, ())
-    # The last member takes the bots along, and the name is free.
+    # The last member keeps the bots of the team, and its name becomes free.
     store.write_now(lambda db: leave_team(db, "ann", ann))
     assert (teams(store), used_names(store, ann.id)) == ((), ("shark",))
     store.write_now(lambda db: form_team(db, "eve", "Sharks", ["eve"]))
@@ -89,7 +89,7 @@ def test_removing_the_last_member_ends_the_team(store: Store) -> None:
     assert teams(store) == ()
 
 
-def test_a_team_has_no_login_and_its_members_no_other_team(store: Store) -> None:
+def test_team_has_no_login_and_its_members_no_other_team(store: Store) -> None:
     new_users(store, "ann", "bob")
     store.write_now(lambda db: form_team(db, "x", "Sharks", ["ann"]))
     for change, problem in (
@@ -102,11 +102,11 @@ def test_a_team_has_no_login_and_its_members_no_other_team(store: Store) -> None
         with pytest.raises(RefusedError, match=problem):
             store.write_now(change)
     assert [account["name"] for account in read_accounts(store)] == ["ann", "bob"]
-    # A refused change leaves nothing behind.
+    # No refused change has created a team.
     assert [team.account.name for team in teams(store)] == ["Sharks"]
 
 
-async def test_a_team_has_one_entry_and_one_quota(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_team_has_one_entry_and_one_quota(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     async with serving(replace(house(), max_names_per_user=2)) as (service, ann):
         bob, eve = new_users(service.store, "bob", "eve")
@@ -130,7 +130,7 @@ async def test_each_member_may_join_with_the_bot_of_the_team() -> None:
                 form_team(db, "x", "Sharks", ["ann", "bob"])
                 return tokens
 
-            peers = [await connected(server, token) for token in store.write_now(change)]
+            peers = [await connect_peer(server, token) for token in store.write_now(change)]
             await peers[0].send(Join("mine", "s1", games=("kuhn",)))
             assert (await peers[0].expect(Joined)).user == "Sharks"
             await peers[2].send(Join("mine", "s3", games=("kuhn",)))

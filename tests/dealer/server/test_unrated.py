@@ -1,4 +1,4 @@
-"""Which contests count in the standings: the rule, and that it holds for every way in to a server."""
+"""Rule for contests that count in the standings, and its effect on every kind of request."""
 
 from __future__ import annotations
 
@@ -29,7 +29,8 @@ from tests.dealer.server.servers import House, running
 from tests.dealer.web.visits import new_user
 from tests.scripts import script
 
-ANN, BOB = User(1, "ann"), User(2, "bob")
+ANN = User(1, "ann")
+BOB = User(2, "bob")
 SAME_OWNER = "two of its bots belong to the same user"
 
 
@@ -59,7 +60,7 @@ def bot(version: int, owner: User | None = None) -> Bot:
         ),
     ],
 )
-def test_a_contest_counts_unless_it_could_be_made_for_its_result(
+def test_contest_whose_result_could_be_arranged_does_not_count(
     tmp_path: Path, bots: tuple[Bot | None, ...], changes: dict[str, Any], reason: str
 ) -> None:
     settings = {"games": ["kuhn"], "bots": [{"bot": "calling"}, {"bot": "random"}], "seating": "rotations"}
@@ -83,14 +84,14 @@ bots = []
 
 @contextlib.asynccontextmanager
 async def serving(settings: ServerSettings) -> AsyncIterator[tuple[House, dict[str, str]]]:
-    """Run a server at which ann has the bots a and a2, and bob the bot b."""
+    """Run a server with the users ann and bob; yield it and their tokens."""
     async with running(settings, web=server_site) as house:
         yield house, {name: new_user(house.folder, name) for name in ("ann", "bob")}
 
 
 @contextlib.asynccontextmanager
-async def brought(house: House, tokens: dict[str, str], **more: Any) -> AsyncIterator[None]:
-    """Have the three bots there."""
+async def connected_bots(house: House, tokens: dict[str, str], **more: Any) -> AsyncIterator[None]:
+    """Connect the bots a and a2 of ann and b of bob until the end of the block."""
     clients = [
         bringing(house, name=name, token=tokens[user], at_once=20, **more)
         for name, user in (("a", "ann"), ("a2", "ann"), ("b", "bob"))
@@ -105,7 +106,7 @@ async def brought(house: House, tokens: dict[str, str], **more: Any) -> AsyncIte
 
 
 async def reasons(house: House, count: int) -> set[tuple[str, tuple[str, ...], bool, str]]:
-    """By tag and players, whether the runs count, and why not, once there are so many that have ended."""
+    """Wait for so many finished runs; return tag, players, whether they count, and the reason if not."""
     query = (
         "SELECT tag, players, runs.lineup IS NOT NULL, unrated FROM runs JOIN jobs ON jobs.id = job "
         "WHERE runs.state = 'finished'"
@@ -116,8 +117,8 @@ async def reasons(house: House, count: int) -> set[tuple[str, tuple[str, ...], b
     return {(tag, tuple(json.loads(players)), bool(is_rated), reason) for tag, players, is_rated, reason in rows}
 
 
-async def ask_by_every_way(house: House, tokens: dict[str, str]) -> None:
-    """Ann asks for contests of her bot with her other one, and with bob's; the text port's own never count."""
+async def request_contests(house: House, tokens: dict[str, str]) -> None:
+    """Request contests of ann's bots at the text port, the HTTP interface, the page and as a client of a bot."""
     assert house.started.page is not None
     peer = await house.log_in("ann", tokens["ann"])
     peer.send("RUNMATCHES kuhn 1 text 0 a a2\n")
@@ -130,8 +131,8 @@ async def ask_by_every_way(house: House, tokens: dict[str, str]) -> None:
         key = page.partition('name="form_key" value="')[2].partition('"')[0]
         for other in ("a2", "b"):
             headers = {"authorization": f"Bearer {tokens['ann']}"}
-            wish = {"game": "kuhn", "players": ["a", other], "tag": "http"}
-            assert (await browser.post("/api/v1/jobs", json=wish, headers=headers)).status_code == 201
+            job = {"game": "kuhn", "players": ["a", other], "tag": "http"}
+            assert (await browser.post("/api/v1/jobs", json=job, headers=headers)).status_code == 201
             form = {"form_key": key, "game": "kuhn", "player1": "a", "player2": other, "tag": "page"}
             assert (await browser.post("/account/request", data=form)).status_code == 303
     challenges = (
@@ -145,16 +146,16 @@ async def ask_by_every_way(house: House, tokens: dict[str, str]) -> None:
 
 @pytest.mark.usefixtures("house_folder")
 @pytest.mark.parametrize("is_practice", [False, pytest.param(True, marks=pytest.mark.slow)])
-async def test_the_rule_holds_for_every_way_to_ask_for_a_contest(*, is_practice: bool) -> None:
+async def test_rule_applies_to_every_kind_of_request(*, is_practice: bool) -> None:
     Path("s.toml").write_text(CONFIG)
-    # A ladder whose only game is none of the server's plays nothing.
+    # A ladder without games plays nothing.
     ladder = LadderSettings(games=(), only=True) if is_practice else None
     key = "its cards follow from a seed, as in practice, not from a key of the server"
     practice = "only the ladder's contests count here"
 
     async with serving(replace(read_toml_settings(Path("s.toml")), ladder=ladder)) as (house, tokens):
-        async with brought(house, tokens):
-            await ask_by_every_way(house, tokens)
+        async with connected_bots(house, tokens):
+            await request_contests(house, tokens)
             results = await reasons(house, 8)
         other = practice if is_practice else ""
         assert results == {
@@ -168,11 +169,11 @@ async def test_the_rule_holds_for_every_way_to_ask_for_a_contest(*, is_practice:
 
 
 @pytest.mark.usefixtures("house_folder")
-async def test_the_ladder_plays_no_two_bots_of_one_user_and_counts() -> None:
+async def test_ladder_pairs_no_bots_of_one_user_and_its_contests_count() -> None:
     Path("s.toml").write_text(CONFIG + "[ladder]\ndeals = 100\nwidth = 100000\nshare = 1\nonly = true\n")
 
     async with serving(read_toml_settings(Path("s.toml"))) as (house, tokens):
-        async with brought(house, tokens, is_on_ladder=True):
+        async with connected_bots(house, tokens, is_on_ladder=True):
             results = await reasons(house, 2)
         assert {(frozenset(players), is_rated, reason) for _, players, is_rated, reason in results} == {
             (frozenset(("a", "b")), True, ""),
@@ -183,9 +184,9 @@ async def test_the_ladder_plays_no_two_bots_of_one_user_and_counts() -> None:
 
 @pytest.mark.slow  # a whole attack
 def test_losing_on_purpose_raises_no_rating(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The attack raises a rating beyond its interval if it counts, and changes nothing by the rule."""
+    """The attack would raise a rating beyond its interval, and changes nothing under the rule."""
     puppets = script("research/serve/puppets.py")
-    # Who always bets wins most from who folds to every bet, so that few deals show it.
+    # A bot that always bets wins most from one that folds to every bet, so that few deals show it.
     monkeypatch.setattr(puppets, "HONEST", "raising")
     honest, bought, by_rule = puppets.attack("kuhn", ("calling", "random", "raising"), deals=100, lost=400)
     assert by_rule == honest

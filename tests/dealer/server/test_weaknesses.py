@@ -1,6 +1,7 @@
-"""What ended or stopped the reference's server, one test each: ours goes on, for everybody else.
+"""Attacks and accidents that ended or stopped the reference's server, one test each.
 
-In this order: connections, tags and disks, descriptors, passwords, seats, names, answers, starvation, restarts.
+They concern, in this order: connections, tags and disks, descriptors, passwords, seats, names, answers, starvation,
+restarts.
 """
 
 from __future__ import annotations
@@ -27,11 +28,11 @@ from tests.dealer.server.servers import (
     KUHN,
     LIMIT,
     House,
+    allow_slow_bots,
     play_agent,
     reference_settings,
     rows,
     running,
-    tickets,
 )
 from tests.programs import PATIENCE_S, wait_for_exit
 
@@ -54,8 +55,8 @@ user bob hunter2
 """
 
 
-async def is_served(house: House, name: str = "bob", password: str = "hunter2") -> None:
-    """Somebody else logs in, and has a match played."""
+async def check_service(house: House, name: str = "bob", password: str = "hunter2") -> None:
+    """Log in as another user, and have a match played."""
     bob = await house.log_in(name, password)
     tag = f"ok{len(house.peers)}"
     bob.send(f"RUNMATCHES {KUHN} 1 {tag} 7 k1 k2 k1\n")
@@ -69,7 +70,7 @@ def serving(text: str = CONFIG, **changes: Any) -> AbstractAsyncContextManager[H
 # ---- 1: clients that stop the service
 
 
-async def test_half_lines_and_clients_that_do_not_read_delay_nobody() -> None:
+async def test_half_lines_and_clients_that_do_not_read_delay_no_other_client() -> None:
     async with serving(write_timeout_s=10000.0) as house:
         strangers = [await house.connect() for _ in range(5)]
         for stranger in strangers:
@@ -78,10 +79,10 @@ async def test_half_lines_and_clients_that_do_not_read_delay_nobody() -> None:
         deaf.send("ann secret\n")
         for _ in range(100):
             deaf.send("HELP\n" * 100)
-        await is_served(house)
+        await check_service(house)
         assert not strangers[0].is_closed
-        # The end of the server waits for neither; with the test's own patience it would.
         assert len(deaf.received) == 0
+    # The end of the server waits neither for the strangers nor for the write timeout, else this test would time out.
 
 
 async def test_client_that_does_not_read_is_disconnected() -> None:
@@ -89,7 +90,7 @@ async def test_client_that_does_not_read_is_disconnected() -> None:
         deaf = await house.connect(is_slow=True)
         deaf.send("ann secret\n")
         with contextlib.suppress(ConnectionError):
-            # It ends because the server closes the connection.
+            # The loop ends because the server closes the connection.
             while not deaf.writer.transport.is_closing():
                 deaf.send("HELP\n" * 800)
                 await deaf.writer.drain()
@@ -99,7 +100,7 @@ async def test_time_and_number_of_connections_are_bounded() -> None:
     async with serving(login_timeout_s=0.3, idle_timeout_s=0.3, max_connections_per_address=3) as house:
         silent = await house.connect()
         await silent.expect_close()
-        # The time to log in is a total: bytes that arrive do not prolong it.
+        # The login timeout is for the whole login: bytes that arrive do not prolong it.
         slow = await house.connect()
         async with asyncio.timeout(PATIENCE_S):
             while not slow.is_closed:
@@ -116,7 +117,7 @@ async def test_time_and_number_of_connections_are_bounded() -> None:
 async def test_logged_in_clients_take_the_place_of_strangers() -> None:
     async with serving(max_connections=3) as house:
         strangers = [await house.connect() for _ in range(3)]
-        # One after the other takes the place of the oldest that has not logged in.
+        # Each login replaces the oldest connection without one.
         users = [await house.log_in() for _ in range(3)]
         for stranger in strangers:
             await stranger.expect_remark("too many connections; try again later")
@@ -129,14 +130,14 @@ async def test_logged_in_clients_take_the_place_of_strangers() -> None:
             await user.ask("QSTAT\n", "Queue empty\n")
 
 
-async def test_a_client_that_waits_for_its_match_is_not_idle() -> None:
+async def test_client_waiting_for_its_match_is_not_idle() -> None:
     async with serving(idle_timeout_s=0.1) as house:
         ann = await house.log_in()
         ann.send(f"RUNMATCHES {KUHN} 1 t 7 slow k1 k2\n")
         await ann.expect_remark("QUEUED .*")
         await asyncio.sleep(0.5)
         assert not ann.is_closed
-        tickets(1)
+        allow_slow_bots(1)
         await ann.expect_remark("ann.t run 1 of 1: finished, .*")
         await ann.expect_close()
 
@@ -158,7 +159,7 @@ async def test_tags_are_never_names_of_files() -> None:
         assert {path.name for path in (house.folder / "runs").iterdir()} == {f"{run:08}" for run in range(1, 4)}
 
 
-async def test_a_full_disk_refuses_requests_and_ends_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_full_disk_refuses_requests_and_ends_no_run(monkeypatch: pytest.MonkeyPatch) -> None:
     is_full = False
     write = Store.write
 
@@ -178,19 +179,19 @@ async def test_a_full_disk_refuses_requests_and_ends_nothing(monkeypatch: pytest
         ann.send(f"RUNMATCHES {KUHN} 1 t 7 k1 k2 k1\n")
         await ann.expect("BAD RUNMATCHES COMMAND\n")
         await ann.expect_remark("the server cannot store the request now; try again later")
-        tickets(1)
+        allow_slow_bots(1)
         await asyncio.sleep(0.3)
         is_full = False
         await ann.expect_remark("ann.before run 1 of 1: finished, .*")
 
 
-async def test_a_game_of_no_deals_is_refused() -> None:
+async def test_game_without_deals_is_refused() -> None:
     async with serving(f"{CONFIG}game {LIMIT} {{\nmatchHands 0\nbot a ./bot.sh\n}}\n") as house:
         ann = await house.log_in()
         ann.send(f"RUNMATCHES {LIMIT} 1 t 1 a a\n")
         await ann.expect("BAD RUNMATCHES COMMAND\n")
         await ann.expect_remark(f"the game {LIMIT} is set to be played for 0 deals")
-        await is_served(house)
+        await check_service(house)
 
 
 # ---- 3 and 5: descriptors that leak and are inherited
@@ -207,7 +208,7 @@ async def test_runs_leave_no_descriptor_open_and_bots_inherit_none() -> None:
             await ann.ask("QSTAT\n", "Queue empty\n")
             counts.append(len(os.listdir("/proc/self/fd")))
         assert counts[1] == counts[2]
-        # What they have open is their own: the file that they write to. Their numbers count bots, as in the reference.
+        # Bots have no descriptor but that of their own file. As in the reference, they are called with their index.
         lines = Path("spied.txt").read_text().splitlines()
         assert {line.partition(", [")[2].count("socket:") for line in lines} == {0}
         assert {line.partition("]")[0] for line in lines} == {"(['0'", "(['2'"}
@@ -223,7 +224,7 @@ async def test_missing_descriptor_fails_one_run_only(monkeypatch: pytest.MonkeyP
             patch.setattr("dealer.table.listener.socket.socket", fail)
             ann.send(f"RUNMATCHES {KUHN} 1 t 7 k1 k2 k1\n")
             await ann.expect_remark("ann.t run 1 of 1: failed: cannot listen on .*Too many open files.*")
-        await is_served(house)
+        await check_service(house)
 
 
 # ---- 4: passwords
@@ -240,15 +241,17 @@ async def test_guessing_is_slowed_down_and_passwords_are_not_kept() -> None:
         late.send("ann secret\n")
         await late.expect("BAD LOGON\n")
         await late.expect_remark("too many failed logins; try again in [0-9]+ s")
-        content = b"".join(path.read_bytes() for path in house.folder.rglob("*") if path.is_file())
-        assert b"secret" not in content
-        assert b"hunter2" not in content
+        for path in house.folder.rglob("*"):
+            if path.is_file():
+                content = path.read_bytes()
+                assert b"secret" not in content
+                assert b"hunter2" not in content
 
 
 # ---- 5: seats
 
 
-async def test_a_seat_is_not_at_a_port_that_follows_from_the_seed() -> None:
+async def test_port_of_a_seat_does_not_follow_from_the_seed() -> None:
     async with serving() as house:
         ann = await house.log_in()
         ann.send(f"RUNMATCHES {KUHN} 2 t 42 LOCAL k1 k2\n")
@@ -256,7 +259,7 @@ async def test_a_seat_is_not_at_a_port_that_follows_from_the_seed() -> None:
             await ann.until(lambda number=number: len(ann.ports()) == number)  # type: ignore[misc]
             stranger_reader, stranger = await asyncio.open_connection("127.0.0.1", ann.ports()[-1])
             stranger.write(b"GET / HTTP/1.1\r\n\r\n")
-            # It is turned away, and the seat is still there for the agent.
+            # The stranger is disconnected, and the seat stays open for the agent.
             assert await stranger_reader.read() == b""
             stranger.close()
             await play_agent(ann.ports()[-1])
@@ -265,7 +268,7 @@ async def test_a_seat_is_not_at_a_port_that_follows_from_the_seed() -> None:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="needs a second address of this machine")
-async def test_a_seat_is_not_for_agents_from_another_address_than_its_clients() -> None:
+async def test_seat_accepts_agents_from_the_address_of_its_client_only() -> None:
     async with serving() as house:
         ann = await house.log_in()
         ann.send(f"RUNMATCHES {KUHN} 1 t 42 LOCAL k1 k2\n")
@@ -283,10 +286,8 @@ async def test_a_seat_is_not_for_agents_from_another_address_than_its_clients() 
 
 
 async def test_output_of_a_bot_goes_to_a_file_of_its_run() -> None:
-    """What a bot prints goes to a file of its run."""
-
     async with serving() as house:
-        await is_served(house)
+        await check_service(house)
         bob = house.peers[-1]
         await bob.settle()
         assert b"RUN 127.0.0.1 9" not in bob.received
@@ -312,7 +313,7 @@ async def test_names_cannot_break_a_log() -> None:
         assert log.splitlines()[-1].endswith(":a_b_c|b_x|k1")
 
 
-def test_names_that_are_not_text_are_refused() -> None:
+def test_unprintable_names_are_refused() -> None:
     with pytest.raises(ConfigError, match="a name cannot have unprintable characters"):
         reference_settings(CONFIG + "user a\x1b[2Jb p\n")
 
@@ -357,9 +358,9 @@ async def test_forecast_of_a_request_is_reported() -> None:
             await ann.expect_remark(f"QUEUED ann.{tag}: 1 run, seed 7, starts now")
         await ann.ask("QSTAT\n", f"ann b {KUHN} * 0 R\nann a {KUHN} * 0 R\n")
         ann.send(f"RUNMATCHES {KUHN} 1 c 7 slow k1 k2\n")
-        # Nobody knows yet how long a run takes.
+        # No run has ended yet, so that the server cannot estimate a time.
         await ann.expect_remark("QUEUED ann.c: 1 run, seed 7, position 1")
-        tickets(3)
+        allow_slow_bots(3)
         await ann.expect_remark("ann.c run 1 of 1: finished, .*")
         await ann.ask("QSTAT\n", "Queue empty\n")
         for tag in ("d", "e"):
@@ -373,13 +374,12 @@ async def test_forecast_of_a_request_is_reported() -> None:
 # ---- 7 and 8: cancelling, and what holds up the queue
 
 
-async def test_cancelling_at_every_stage() -> None:
+async def test_requests_can_be_cancelled_at_every_stage() -> None:
     async with serving() as house:
         ann = await house.log_in()
         for tag in "abc":
             ann.send(f"RUNMATCHES {KUHN} 2 {tag} 7 slow k1 k2\n")
-        queue = "".join(f"ann {tag} {KUHN} * {state}\n" for tag, state in (("c", "2 Q"), ("b", "1 R"), ("a", "1 R")))
-        await ann.ask("QSTAT\n", queue)
+        await ann.ask("QSTAT\n", f"ann c {KUHN} * 2 Q\nann b {KUHN} * 1 R\nann a {KUHN} * 1 R\n")
         bob = await house.log_in("bob", "hunter2")
         bob.send("CANCEL a\n")
         await bob.expect_remark("cancelled: 0 requests with this tag")
@@ -395,7 +395,7 @@ async def test_cancelling_at_every_stage() -> None:
         assert states == [("a", "cancelled", "cancelled"), ("b", "cancelled", "cancelled"), ("c", "cancelled", None)]
 
 
-async def test_a_bot_that_hangs_is_ended_with_what_it_started() -> None:
+async def test_hanging_bot_is_ended_with_the_processes_it_started() -> None:
     async with serving(start_timeout_s=1.0) as house:
         ann = await house.log_in()
         ann.send(f"RUNMATCHES {KUHN} 1 h 7 k1 hang k2\n")
@@ -404,7 +404,7 @@ async def test_a_bot_that_hangs_is_ended_with_what_it_started() -> None:
         pids = [int(line) for line in Path("hung.txt").read_text().splitlines()]
         assert len(pids) == 3
         assert all(wait_for_exit(pid) for pid in pids)
-        await is_served(house)
+        await check_service(house)
 
 
 async def test_requests_of_one_user_are_bounded() -> None:
@@ -461,6 +461,6 @@ async def test_request_for_a_removed_bot_is_cancelled_at_the_next_start() -> Non
         ("gone", "cancelled", "cancelled", "the bot slow no longer exists"),
         ("stays", "done", "finished", "all deals were played."),
     ]
-    # A bot that is described otherwise is another version of it.
+    # A bot with another command is another version of it.
     versions = rows(data, "SELECT number FROM versions JOIN bots ON bots.id = bot WHERE name = 'k1' ORDER BY number")
     assert versions == [(1,), (2,)]
