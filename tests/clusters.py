@@ -1,4 +1,4 @@
-"""A dask cluster of two workers on this machine, as a program of its own."""
+"""A dask cluster of two workers on this machine, in a separate process."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ if __name__ == "__main__":
 
 @dataclass(frozen=True)
 class LocalCluster:
-    """A cluster.
+    """A running cluster.
 
     Attributes:
-        address: of its scheduler.
-        workers: the processes of its workers.
-        process: scheduler, and what starts a new worker in place of one that has died.
+        address: address of the scheduler.
+        workers: process ids of the workers.
+        process: the scheduler, which also replaces workers that have died.
     """
 
     address: str
@@ -39,18 +39,18 @@ class LocalCluster:
     process: subprocess.Popen[str]
 
     def kill(self) -> None:
-        """End it all at once."""
+        """Kill the scheduler and its workers."""
         self.process.kill()
         self.process.wait()
 
     def kill_worker(self, number: int) -> None:
-        """End a worker; another is started in its place."""
+        """Kill a worker; the scheduler replaces it."""
         os.kill(self.workers[number], signal.SIGKILL)
 
 
 @contextlib.contextmanager
 def local_cluster(folder: Path) -> Iterator[LocalCluster]:
-    """A cluster; skips the test where dask.distributed is not installed."""
+    """Start a cluster; skip the test if dask.distributed is not installed."""
     pytest.importorskip("distributed", reason="dask.distributed is not installed")
     (folder / "cluster.py").write_text(_PROGRAM)
     with subprocess.Popen(
@@ -59,7 +59,7 @@ def local_cluster(folder: Path) -> Iterator[LocalCluster]:
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
         text=True,
-        # A task whose worker dies is not done again by the cluster, so that it is done again here.
+        # The cluster must not repeat a task whose worker has died, so that our program has to repeat it.
         env={**os.environ, "PYTHONPATH": str(_ROOT), "DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES": "0"},
     ) as process:
         assert process.stdout is not None

@@ -1,8 +1,4 @@
-"""What all tests share: property tests without deadlines, bytecode that is kept, and little garbage collection.
-
-Property tests measure nothing: a slow or busy machine must not fail them. Bytecode is written even where the
-environment asks for none, because every process that a test starts would compile all modules again.
-"""
+"""Configuration of pytest: property tests, coroutine tests, shards, kernels on disk, garbage collection."""
 
 from __future__ import annotations
 
@@ -16,6 +12,7 @@ from itertools import groupby
 from typing import Any
 from zlib import crc32
 
+# Without bytecode every program that a test starts would compile all modules again.
 if sys.dont_write_bytecode:
     sys.dont_write_bytecode = False
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
@@ -30,15 +27,16 @@ from tests.dealer.helpers import run_async
 from tests.programs import fork_bots
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
-    # As in a script's background; the programs that tests start would inherit it, and could not be interrupted.
+    # In the background of a script SIGINT is ignored. Programs that tests start would inherit this.
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
-# The defaults of the user who runs the tests change nothing.
+# The user's own defaults must not change results.
 os.environ[SETTINGS_VARIABLE] = ""
 
 WORKER = "PYTEST_XDIST_WORKER"
-"""The environment variable of xdist that holds the name of a worker, in it and in what it starts."""
+"""Environment variable of xdist with the name of the worker, inherited by the programs that it starts."""
 
+# No deadline: a property test must not fail on a slow or busy machine.
 for profile, examples in (("quick", 40), ("nightly", 400)):
     settings.register_profile(
         profile, deadline=None, max_examples=examples, suppress_health_check=[HealthCheck.too_slow]
@@ -49,17 +47,17 @@ gc.set_threshold(10_000, 10, 50)
 
 
 _SAMPLED = 5
-"""Of a `sampled` test, one case in so many is quick."""
+"""Every fifth case of a `sampled` test is quick."""
 
 
 def pytest_xdist_auto_num_workers() -> int:
-    """One more worker than there are cores, since many tests wait for programs that they start."""
+    """Return one more worker than cores, since many tests wait for programs that they start."""
     return (os.cpu_count() or 1) + 1
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
-    """Run a test that is a coroutine function in the dealer's kind of event loop."""
+    """Run a coroutine test in the dealer's event loop."""
     if not inspect.iscoroutinefunction(pyfuncitem.obj):
         return None
     names = inspect.signature(pyfuncitem.obj).parameters
@@ -68,24 +66,19 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Optimize kernels less in the quick tests: most run for a shorter time than their compilation takes.
-
-    SIGTERM ends the tests as Ctrl-C does, so that they end what they have started.
-    """
     if config.option.markexpr == "not slow":
+        # Most kernels of quick tests run for less time than full optimisation takes.
         os.environ.setdefault("NUMBA_OPT", "1")
     elif config.option.markexpr == "slow":
         settings.load_profile("nightly")
     if not hasattr(config, "workerinput"):
+        # Stop at SIGTERM as at Ctrl-C, so that tests end the programs that they have started.
         signal.signal(signal.SIGTERM, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session", autouse=True)
-def _folders_of_kernels(tmp_path_factory: pytest.TempPathFactory) -> None:
-    """Folders in which the workers, and the programs that tests start, compile each kernel once between them.
-
-    No results depend on what has been compiled for the user who runs the tests.
-    """
+def _kernel_folders(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Share compiled kernels between the workers and their programs, but not with the user's own cache."""
     base = tmp_path_factory.getbasetemp()
     if WORKER in os.environ:
         base = base.parent
@@ -95,7 +88,7 @@ def _folders_of_kernels(tmp_path_factory: pytest.TempPathFactory) -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection(session: pytest.Session) -> Any:
-    """In a worker, keep what is wrong with the command line, which xdist does not print."""
+    """Send a worker's usage error to the main process, since xdist does not print it."""
     try:
         return (yield)
     except pytest.UsageError as error:
@@ -106,19 +99,19 @@ def pytest_collection(session: pytest.Session) -> Any:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_testnodedown(node: Any) -> None:
-    """Refuse what a worker has refused, as pytest does without workers."""
+    """Raise the usage error of a worker."""
     if usage := getattr(node, "workeroutput", {}).get("usage"):
         raise pytest.UsageError(*usage)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """``--shard 2/4``: the second of four parts of the tests, which machines can run side by side."""
+    """Add ``--shard 2/4``, which selects the second of four parts of the tests."""
     parser.addoption("--shard", default="1/1", metavar="PART/PARTS", help="run one of several parts of the tests")
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_make_collect_report(collector: pytest.Collector) -> Any:
-    """Have each worker read the files in an order of its own, as each file is compiled by who reads it first."""
+    """Shuffle the files of each worker: the first worker that reads a file compiles it for all."""
     report = yield
     if isinstance(collector, pytest.Directory) and report.passed and WORKER in os.environ:
         random.Random(os.environ[WORKER]).shuffle(report.result)
@@ -127,43 +120,40 @@ def pytest_make_collect_report(collector: pytest.Collector) -> Any:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Make most cases of `sampled` tests slow ones, property tests too at night; leave out the tests of other parts.
-
-    The cases of a test stay in one part, as they share what is compiled.
-    """
+    """Mark most cases of `sampled` tests as slow, and at night all property tests; deselect other shards."""
     if WORKER in os.environ:
         items.sort(key=lambda item: item.path.parts)
     if config.option.markexpr == "slow":
         for item in items:
-            # Property tests run again at night, with more examples.
+            # Property tests run again at night with the profile of more examples.
             if getattr(getattr(item, "obj", None), "is_hypothesis_test", False):
                 item.add_marker(pytest.mark.slow)
-    for _, cases in groupby((item for item in items if item.get_closest_marker("sampled")), _test_of):
-        for at, case in enumerate(cases):
-            if at % _SAMPLED:
+    sampled_items = [item for item in items if item.get_closest_marker("sampled")]
+    for _, cases in groupby(sampled_items, _test_name):
+        for number, case in enumerate(cases):
+            if number % _SAMPLED:
                 case.add_marker(pytest.mark.slow)
     part, _, parts = config.getoption("--shard").partition("/")
     if not (part.isdecimal() and parts.isdecimal() and 1 <= int(part) <= int(parts)):
         raise pytest.UsageError(f"--shard: must be a part and the number of parts, such as 2/4, not {part}/{parts}")
-    kept, others = [], []
-    for item in items:
-        (kept if part_of(item.nodeid, int(parts)) == int(part) else others).append(item)
-    config.hook.pytest_deselected(items=others)
-    items[:] = kept
+    selected = [item for item in items if shard_for(item.nodeid, int(parts)) == int(part)]
+    deselected = [item for item in items if shard_for(item.nodeid, int(parts)) != int(part)]
+    config.hook.pytest_deselected(items=deselected)
+    items[:] = selected
 
 
-def part_of(test: str, parts: int) -> int:
-    """The part, from 1, that a test belongs to."""
+def shard_for(test: str, parts: int) -> int:
+    """Part of a test, from 1. All cases of a test are in one part, since they share compiled kernels."""
     return 1 + crc32(test.partition("[")[0].encode()) % parts
 
 
-def _test_of(item: pytest.Item) -> str:
+def _test_name(item: pytest.Item) -> str:
     return item.nodeid.partition("[")[0]
 
 
 def pytest_collection_finish() -> None:
-    """Fork bots; leave the thousands of collected tests out of each garbage collection, a sixth of the time."""
     fork_bots()
+    # Without the thousands of collected tests garbage collection takes a sixth of the time.
     gc.collect()
     gc.freeze()
 
@@ -173,8 +163,7 @@ _run = 0
 
 
 def pytest_runtest_teardown() -> None:
-    """Collect what some tests have left and leave the rest out from then on: caches only grow, and a collection with
-    them takes seconds in the end."""
+    """Collect garbage every 200 tests and freeze the rest: a collection with all caches takes seconds."""
     global _run
     _run += 1
     if _run % _TESTS_BETWEEN_COLLECTIONS == 0:

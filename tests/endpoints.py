@@ -1,4 +1,4 @@
-"""A fake OpenAI-compatible endpoint on a local port, which answers as a test says."""
+"""A fake OpenAI-compatible endpoint on a local port, with replies chosen by the test."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ class Reply:
     """A response of the endpoint.
 
     Attributes:
-        text: content of the model's message.
-        status: HTTP status; other than 200, the text is the message of the error.
-        refusal: text with which the model refuses.
+        text: content of the model's message, or the error message if `status` is not 200.
+        status: HTTP status.
+        refusal: text of a refusal by the model.
         is_streamed: send events, else one JSON object.
-        body: the whole body instead.
+        body: raw body in place of the message.
         delay_s: seconds before the response.
         drip_s: seconds between the events of a stream.
         is_broken: close the connection within the body.
@@ -80,18 +80,18 @@ class FakeEndpoint:
     requests: list[dict[str, Any]] = field(default_factory=list)
     keys: list[str] = field(default_factory=list)
 
-    def says(self, *replies: Reply | str) -> None:
-        """Send these replies in turn, and the last of them for ever."""
-        waiting = [reply if isinstance(reply, Reply) else Reply(reply) for reply in replies]
+    def set_replies(self, *replies: Reply | str) -> None:
+        """Send these replies in turn, then repeat the last."""
+        pending = [reply if isinstance(reply, Reply) else Reply(reply) for reply in replies]
 
         def script(request: dict[str, Any]) -> Reply:
-            return waiting.pop(0) if len(waiting) > 1 else waiting[0]
+            return pending.pop(0) if len(pending) > 1 else pending[0]
 
         self.script = script
 
     @property
     def prompts(self) -> list[str]:
-        """Last message of each request."""
+        """Content of the last message of each request."""
         return [request["messages"][-1]["content"] for request in self.requests]
 
 
@@ -99,7 +99,7 @@ class FakeEndpoint:
 def fake_endpoint(*replies: Reply | str) -> Iterator[FakeEndpoint]:
     """Run an endpoint that sends these replies in turn, by default a call."""
     endpoint = FakeEndpoint(lambda request: Reply())
-    endpoint.says(*(replies or ('{"reason": "", "action": "call", "amount": null}',)))
+    endpoint.set_replies(*(replies or ('{"reason": "", "action": "call", "amount": null}',)))
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"

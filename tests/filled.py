@@ -1,4 +1,4 @@
-"""A database as it is when a server has played many runs, made without playing them."""
+"""Database of a server with many finished runs, written without playing them."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ USERS = 10
 
 
 def fill(db: sqlite3.Connection, game: ServerGame, runs: int, bots: int = BOTS, players: int = 2) -> None:
-    """Enter runs between bots, asked for by the first ten users, as they are when they have been played.
+    """Enter finished runs between bots, requested by the first ten users.
 
     Args:
-        db: a database without bots and runs, with ten users.
-        game: which game.
-        runs: how many; each of a hundred duplicates.
-        bots: how many play in turn.
-        players: how many play in a run; the third and further ones win nothing.
+        db: database without bots and runs, with ten users.
+        game: game of all runs.
+        runs: number of runs, each of a hundred duplicates.
+        bots: number of bots, which play in turn.
+        players: bots of one run; the third and further ones win nothing.
     """
     for number in range(1, bots + 1):
         db.execute("INSERT INTO bots (id, game, name) VALUES (?, ?, ?)", (number, game.name, f"bot{number}"))

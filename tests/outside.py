@@ -1,4 +1,4 @@
-"""Programs of the system that some tests need: such a test is skipped, with a reason, where one is missing."""
+"""Programs of the system that some tests need; a test is skipped, with a reason, if its program is missing."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 SHELL = "/bin/sh"
-"""The shell of POSIX, which stands at this place whatever `PATH` is."""
+"""The shell of POSIX, whose path does not depend on `PATH`."""
 COMPILERS = ("cc", "gcc", "clang")
 
 
@@ -28,12 +28,12 @@ def require(*names: str) -> str:
 
 
 def needs(*names: str) -> pytest.MarkDecorator:
-    """Mark of tests that need one of these programs."""
+    """Mark for tests that need one of these programs."""
     return pytest.mark.skipif(find_program(*names) is None, reason=_reason(names))
 
 
 def require_compiler() -> str:
-    """Path of a C compiler with the headers of POSIX; skip the test if there is none."""
+    """Path of a C compiler with the headers of POSIX; skip the test if none is installed."""
     if sys.platform == "win32":
         pytest.skip("needs a C compiler for POSIX")
     return require(*COMPILERS)

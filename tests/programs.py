@@ -1,11 +1,9 @@
-"""Our command lines and built-in bots as programs, started by forking a process that has imported them already.
+"""Quick starts of commands and built-in bots: fork a process that has already imported them.
 
-`start` runs `python -P -c CODE ARGUMENTS` as `subprocess.Popen` would: a process of its own with its own folder,
-environment and streams, which can be waited for, signalled and killed. Only the imports, most of the time of a short
-command, are done once per test worker, by a server that forks a child for each start. Where a command, or a test
-itself, starts a built-in bot, `fork_bots` has it forked from the process that starts it, for the same reason, and
-`fork_dealers` and `forked_workers` do so for the other processes of a run. Anything else, and everything where there is
-no `fork`, is started by `subprocess`.
+`start` runs `python -P -c CODE ARGUMENTS` like `subprocess.Popen`, in a process with its own folder, environment and
+streams. Imports take most of the time of a short command. A server per test worker does them once and forks a child for
+each start. `fork_bots`, `fork_dealers` and `forked_workers` fork the other processes of a run from the process that
+starts them. All other programs, and all programs on systems without `fork`, are started by `subprocess`.
 """
 
 from __future__ import annotations
@@ -48,7 +46,7 @@ from dealer.table.players import parse_player
 
 ROOT = Path(__file__).resolve().parents[1]
 KUHN = GameFile(ROOT / "engine" / "games" / "kuhn.limit.2p.game", "kuhn.limit.2p")
-"""A game for programs that are started."""
+"""Game for commands of bots."""
 IMPORTED = (
     "dealer.cli.shell.app",
     "dealer.reference.command",
@@ -60,25 +58,26 @@ IMPORTED = (
     "platformdirs.unix",
     *(f"dealer.cli.{command}" for command in COMMANDS),
 )
-"""What the server imports before it forks."""
+"""Modules that the server imports before it forks."""
 PAGES = {"serve", "watch", "replay", "--watch", "--browser"}
-"""Words of commands that have pages."""
+"""Words of commands that serve pages."""
 PATIENCE_S = 300.0
-"""Far beyond what anything here takes: a test that hangs fails, a slow machine does not."""
+"""Time limit in seconds, long enough for a slow machine, so that only a test that hangs fails."""
 START_PYTHON = player_command(parse_player("calling"), host="", port=0, game=KUHN.path)[3]
-"""The code with which a Python bot is started."""
+"""Code that starts a Python bot."""
 
 
 def loaded_by(imports: str, modules: Sequence[str]) -> list[str]:
-    """Which of the modules a fresh interpreter has loaded after an import statement."""
+    """Those of the modules that a fresh interpreter has loaded after an import statement."""
     code = f"import sys\n{imports}\nprint(*sorted(set({list(modules)!r}) & set(sys.modules)))"
-    ran = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False)
-    assert (ran.returncode, ran.stderr) == (0, "")
-    return ran.stdout.split()
+    interpreter = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert interpreter.stderr == ""
+    assert interpreter.returncode == 0
+    return interpreter.stdout.split()
 
 
 class Program(Protocol):
-    """What a started program offers, of whatever kind it is."""
+    """Interface of a started program, the part of `subprocess.Popen` that tests use."""
 
     pid: int
     stdout: IO[bytes] | None
@@ -86,28 +85,27 @@ class Program(Protocol):
 
     @property
     def returncode(self) -> int | None:
-        """The exit code; for a program that a signal ended the signal's number, negative."""
+        """Exit code, or minus the number of the signal that ended the program."""
 
     def poll(self) -> int | None:
-        """The exit code, or None while the program runs."""
+        """Return the exit code, or None while the program runs."""
 
     def wait(self, timeout: float | None = None) -> int:
-        """Wait for the end."""
+        """Wait for the exit and return the exit code."""
 
     def communicate(self, *, timeout: float | None = None) -> tuple[bytes, bytes]:
-        """Read both streams to their end and wait."""
+        """Read standard output and standard error to their ends, and wait."""
 
     def send_signal(self, sig: int) -> None:
         """Send a signal, if the program still runs."""
 
-    def kill(self) -> None:
-        """End the program at once."""
+    def kill(self) -> None: ...
 
 
 def start(command: Sequence[str], *, cwd: Path, env: Mapping[str, str], stderr: IO[bytes] | None = None) -> Program:
-    """Start a program without input, its standard output (and its standard error, unless that is given) in a pipe."""
+    """Start a program without input; its output streams are pipes, unless `stderr` is given."""
     is_code = list(command[:3]) == [sys.executable, "-P", "-c"]
-    if is_code and hasattr(os, "fork") and _read_by_python(env) == _read_by_python(_server_env()):
+    if is_code and hasattr(os, "fork") and _python_variables(env) == _python_variables(_server_env()):
         return _Forked(command, cwd, env, stderr)
     return subprocess.Popen(
         command,
@@ -123,13 +121,13 @@ def _server_env() -> dict[str, str]:
     return {**os.environ, "PYTHONPATH": str(ROOT)}
 
 
-def _read_by_python(env: Mapping[str, str]) -> dict[str, str]:
-    """The variables that Python reads when it starts, so that a child of the server cannot have others."""
+def _python_variables(env: Mapping[str, str]) -> dict[str, str]:
+    """Variables that Python reads at its start, and that a child of the server therefore inherits."""
     return {name: value for name, value in env.items() if name.startswith(("PYTHON", "LC_", "LANG"))}
 
 
 class _Forked:
-    """A child of the server; `subprocess.Popen` as far as tests use it."""
+    """A child of the server, as a `Program`."""
 
     def __init__(self, command: Sequence[str], cwd: Path, env: Mapping[str, str], stderr: IO[bytes] | None) -> None:
         self.args = list(command)
@@ -149,10 +147,10 @@ class _Forked:
         self.stderr: IO[bytes] | None = None if err is None else os.fdopen(err, "rb")
 
     def poll(self) -> int | None:
-        return self._look(0)
+        return self._read_status(0)
 
     def wait(self, timeout: float | None = None) -> int:
-        code = self._look(timeout)
+        code = self._read_status(timeout)
         if code is None:
             raise subprocess.TimeoutExpired(self.args, timeout or 0)
         return code
@@ -182,14 +180,14 @@ class _Forked:
 
     def send_signal(self, sig: int) -> None:
         if self.poll() is None:
-            # It may have ended before its exit code has come.
+            # The process may have ended before the server has reported its exit code.
             with contextlib.suppress(ProcessLookupError):
                 os.kill(self.pid, sig)
 
     def kill(self) -> None:
         self.send_signal(signal.SIGKILL)
 
-    def _look(self, timeout: float | None) -> int | None:
+    def _read_status(self, timeout: float | None) -> int | None:
         if self.returncode is None:
             with selectors.DefaultSelector() as selector:
                 selector.register(self._status, selectors.EVENT_READ)
@@ -201,22 +199,22 @@ class _Forked:
 
 
 class _Server:
-    """The process that forks, seen from the tests."""
+    """The tests' side of the server."""
 
     def __init__(self) -> None:
-        self._socket, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self._socket, server_socket = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self._process = subprocess.Popen(
-            [sys.executable, "-P", __file__, str(theirs.fileno())],
+            [sys.executable, "-P", __file__, str(server_socket.fileno())],
             env=_server_env(),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
-            pass_fds=[theirs.fileno()],
+            pass_fds=[server_socket.fileno()],
         )
-        theirs.close()
+        server_socket.close()
         atexit.register(self._close)
 
     def start(self, request: bytes, fds: tuple[int, ...]) -> int:
-        """The process id of a new child."""
+        """Start a child and return its process id."""
         self._socket.sendmsg([request], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", fds))])
         return int(self._socket.recv(16))
 
@@ -232,7 +230,7 @@ _server = cache(_Server)
 
 
 class _Child(NamedTuple):
-    """What a child is to become, and its standard output and error."""
+    """Program of a child, with descriptors of its standard output and standard error."""
 
     command: list[str]
     folder: str
@@ -242,10 +240,11 @@ class _Child(NamedTuple):
 
 
 def _serve(requests: socket.socket) -> _Child | None:
-    """Fork for each request and report how the children end; returns in each child, and when the tests hang up."""
+    """Fork for each request and report exit codes; return a `_Child` in each child, None when the tests hang up."""
     for name in IMPORTED:
         importlib.import_module(name)
-    run_settings.adapter(run_settings.RunSettings)  # a fifth of a short match, where it is built anew
+    # Building this adapter would take a fifth of the time of a short match.
+    run_settings.adapter(run_settings.RunSettings)
     gc.collect()
     gc.freeze()
     signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
@@ -269,8 +268,9 @@ def _serve(requests: socket.socket) -> _Child | None:
                 child = _Child(*pickle.loads(request), *fds[:2])
                 if PAGES & {*child.command}:
                     _import_pages()
+                # Python warns of forks in processes with threads. Those of numpy are idle and hold no locks.
                 with warnings.catch_warnings(action="ignore", category=DeprecationWarning):
-                    pid = os.fork()  # idle threads that numpy may have are no danger
+                    pid = os.fork()
                 if not pid:
                     signal.set_wakeup_fd(-1)
                     for fd in (wake, woken, fds[2], *statuses.values()):
@@ -284,7 +284,7 @@ def _serve(requests: socket.socket) -> _Child | None:
 
 @cache
 def _import_pages() -> None:
-    """Import the modules of the pages and compile their templates, most of the time in which a server starts."""
+    """Import the modules of the pages and compile their templates, which takes most of a server's start."""
     for name in ("dealer.web.server_site", "dealer.web.local_site", "bots.cfr.bot", "bots.evaluation.bot"):
         importlib.import_module(name)
     importlib.import_module("dealer.web.site").compile_templates()
@@ -293,7 +293,7 @@ def _import_pages() -> None:
 
 
 def _report(statuses: dict[int, int]) -> None:
-    """Write the exit codes of the children that have ended."""
+    """Send the exit codes of children that have ended."""
     for pid in list(statuses):
         ended, status = os.waitpid(pid, os.WNOHANG)
         if ended:
@@ -302,7 +302,7 @@ def _report(statuses: dict[int, int]) -> None:
 
 
 def _become(child: _Child) -> None:
-    """Do what `python -P -c CODE ARGUMENTS` does."""
+    """Run the child's command as `python -P -c` would."""
     for fd, standard in ((child.out, 1), (child.err, 2)):
         os.dup2(fd, standard)
         os.close(fd)
@@ -312,8 +312,8 @@ def _become(child: _Child) -> None:
 
 
 def _run_code(command: Sequence[str], folder: str | None, env: Mapping[str, str]) -> None:
-    """Run CODE ARGUMENTS in a forked process whose descriptors 0 to 2 are those of the program; ends the process."""
-    # The stream objects of the process forked from remember whether its own files can be sought in.
+    """Run CODE ARGUMENTS in a forked process with the program's descriptors 0 to 2, and exit."""
+    # The inherited stream objects have cached whether the parent's files are seekable.
     buffering, through = (0, True) if env.get("PYTHONUNBUFFERED") else (-1, False)
     for name, fd in (("stdout", 1), ("stderr", 2)):
         own = getattr(sys, f"__{name}__")
@@ -337,7 +337,7 @@ def _run_code(command: Sequence[str], folder: str | None, env: Mapping[str, str]
             raise
         exit_code = end.code or 0
     _forget_executors()
-    # What Python does at its end, but for taking apart every module that has been imported.
+    # The steps of Python's finalisation, without the slow deletion of all modules.
     threading._shutdown()  # type: ignore[attr-defined]
     atexit._run_exitfuncs()
     try:
@@ -348,7 +348,7 @@ def _run_code(command: Sequence[str], folder: str | None, env: Mapping[str, str]
 
 
 def _forget_executors() -> None:
-    """Leave the executors of the process forked from alone: their pipes are closed here."""
+    """Drop the parent's executors from the exit handlers: their pipes are closed in this process."""
     for name, threads in (("process", "_threads_wakeups"), ("thread", "_threads_queues")):
         module = sys.modules.get(f"concurrent.futures.{name}")
         if module is not None:
@@ -360,7 +360,7 @@ def _forget_executors() -> None:
 
 def fork_bots() -> None:
     """Fork built-in bots from this process from now on, instead of starting an interpreter for each."""
-    importlib.import_module("encodings.idna")  # which each bot would import to find its dealer's address
+    importlib.import_module("encodings.idna")  # every bot imports it to resolve the address of its dealer
     if hasattr(os, "fork"):
         bots.sdk.program.subprocess = _Subprocess()  # type: ignore[assignment]
 
@@ -373,7 +373,7 @@ def fork_dealers(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @contextlib.contextmanager
 def forked_workers(*modules: str) -> Iterator[None]:
-    """Fork local workers from a process that has imported these modules, instead of starting interpreters."""
+    """Have local workers forked from a process that has imported these modules."""
     if not hasattr(os, "fork"):
         yield
         return
@@ -406,7 +406,7 @@ class _ForkContext(multiprocessing.context.ForkServerContext):
 
 
 class _Subprocess:
-    """The module `subprocess`, but that it forks, unless a test has put something else in its place."""
+    """The module `subprocess` with a `Popen` that forks, unless a test has replaced `Popen`."""
 
     _popen = subprocess.Popen
 
@@ -416,11 +416,11 @@ class _Subprocess:
 
 
 def _fork_or_start(command: Sequence[str], **options: Any) -> subprocess.Popen[bytes] | _ForkedChild:
-    """Start a bot as `bots.sdk.program` asks `subprocess` to, or a dealer process as `dealer.run.dealers` does."""
+    """Fork a built-in bot or a dealer process, given the arguments of `Popen`; start any other program."""
     if tuple(command[:4]) == (sys.executable, "-P", "-c", dealers._START):
         return _ForkedChild(command[3:], None, os.environ.copy(), kept_fds=options["pass_fds"])
-    is_ours = tuple(command[:4]) == (sys.executable, "-P", "-c", START_PYTHON) and is_builtin(command[4])
-    if is_ours:
+    is_python_bot = tuple(command[:4]) == (sys.executable, "-P", "-c", START_PYTHON)
+    if is_python_bot and is_builtin(command[4]):
         folder, env = options["cwd"], options["env"]
         if (folder is None or os.path.isdir(folder)) and _python_path(env) <= {str(ROOT)}:
             return _ForkedChild(command[3:], folder, env, options["stdout"].fileno())
@@ -428,13 +428,13 @@ def _fork_or_start(command: Sequence[str], **options: Any) -> subprocess.Popen[b
 
 
 def _python_path(env: Mapping[str, str]) -> set[str]:
-    """What Python would read from an environment, but for what no bot that is forked can miss."""
+    """Values of the variables for Python, without those that make no difference to a forked bot."""
     known = ("PYTHONUNBUFFERED", "PYTHONSAFEPATH", "PYTHONPYCACHEPREFIX", "PYTHONDONTWRITEBYTECODE")
     return {value for name, value in env.items() if name.startswith("PYTHON") and name not in known}
 
 
 class _ForkedChild:
-    """A child of this process; `subprocess.Popen` as far as bots and dealer processes use it."""
+    """A child of this process, with the part of `subprocess.Popen` that bots and dealer processes use."""
 
     def __init__(
         self,
@@ -446,8 +446,9 @@ class _ForkedChild:
         kept_fds: Sequence[int] = (),
     ) -> None:
         self.returncode: int | None = None
+        # Python warns of forks in processes with threads. Those that wait for earlier bots hold no locks.
         with warnings.catch_warnings(action="ignore", category=DeprecationWarning):
-            self.pid = os.fork()  # threads wait for bots that were forked before, and hold nothing
+            self.pid = os.fork()
         if not self.pid:
             try:
                 _become_child(command, folder, env, out, kept_fds)
@@ -457,7 +458,7 @@ class _ForkedChild:
                 os._exit(1)
 
     def wait(self, timeout: float | None = None) -> int:
-        """Wait for the end, in one thread; the exit code, or the signal's number, negative."""
+        """Wait for the exit, in one thread; return the exit code, or minus the number of a signal."""
         if timeout is not None:
             _await_zombie(self.pid, timeout)
         _, status = os.waitpid(self.pid, 0)
@@ -465,16 +466,15 @@ class _ForkedChild:
         return self.returncode
 
     def kill(self) -> None:
-        """End it at once, if it still runs."""
         if self.returncode is None:
             os.kill(self.pid, signal.SIGKILL)
 
 
 def _await_zombie(pid: int, timeout: float) -> None:
-    """Wait until a child has ended, without collecting it."""
-    until = time.monotonic() + timeout
+    """Wait until a child has ended, without reaping it."""
+    deadline_s = time.monotonic() + timeout
     while is_alive(pid):
-        if time.monotonic() > until:
+        if time.monotonic() > deadline_s:
             raise subprocess.TimeoutExpired([], timeout)
         time.sleep(0.005)
 
@@ -482,11 +482,11 @@ def _await_zombie(pid: int, timeout: float) -> None:
 def _become_child(
     command: Sequence[str], folder: str | None, env: Mapping[str, str], out: int | None, kept_fds: Sequence[int]
 ) -> None:
-    """Leave behind everything of the process forked from, and run the command."""
+    """Drop the parent's state and run the command."""
     gc.disable()
-    gc.freeze()  # nothing that is collected later may close a descriptor whose number is the bot's by then
+    gc.freeze()  # the parent's files, collected later, would close descriptors that the bot has reused
     weakref.finalize._registry.clear()  # type: ignore[attr-defined]
-    atexit._clear()  # nor may its end clean up what is not its own
+    atexit._clear()  # the parent's handlers would remove its temporary folders
     signal.set_wakeup_fd(-1)
     for number in signal.valid_signals():
         if callable(signal.getsignal(number)) and number != signal.SIGINT:
@@ -521,9 +521,9 @@ def is_alive(pid: int) -> bool:
 
 def wait_for_exit(pid: int) -> bool:
     """Wait until a process has exited; kill it and return False if it does not within `PATIENCE_S`."""
-    until = time.monotonic() + PATIENCE_S
+    deadline_s = time.monotonic() + PATIENCE_S
     while is_alive(pid):
-        if time.monotonic() > until:
+        if time.monotonic() > deadline_s:
             psutil.Process(pid).kill()
             return False
         time.sleep(0.01)

@@ -1,4 +1,4 @@
-"""The scripts that make figures of the documentation, as modules: tests hold the pages against them."""
+"""Import of scripts, whose figures tests compare with the documentation."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tests.dealer.helpers import ROOT
 
 
 def script(path: str) -> ModuleType:
-    """The script at a path, such as ``research/cfr/remake.py``, as a module; it may import its neighbours."""
+    """Import the script at a path such as ``research/cfr/remake.py``, which may import its neighbours."""
     name = path.removesuffix(".py").replace("/", "_").replace("-", "_")
     spec = importlib.util.spec_from_file_location(name, ROOT / path)
     assert spec is not None

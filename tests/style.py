@@ -77,7 +77,7 @@ def docstrings(tree: ast.Module) -> Iterator[tuple[int, str]]:
 
 
 def places(folders: Iterable[Path]) -> Iterator[Place]:
-    """Places that break a rule of wording, once for each time."""
+    """Places that break a rule of wording; a docstring with several breaches has several places."""
     for path, _, tree in modules(folders):
         for line, text in docstrings(tree):
             first = text.strip().partition("\n")[0]

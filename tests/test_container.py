@@ -1,6 +1,6 @@
-"""The container of the server: its files against the command, the settings, the addresses and each other.
+"""Files of the server's container agree with the command, its settings and each other.
 
-Where Caddy is installed, it serves the pages with the shipped file, as in the container.
+If Caddy is installed, it serves the pages with the shipped file, as in the container.
 """
 
 from __future__ import annotations
@@ -34,15 +34,15 @@ SETTINGS = read_toml_settings(FOLDER / "arena-server.toml")
 
 
 def instructions() -> list[tuple[str, str]]:
-    """The words and arguments of the Dockerfile, without comments, continued lines joined."""
+    """Names and arguments of the Dockerfile's instructions."""
     text = re.sub(r"(?m)^#.*\n", "", (FOLDER / "Dockerfile").read_text()).replace("\\\n", "")
     lines = [line.split(maxsplit=1) for line in text.splitlines() if line]
     return [(name, " ".join(words.split())) for name, words in lines]
 
 
 def argument(name: str) -> str:
-    """The argument of the last instruction of a name."""
-    return [words for one, words in instructions() if one == name][-1]
+    """Argument of the last instruction of this name."""
+    return [argument for instruction, argument in instructions() if instruction == name][-1]
 
 
 def compose() -> dict[str, Any]:
@@ -69,16 +69,16 @@ def test_image_starts_an_existing_command(monkeypatch: pytest.MonkeyPatch) -> No
     words = [*json.loads(argument("ENTRYPOINT")), *json.loads(argument("CMD"))]
     assert words[:2] == ["arena", "serve"]
     started: list[tuple[Any, ...]] = []
-    monkeypatch.setattr("dealer.cli.serve._serve", lambda *given, **more: started.append(given))
+    monkeypatch.setattr("dealer.cli.serve._serve", lambda *arguments, **options: started.append(arguments))
     mounted = dict(mount.split(":")[1::-1] for mount in compose()["services"]["arena"]["volumes"])
     (config,) = [word for word in words if word.endswith(".toml")]
     words[words.index(config)] = str(FOLDER / mounted[config])
-    with pytest.raises(SystemExit) as ended:
+    with pytest.raises(SystemExit) as raised:
         application(commands_for(words[1:]))(words[1:], standalone_mode=False)
-    assert not ended.value.code
+    assert not raised.value.code
     ((_, settings, data),) = started
     assert settings == SETTINGS
-    # What is kept is on the volume, and the user may write there.
+    # The data are on the volume, where the user may write.
     assert data.is_relative_to(argument("VOLUME"))
     assert argument("VOLUME") == argument("WORKDIR")
     assert any(volume.split(":")[1] == argument("VOLUME") for volume in compose()["services"]["arena"]["volumes"])
@@ -88,9 +88,11 @@ def test_image_starts_an_existing_command(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def test_files_agree_on_ports_names_and_networks() -> None:
-    found, web = compose(), SETTINGS.web
+    configuration = compose()
+    services = configuration["services"]
+    web = SETTINGS.web
     assert argument("EXPOSE") == str(web.port)
-    (subnet,) = [one["subnet"] for one in found["networks"]["default"]["ipam"]["config"]]
+    (subnet,) = [network["subnet"] for network in configuration["networks"]["default"]["ipam"]["config"]]
     assert web.proxies == (subnet,)
     assert ip_network(subnet).is_private
     caddy = (FOLDER / "Caddyfile").read_text()
@@ -98,29 +100,29 @@ def test_files_agree_on_ports_names_and_networks() -> None:
     (health,) = re.findall(r"http://\S+?(?=')", argument("HEALTHCHECK"))
     assert {name, urlsplit(health).hostname} == set(web.names)
     (upstream,) = re.findall(r"reverse_proxy (\S+)", caddy)
-    (service,) = [one for one in found["services"] if "build" in found["services"][one]]
-    assert upstream == f"{service}:{web.port}"
+    (arena,) = [name for name, service in services.items() if "build" in service]
+    assert upstream == f"{arena}:{web.port}"
     assert urlsplit(health).port == web.port
     assert not SETTINGS.is_loopback, "the proxy is in another container"
-    for one in found["services"].values():
-        for mount in one["volumes"]:
+    for service in services.values():
+        for mount in service["volumes"]:
             source = mount.split(":")[0]
-            assert (FOLDER / source).is_file() if source.startswith(".") else source in found["volumes"]
-        assert set(one.get("depends_on", {})) <= set(found["services"])
-    build = found["services"][service]["build"]
+            assert (FOLDER / source).is_file() if source.startswith(".") else source in configuration["volumes"]
+        assert set(service.get("depends_on", {})) <= set(services)
+    build = services[arena]["build"]
     assert (FOLDER / build["context"]).resolve() == ROOT
     assert ROOT / build["dockerfile"] == FOLDER / "Dockerfile"
-    assert "ports" not in found["services"][service], "only the proxy is reached from outside"
+    assert "ports" not in services[arena], "only the proxy is reached from outside"
 
 
 @pytest.mark.slow  # a server and two interpreters start
 def test_health_check_follows_the_server(tmp_path: Path) -> None:
-    """The command of the image, at the port of a server that runs here."""
+    """Runs the image's command with the port of a local server."""
     words = json.loads(argument("HEALTHCHECK").partition("CMD ")[2])
 
     def check(port: int) -> int:
-        asked = [word.replace(f":{SETTINGS.web.port}/", f":{port}/") for word in words]
-        return subprocess.run(asked, check=False, capture_output=True, timeout=PATIENCE_S).returncode
+        command = [word.replace(f":{SETTINGS.web.port}/", f":{port}/") for word in words]
+        return subprocess.run(command, check=False, capture_output=True, timeout=PATIENCE_S).returncode
 
     with Served(with_web(small_house(), names=SETTINGS.web.names), tmp_path) as server:
         port = int(urlsplit(server.address).port or 0)
@@ -130,8 +132,8 @@ def test_health_check_follows_the_server(tmp_path: Path) -> None:
 
 @needs("caddy")
 def test_caddy_serves_the_pages(tmp_path: Path) -> None:
-    """TLS, the address of the client, and an answer that streams, through the shipped file."""
-    name = next(one for one in SETTINGS.web.names if "." in one)
+    """With the shipped file Caddy ends TLS and passes on the client's address."""
+    name = next(name for name in SETTINGS.web.names if "." in name)
     settings = with_web(small_house(), names=SETTINGS.web.names, proxies=("127.0.0.1/32",), metrics_from=("127.0.0.1",))
     (port,) = free_ports(1)
     with Served(settings, tmp_path / "data") as server:
@@ -154,7 +156,6 @@ def test_caddy_serves_the_pages(tmp_path: Path) -> None:
             assert ask(port, name, "/metrics")[0] == 403
             page = ask(port, name, "/")[1]
             assert "acpc-arena" in page
-            # The form that follows is sent from a page that the browser has by https.
             assert "/api/v1" in ask(port, name, "/api/v1/openapi.json")[1]
         finally:
             caddy.terminate()
@@ -162,9 +163,10 @@ def test_caddy_serves_the_pages(tmp_path: Path) -> None:
 
 
 def ask(port: int, name: str, path: str) -> tuple[int, str]:
-    """What Caddy answers by TLS under a name, once it answers."""
+    """Request a path by TLS under a server name, once Caddy listens; return status and body."""
     context = ssl.create_default_context()
-    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+    context.check_hostname = False
+    context.verify_mode = ssl.CERT_NONE
     deadline_s = time.monotonic() + PATIENCE_S
     while True:
         try:

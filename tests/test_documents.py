@@ -1,4 +1,4 @@
-"""The documents: the site leaves none out, and every link leads somewhere."""
+"""Documents: links, navigation of the site, lengths."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ DOCUMENTS = [
 
 
 def _anchors(document: Path) -> set[str]:
-    """The anchors of the headings, as GitHub makes them."""
+    """Anchors that GitHub gives the headings."""
     headings = re.findall(r"^#+ (.*)$", document.read_text("utf-8"), re.MULTILINE)
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
@@ -25,11 +25,11 @@ def _anchors(document: Path) -> set[str]:
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
 def test_every_link_has_a_target(document: Path) -> None:
     text = document.read_text("utf-8")
-    for target in [
-        *re.findall(r"\]\(([^)\s]+)\)", text),
-        *re.findall(r'<(?:img src|source [^>]*srcset)="([^"]+)"', text),
-    ]:
-        if target.startswith(("http", "reference/")):  # MkDocs generates the reference, and checks links to it.
+    targets = re.findall(r"\]\(([^)\s]+)\)", text)
+    targets += re.findall(r'<(?:img src|source [^>]*srcset)="([^"]+)"', text)
+    for target in targets:
+        # MkDocs generates the reference, and checks links to it.
+        if target.startswith(("http", "reference/")):
             continue
         name, _, anchor = target.partition("#")
         path = document.parent / name if name else document
@@ -44,8 +44,8 @@ def test_documents_count_the_lines_of_the_bot(document: str) -> None:
     (program,) = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text("utf-8"), re.DOTALL)
     count = sum(1 for line in program.splitlines() if line)
     words = ("six", "seven", "eight", "nine", "ten", "eleven", "twelve")
-    said = re.findall(rf"bot (?:takes|in) ({'|'.join(words)}) lines", (ROOT / document).read_text("utf-8"))
-    assert said == [words[count - 6]]
+    numbers = re.findall(rf"bot (?:takes|in) ({'|'.join(words)}) lines", (ROOT / document).read_text("utf-8"))
+    assert numbers == [words[count - 6]]
 
 
 def test_navigation_has_every_page() -> None:

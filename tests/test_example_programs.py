@@ -1,4 +1,4 @@
-"""The programs of examples/ that are not tested with the SDK (`tests/bots/test_examples.py`)."""
+"""Programs in examples/, without the bots that `tests/bots/test_examples.py` tests."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def load(name: str) -> ModuleType:
 
 
 class Twin(Bot):
-    """The strategy of the clients in C, Go, Rust and Java."""
+    """Strategy of the clients in C, Go, Rust and Java."""
 
     def act(self, view: View) -> Action:
         ranks = view.hole_text[::2]
@@ -76,7 +76,7 @@ def client_command(language: str, folder: Path) -> list[str]:
     "language", ["c", *(pytest.param(name, marks=pytest.mark.slow) for name in ("go", "rust", "java"))]
 )
 def test_client_plays_as_its_twin_in_python(language: str, tmp_path: Path) -> None:
-    """Every action is legal, since self-play rejects others, and the one that the twin chooses."""
+    """Self-play rejects illegal actions, so the client's actions are also legal."""
     command = client_command(language, tmp_path)
     for game, opponent in [
         ("nolimit", "random"),
@@ -98,15 +98,16 @@ def test_client_refuses_games_of_three_players(language: str, tmp_path: Path) ->
     game = tmp_path / "three.game"
     game.write_text("GAMEDEF\nnumPlayers = 3\nblind = 1 2 0\nEND GAMEDEF\n")
     command = [*client_command(language, tmp_path), "127.0.0.1", "1"]
-    ran = subprocess.run(command, env={"ARENA_GAME": str(game)}, capture_output=True, text=True, check=False)
-    assert ran.returncode != 0
-    assert "for two players" in ran.stderr
+    client = subprocess.run(command, env={"ARENA_GAME": str(game)}, capture_output=True, text=True, check=False)
+    assert client.returncode != 0
+    assert "for two players" in client.stderr
 
 
 # ---- bots in Python
 
 
-def hands_of(folder: Path, *bots: str, deals: int, game: str = "limit") -> Path:
+def play_hands(folder: Path, *bots: str, deals: int, game: str = "limit") -> Path:
+    """Play a match and return the folder of its run."""
     play(
         game, list(bots), deals=deals, seed=1, in_process=True, score="raw", export=("none",), out=str(folder / "data")
     )
@@ -115,16 +116,17 @@ def hands_of(folder: Path, *bots: str, deals: int, game: str = "limit") -> Path:
 
 def test_model_recognises_winners_and_plays(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     program = load("model_bot")
-    data = hands_of(tmp_path, "calling", "calling", deals=100)
+    data = play_hands(tmp_path, "calling", "calling", deals=100)
     program.main(str(data), str(tmp_path / "model.npz"))
     count, share = capsys.readouterr().out.split(" examples, ")
     # Two players, four streets, and both seatings of 100 deals, all of which end by showdown.
     assert count == "1,600"
-    # A coin recognises half of the winners, with a standard error of 2 % at most over the 400 decided hands.
+    # Guessing recognises half of the winners, with a standard error of at most 2 % over the 400 decided hands.
     assert int(share.split("%")[0]) > 60
     bot = program.ModelBot(str(tmp_path / "model.npz"))
-    aces, trash = (program.features(hole, ()) @ bot.weights for hole in ((50, 51), (0, 21)))
-    assert aces > trash
+    aces = program.features((50, 51), ()) @ bot.weights
+    low_cards = program.features((0, 21), ()) @ bot.weights
+    assert aces > low_cards
     records = list(self_play("limit", [bot, make_bot("random", 1)], deals=5, seed=2))
     assert len(records) == 10
     assert bot.refusal(find_game("kuhn")[1]) == "the model knows games with two hole cards"
@@ -138,15 +140,15 @@ def test_gradient_descent_finds_the_weights_that_made_the_targets() -> None:
     assert weights == pytest.approx([0.5, 1.0, -2.0], abs=0.2)
 
 
-@pytest.mark.parametrize(("opponent", "rate"), [("folding", (0.8, 1.0)), ("calling", (0.0, 0.1))])
-def test_learning_bot_counts_the_folds(opponent: str, rate: tuple[float, float]) -> None:
+@pytest.mark.parametrize(("opponent", "min_rate", "max_rate"), [("folding", 0.8, 1.0), ("calling", 0.0, 0.1)])
+def test_learning_bot_counts_the_folds(opponent: str, min_rate: float, max_rate: float) -> None:
     bot = load("learning_bot").LearningBot(seed=1)
     list(self_play("limit", [bot, make_bot(opponent, 1)], deals=60, seed=5, seating="single"))
-    assert rate[0] <= bot.fold_rate <= rate[1]
+    assert min_rate <= bot.fold_rate <= max_rate
 
 
 class Model(BaseHTTPRequestHandler):
-    """An endpoint that answers every prompt with the next text; an empty one is a failure of the server."""
+    """Endpoint that replies to each prompt with the next answer; an empty answer is an error 500."""
 
     answers: ClassVar[list[str]] = []
     prompts: ClassVar[list[str]] = []
@@ -165,7 +167,8 @@ class Model(BaseHTTPRequestHandler):
 
 @contextmanager
 def model_endpoint(answers: list[str]) -> Iterator[str]:
-    Model.answers, Model.prompts = answers, []
+    Model.answers = answers
+    Model.prompts = []
     with HTTPServer(("127.0.0.1", 0), Model) as server:
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
         thread.start()
@@ -184,7 +187,7 @@ def test_language_model_bot_plays_the_answers(monkeypatch: pytest.MonkeyPatch) -
         bot = load("language_model_bot").LanguageModelBot()
         view = View.from_state(parse_match_state(text, game), betting_after(game, "r300"))
         actions = [bot.act(view) for _ in range(6)]
-    # A size below the minimum becomes the minimum; no action and no answer are a fold.
+    # A size below the minimum becomes the minimum. An answer without an action and an error are folds.
     assert actions == [view.raise_to(900), view.raise_to(500), view.call(), view.fold(), view.fold(), view.fold()]
     assert "Your cards: 9hQd. Board: none. Pot: 400. To call: 200." in Model.prompts[0]
     assert "You may raise to 500 up to 20000." in Model.prompts[0]
@@ -193,7 +196,7 @@ def test_language_model_bot_plays_the_answers(monkeypatch: pytest.MonkeyPatch) -
 # ---- matches and logs
 
 
-def test_hands_as_a_data_frame(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_hands_become_a_data_frame(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pandas = pytest.importorskip("pandas")
     monkeypatch.chdir(tmp_path)
     hands = load("match_with_pandas").main(deals=20)
@@ -205,7 +208,7 @@ def test_hands_as_a_data_frame(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 @pytest.mark.parametrize(
     ("bots", "code"), [(["calling", "folding"], 0), (["folding", "calling"], 1), (["calling", "Same=calling"], 3)]
 )
-def test_tournament_decides_about_a_build(
+def test_tournament_in_a_build_exits_with_the_verdict(
     bots: list[str], code: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -217,13 +220,14 @@ def test_tournament_decides_about_a_build(
 
 
 def test_logs_are_converted(tmp_path: Path) -> None:
-    data = hands_of(tmp_path, "calling", "random", deals=5)
+    data = play_hands(tmp_path, "calling", "random", deals=5)
     assert load("convert_acpc_logs").main(str(data), str(tmp_path / "out")) == 10
     lines = (tmp_path / "out" / "hands.csv").read_text().splitlines()
     assert len(lines) == 11
     assert "STATE:0:" in lines[1]
-    exported = list(find([tmp_path / "out" / "pokerstars"]).hands())
-    assert [record.betting.rounds for record in exported] == [record.betting.rounds for record in find([data]).hands()]
+    exported = find([tmp_path / "out" / "pokerstars"]).hands()
+    played = find([data]).hands()
+    assert [record.betting.rounds for record in exported] == [record.betting.rounds for record in played]
 
 
 def kuhn_value(num_cards: int) -> float:
@@ -260,19 +264,19 @@ def kuhn_value(num_cards: int) -> float:
     return float(-solved.fun)
 
 
-def test_small_game_of_ones_own_is_solved(capsys: pytest.CaptureFixture[str]) -> None:
+def test_custom_game_is_solved(capsys: pytest.CaptureFixture[str]) -> None:
     assert kuhn_value(3) == pytest.approx(-1 / 18)
     value = load("custom_game").main(deals=2)
     assert f"{value:+.6f} chips per hand" in capsys.readouterr().out
     assert value == pytest.approx(kuhn_value(4))
 
 
-def test_programs_say_how_they_are_called(tmp_path: Path) -> None:
-    ran = subprocess.run(
+def test_program_without_arguments_prints_its_usage() -> None:
+    program = subprocess.run(
         [sys.executable, str(EXAMPLES / "convert_acpc_logs.py")], capture_output=True, text=True, check=False
     )
-    assert ran.returncode == 1
-    assert ran.stderr.startswith("usage: ")
+    assert program.returncode == 1
+    assert program.stderr.startswith("usage: ")
 
 
 def test_list_has_every_example() -> None:

@@ -1,7 +1,7 @@
-"""Ctrl-C while a console script starts: status 130 and not a word, whichever module is being imported.
+"""Ctrl-C while a console script imports its modules: exit code 130 without output.
 
-At each import of the script, from its first on, a child is forked that interrupts itself there and goes on; so every
-moment is tried, and none depends on the speed of the machine.
+At each import of the script a child is forked that interrupts itself and continues, so that every import is tried,
+whatever the speed of the machine.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ import os, signal, sys
 class Interrupter:
     tried, is_child = 0, False
     def find_spec(self, name, *others):
-        # Before the first line of the script's own module nothing can be done about it.
+        # Before the first line of its module the script cannot handle a signal.
         if self.is_child or name == {module!r}:
             return
         self.tried += 1
@@ -57,14 +57,14 @@ try:
 finally:
     if not interrupter.is_child:
         interrupter.is_child = True
-        # A command keeps standard output for its result.
+        # Standard output is for the result of the command.
         os.write(2, b"\\n%d interrupts" % interrupter.tried)
 """
 
 
 @pytest.mark.sampled
 @pytest.mark.parametrize(
-    ("script", "arguments", "least"),
+    ("script", "arguments", "min_imports"),
     [
         ("arena", ["--help"], 5),
         ("arena", ["games"], 200),
@@ -75,10 +75,10 @@ finally:
         ("acpc-dealer", ["m", "kuhn.game", "1", "1", "Ann", "Bob", "--start_timeout", "1"], 50),
     ],
 )
-def test_ctrl_c_exits_silently(tmp_path: Path, script: str, arguments: list[str], least: int) -> None:
+def test_ctrl_c_exits_silently(tmp_path: Path, script: str, arguments: list[str], min_imports: int) -> None:
     (tmp_path / "kuhn.game").write_text(format_game_definition(find_game("kuhn")[1]))
     module, _, function = SCRIPTS[script].partition(":")
-    ran = subprocess.run(
+    program = subprocess.run(
         [
             sys.executable,
             "-P",
@@ -92,6 +92,6 @@ def test_ctrl_c_exits_silently(tmp_path: Path, script: str, arguments: list[str]
         timeout=PATIENCE_S,
         text=True,
     )
-    assert "while " not in ran.stderr, ran.stderr
-    tried = int(ran.stderr.rpartition("\n")[2].removesuffix(" interrupts"))
-    assert tried >= least
+    assert "while " not in program.stderr, program.stderr
+    interrupts = int(program.stderr.rpartition("\n")[2].removesuffix(" interrupts"))
+    assert interrupts >= min_imports

@@ -1,4 +1,4 @@
-"""What is forked here behaves as what is started."""
+"""Forked bots behave like started ones."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def test_forked_bot_is_a_separate_process(tmp_path: Path, monkeypatch: pytest.Mo
     enter_program_env(tmp_path, monkeypatch)
     monkeypatch.setenv("PYTHONUNBUFFERED", "1")
     (tmp_path / "home").mkdir()
-    with tempfile.TemporaryDirectory() as ours, socket.create_server(("127.0.0.1", 0)) as listener:
+    with tempfile.TemporaryDirectory() as parent_folder, socket.create_server(("127.0.0.1", 0)) as listener:
         words = command("calling", listener.getsockname()[1])
         bot = Program(words, environment=os.environ, output_path=tmp_path / "out", directory=str(tmp_path / "home"))
         listener.settimeout(PATIENCE_S)
@@ -37,17 +37,18 @@ def test_forked_bot_is_a_separate_process(tmp_path: Path, monkeypatch: pytest.Mo
             assert connection.recv(100) == VERSION
             process = psutil.Process(bot.pid)
             assert process.cmdline() != words, "it was started, not forked"
-            assert (process.ppid(), os.getsid(bot.pid)) == (os.getpid(), bot.pid)
+            assert process.ppid() == os.getpid()
+            assert os.getsid(bot.pid) == bot.pid
             assert process.cwd() == str(tmp_path / "home")
             assert {file.path for file in process.open_files()} == {str(tmp_path / "out")}
-            assert [one.laddr for one in process.net_connections()] == [connection.getpeername()]
+            assert [bot_socket.laddr for bot_socket in process.net_connections()] == [connection.getpeername()]
         assert bot.wait(PATIENCE_S) == 0
-        assert Path(ours).is_dir(), "it has removed what is not its own"
+        assert Path(parent_folder).is_dir(), "the bot has removed a temporary folder of its parent"
         assert listener.getsockname()[1] > 0
 
 
 @pytest.mark.parametrize(("more", "code"), [([], 1), (["--what"], 2)], ids=["option of the bot", "usage"])
-def test_forked_bot_ends_as_a_started_one(
+def test_forked_bot_fails_like_a_started_one(
     more: list[str], code: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     enter_program_env(tmp_path, monkeypatch)

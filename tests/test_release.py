@@ -1,4 +1,4 @@
-"""Releases: one version, a README that works on an index, no file too many in the wheel."""
+"""Releases: the version, the README on a package index, lengths of documents."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def test_version_is_in_one_place() -> None:
     assert "version:" not in (ROOT / "CITATION.cff").read_text("utf-8").removeprefix("cff-version:")
 
 
-def test_relative_links_of_the_readme_do_not_reach_an_index() -> None:
+def test_readme_on_an_index_has_no_relative_links() -> None:
     pytest.importorskip("hatchling")
     from hatch_build import index_readme
 

@@ -1,4 +1,4 @@
-"""``pytest --shard 2/4``: parts that are all tests together, each once."""
+"""Shards of the tests: ``pytest --shard 2/4``."""
 
 from __future__ import annotations
 
@@ -8,17 +8,18 @@ from typing import cast
 
 import pytest
 
-from tests.conftest import part_of, pytest_collection_modifyitems, pytest_testnodedown
+from tests.conftest import pytest_collection_modifyitems, pytest_testnodedown, shard_for
 
-TESTS = [f"tests/test_{one}.py::test_{other}[{value}]" for one in "abc" for other in range(40) for value in (1, 2)]
+TESTS = [f"tests/test_{file}.py::test_{number}[{case}]" for file in "abc" for number in range(40) for case in (1, 2)]
 
 
 def test_every_test_is_in_one_part_with_all_its_parameters() -> None:
-    assert {part_of(test, 1) for test in TESTS} == {1}
-    counts = Counter(part_of(test, 4) for test in TESTS)
+    assert {shard_for(test, 1) for test in TESTS} == {1}
+    counts = Counter(shard_for(test, 4) for test in TESTS)
     assert set(counts) == {1, 2, 3, 4}
     assert min(counts.values()) > 30
-    assert all(part_of(one, 4) == part_of(other, 4) for one, other in zip(TESTS[::2], TESTS[1::2], strict=True))
+    for first_case, second_case in zip(TESTS[::2], TESTS[1::2], strict=True):
+        assert shard_for(first_case, 4) == shard_for(second_case, 4)
 
 
 @pytest.mark.parametrize("part", ["5/4", "0/4", "2", "a/b"])

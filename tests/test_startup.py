@@ -1,7 +1,7 @@
-"""Which modules a start may import: `acpc-dealer` to its ports, a bot to its version, the list of commands.
+"""Modules imported at the start of `acpc-dealer`, of a bot and of the list of commands.
 
-Fifty dealers may be started at once, and a bot's start counts on its clock. A new name here is a decision: it costs
-everybody who starts one.
+Fifty dealers may be started at once, and a bot's start runs on its match clock. A new module in these sets makes every
+start slower.
 """
 
 from __future__ import annotations
@@ -104,19 +104,17 @@ HEAVY = {
     "scipy",
     "matplotlib",
 }
-"""What none of them needs, asyncio apart, which the dealer needs."""
+"""Slow modules that no start needs."""
 
 
-def loaded(code: str, *arguments: str, folder: Path) -> set[str]:
-    """The modules that a program has loaded when it ends, without those with which the interpreter starts.
-
-    Some environments load modules of their own at every start, through their .pth files.
-    """
+def loaded_modules(code: str, *arguments: str, folder: Path) -> set[str]:
+    """Modules that a program has loaded when it ends, without those of the interpreter's own start."""
+    # Some environments load modules at every start, through their .pth files.
     report = (
         "import atexit, sys\nbefore = set(sys.modules)\n"
         "atexit.register(lambda: print('LOADED', *sys.modules.keys() - before, file=sys.stderr, flush=True))\n"
     )
-    ran = subprocess.run(
+    program = subprocess.run(
         [sys.executable, "-P", "-c", report + code, *arguments],
         cwd=folder,
         env=program_env(),
@@ -125,20 +123,19 @@ def loaded(code: str, *arguments: str, folder: Path) -> set[str]:
         timeout=PATIENCE_S,
         check=False,
     )
-    last = ran.stderr.splitlines()[-1]
-    assert last.startswith("LOADED "), ran.stderr
-    return set(last.split()[1:])
+    last_line = program.stderr.splitlines()[-1]
+    assert last_line.startswith("LOADED "), program.stderr
+    return set(last_line.split()[1:])
 
 
-def ours(modules: set[str]) -> set[str]:
+def own_modules(modules: set[str]) -> set[str]:
     packages = ("engine", "protocol", "logs", "bots", "dealer", "acpc_arena")
     return {name for name in modules if name.partition(".")[0] in packages}
 
 
-def strangers(modules: set[str]) -> set[str]:
-    """Modules that are neither ours nor Python's own."""
-    tops = {name.partition(".")[0] for name in modules - ours(modules)}
-    return tops - sys.stdlib_module_names - {"__main__", "__mp_main__", "sitecustomize", "usercustomize"}
+def third_party_packages(modules: set[str]) -> set[str]:
+    packages = {name.partition(".")[0] for name in modules - own_modules(modules)}
+    return packages - sys.stdlib_module_names - {"__main__", "__mp_main__", "sitecustomize", "usercustomize"}
 
 
 def test_dealer_imports_up_to_its_ports(tmp_path: Path) -> None:
@@ -150,13 +147,13 @@ def test_dealer_imports_up_to_its_ports(tmp_path: Path) -> None:
         "Connections.run = stop\n"
         "main()\n"
     )
-    modules = loaded(code, "m", "limit.game", "1", "1", "Ann", "Bob", folder=tmp_path)
-    rest = ours(modules) - DEALER
-    assert {name for name in rest if not name.startswith("dealer.match.")} == set()
-    assert "dealer.match.in_process" not in rest
+    modules = loaded_modules(code, "m", "limit.game", "1", "1", "Ann", "Bob", folder=tmp_path)
+    others = own_modules(modules) - DEALER
+    assert {name for name in others if not name.startswith("dealer.match.")} == set()
+    assert "dealer.match.in_process" not in others
     assert modules >= DEALER
     assert modules & HEAVY == {"asyncio.selector_events"}
-    assert not strangers(modules)
+    assert not third_party_packages(modules)
 
 
 @pytest.mark.parametrize(
@@ -165,35 +162,35 @@ def test_dealer_imports_up_to_its_ports(tmp_path: Path) -> None:
 def test_bot_imports_up_to_its_version(tmp_path: Path, start: str) -> None:
     code = "import bots.sdk.client\ndef stop(*_): raise SystemExit\nbots.sdk.client.connect = stop\n" + start
     word = ["bot"] if "arena" in start else []
-    modules = loaded(code, *word, "calling", "127.0.0.1", "1", "--game", "limit", folder=tmp_path)
-    assert ours(modules) == BOT | ({"acpc_arena", "dealer", "dealer.cli"} if word else set())
+    modules = loaded_modules(code, *word, "calling", "127.0.0.1", "1", "--game", "limit", folder=tmp_path)
+    assert own_modules(modules) == BOT | ({"acpc_arena", "dealer", "dealer.cli"} if word else set())
     assert not modules & (HEAVY | {"asyncio", "random"})
-    assert not strangers(modules)
+    assert not third_party_packages(modules)
 
 
 def test_bot_of_a_small_game_imports_up_to_its_version(tmp_path: Path) -> None:
     code = "import bots.sdk.client\ndef stop(*_): raise SystemExit\nbots.sdk.client.connect = stop\n"
     code += "from bots.sdk.builtin import main; main()"
-    modules = loaded(code, "equilibrium", "127.0.0.1", "1", "--game", "leduc", folder=tmp_path)
-    assert ours(modules) == BOT - {"bots.baseline", "bots.formula", "bots.formula.formulas"} | EQUILIBRIUM
+    modules = loaded_modules(code, "equilibrium", "127.0.0.1", "1", "--game", "leduc", folder=tmp_path)
+    assert own_modules(modules) == BOT - {"bots.baseline", "bots.formula", "bots.formula.formulas"} | EQUILIBRIUM
     assert not modules & (HEAVY | {"asyncio", "random", "hashlib"})
-    assert not strangers(modules)
+    assert not third_party_packages(modules)
 
 
 def test_list_of_commands_imports_no_command(tmp_path: Path) -> None:
-    modules = loaded("from acpc_arena import arena; arena()", "--help", folder=tmp_path)
-    assert ours(modules) == {"acpc_arena", "dealer", "dealer.cli", *SHELL}
+    modules = loaded_modules("from acpc_arena import arena; arena()", "--help", folder=tmp_path)
+    assert own_modules(modules) == {"acpc_arena", "dealer", "dealer.cli", *SHELL}
     assert not modules & (HEAVY | {"asyncio", "dataclasses"})
-    assert not strangers(modules)
+    assert not third_party_packages(modules)
 
 
 def test_process_that_only_deals_reads_no_settings(tmp_path: Path) -> None:
-    """Its plans and players reach it ready, so it needs none of what reads settings."""
-    modules = loaded("import dealer.run.dealer_process", folder=tmp_path)
+    """It receives finished plans, so that it needs no module that reads settings."""
+    modules = loaded_modules("import dealer.run.dealer_process", folder=tmp_path)
     assert not modules & {"pydantic", "tomli_w", "typer", "rich", "numpy", "numba", "scipy", "highspy", "matplotlib"}
     assert not modules & {"dealer.run.plan", "dealer.run.run_settings", "dealer.library", "dealer.run.run"}
 
 
 def test_command_imports_no_other_command(tmp_path: Path) -> None:
-    modules = loaded("from acpc_arena import arena; arena()", "games", "--help", folder=tmp_path)
+    modules = loaded_modules("from acpc_arena import arena; arena()", "games", "--help", folder=tmp_path)
     assert {name for name in COMMANDS if f"dealer.cli.{name}" in modules} == {"games"}

@@ -1,9 +1,9 @@
-"""Try the whole product as its users do: join a server by the documented commands, attack its ratings, watch a match
-with 200 viewers, print every command in narrow windows.
+"""Try the whole product as its users do.
 
     python -m tests.trial [PART]...
 
-Takes about ten minutes; each part can be named. Ends with 1 where a part fails.
+The parts join a server by the documented commands, attack its ratings, watch a match with 200 viewers, and print every
+command in narrow windows. All together take about ten minutes. The exit code is 1 if a part fails.
 """
 
 from __future__ import annotations

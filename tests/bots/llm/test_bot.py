@@ -88,7 +88,7 @@ def test_usable_answer_is_played(
     endpoint: FakeEndpoint, bot_for: BotFor, view_of: ViewOf, path: Path, is_streamed: bool
 ) -> None:
     text = '{"reason": "Two ov\u00e9rcards.", "action": "raise", "amount": 900}'
-    endpoint.says(Reply(text, is_streamed=is_streamed))
+    endpoint.set_replies(Reply(text, is_streamed=is_streamed))
     assert bot_for(temperature=0.5).act(view_of(*FACING_BET)) == raise_to(1200)
     (request,) = endpoint.requests
     assert request["model"] == "fake"
@@ -121,7 +121,7 @@ def test_usable_answer_is_played(
 def test_unusable_answer_is_asked_again_once(
     endpoint: FakeEndpoint, bot_for: BotFor, view_of: ViewOf, path: Path, reply: Reply, problem: str
 ) -> None:
-    endpoint.says(reply, CALLS, reply)
+    endpoint.set_replies(reply, CALLS, reply)
     bot = bot_for()
     assert bot.act(view_of(*FACING_BET)) == CALL
     assert bot.act(view_of(*FACING_BET)) == FOLD
@@ -142,7 +142,7 @@ def test_unusable_answer_is_asked_again_once(
 def test_requests_are_repeated_within_the_clock(
     endpoint: FakeEndpoint, bot_for: BotFor, view_of: ViewOf, path: Path, pauses: list[float]
 ) -> None:
-    endpoint.says(
+    endpoint.set_replies(
         Reply("slow down", 429, headers={"Retry-After": "7"}),
         Reply("overloaded", 503),
         Reply(CALLS, is_broken=True),
@@ -160,7 +160,7 @@ def test_requests_are_repeated_within_the_clock(
 def test_no_answer_before_the_deadline_is_one_sentence(
     endpoint: FakeEndpoint, bot_for: BotFor, view_of: ViewOf, path: Path, pauses: list[float]
 ) -> None:
-    endpoint.says(Reply(f"too many requests with {KEY}", 429))
+    endpoint.set_replies(Reply(f"too many requests with {KEY}", 429))
     with pytest.raises(ModelError) as raised:
         bot_for(timeout=60).act(view_of(*FACING_BET))
     expected = f"fake at {endpoint.url}: no answer within 60 s: too many requests with [key] (429)"
@@ -178,7 +178,7 @@ def test_the_limit_of_the_dealer_bounds_the_time(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("ARENA_RESPONSE_S", "20")
-    endpoint.says(Reply("busy", 500))
+    endpoint.set_replies(Reply("busy", 500))
     with pytest.raises(ModelError, match="no answer within 19 s"):
         bot_for().act(view_of(*FACING_BET))
     assert sum(pauses) < 19
@@ -191,7 +191,7 @@ def test_the_limit_of_the_dealer_bounds_the_time(
 def test_slow_answer_ends_at_the_deadline(
     endpoint: FakeEndpoint, bot_for: BotFor, view_of: ViewOf, reply: Reply
 ) -> None:
-    endpoint.says(reply)
+    endpoint.set_replies(reply)
     view = view_of(*FACING_BET)
     bot = bot_for(timeout=1.0)
     bot.prepare(view.game)
@@ -202,7 +202,7 @@ def test_slow_answer_ends_at_the_deadline(
 def test_second_attempt_without_time_falls_back(
     endpoint: FakeEndpoint, bot_for: BotFor, view_of: ViewOf, path: Path, pauses: list[float]
 ) -> None:
-    endpoint.says("nonsense", Reply("busy", 500))
+    endpoint.set_replies("nonsense", Reply("busy", 500))
     assert bot_for().act(view_of(*FACING_BET)) == FOLD
     assert [exchange.fell_back for exchange in read_exchanges(path)] == [False, True]
 
@@ -223,7 +223,7 @@ def test_second_attempt_without_time_falls_back(
 def test_final_refusals_are_not_repeated(
     endpoint: FakeEndpoint, bot_for: BotFor, view_of: ViewOf, reply: Reply, problem: str
 ) -> None:
-    endpoint.says(reply)
+    endpoint.set_replies(reply)
     with pytest.raises(ModelError) as raised:
         bot_for().act(view_of(*FACING_BET))
     assert str(raised.value).startswith(f"fake at {endpoint.url}: {problem}")
@@ -248,7 +248,7 @@ def test_refused_parameters_are_left_out(
         f"fake at {endpoint.url} refuses response_format (400), so it is left out.\n"
         f"fake at {endpoint.url} refuses stream_options (400), so it is left out.\n"
     )
-    endpoint.says(Reply("no such thing", 400))
+    endpoint.set_replies(Reply("no such thing", 400))
     with pytest.raises(ModelError, match=r"no such thing \(400\)"):
         bot.act(view_of(*FACING_BET))
 
@@ -257,7 +257,7 @@ def test_refused_parameters_are_left_out(
 def test_other_program_is_no_endpoint(
     endpoint: FakeEndpoint, bot_for: BotFor, view_of: ViewOf, pauses: list[float], body: bytes
 ) -> None:
-    endpoint.says(Reply(body=body))
+    endpoint.set_replies(Reply(body=body))
     with pytest.raises(ModelError, match="no answer within 10 s: the response is not a chat completion"):
         bot_for().act(view_of(*FACING_BET))
 
@@ -297,7 +297,7 @@ def test_time_for_notes_counts_on_the_next_decision(
     endpoint: FakeEndpoint, bot_for: BotFor, pauses: list[float]
 ) -> None:
     bot = bot_for(memory="match", timeout=100)
-    endpoint.says(CALLS, Reply("busy", 500))
+    endpoint.set_replies(CALLS, Reply("busy", 500))
     dealer = MockDealer("kuhn").ask("MATCHSTATE:1:0:r:|Ks", "c").tell("MATCHSTATE:1:0:rc:Qs|Ks")
     with pytest.raises(ModelError):
         check(bot, dealer.ask("MATCHSTATE:0:1::As|", "c"))
@@ -312,7 +312,9 @@ def test_key_is_in_no_text(
     capfd: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.setenv("ARENA_EXCHANGES", str(path))
-    endpoint.says(f"My key is {KEY}.\nACTION: {KEY}", f'{{"reason": "{KEY}", "action": "call"}}', Reply(KEY, 404))
+    endpoint.set_replies(
+        f"My key is {KEY}.\nACTION: {KEY}", f'{{"reason": "{KEY}", "action": "call"}}', Reply(KEY, 404)
+    )
     dealer = thread_dealer(MockDealer("kuhn").ask("MATCHSTATE:1:0:r:|Ks", "c").ask("MATCHSTATE:1:0:r:|Ks", "c"))
     spec = f"llm?model=fake,url={endpoint.url}"
     assert main([spec, "127.0.0.1", str(dealer.port), "--game", "kuhn"]) == 1
