@@ -24,7 +24,7 @@ from dealer.cli import commands_for
 from dealer.cli.shell.app import application
 from dealer.server.server_settings import read_toml_settings
 from tests.dealer.helpers import PATIENCE_S, free_ports
-from tests.dealer.web.served import Served
+from tests.dealer.web.served import ServerThread
 from tests.dealer.web.visits import small_house, with_web
 from tests.outside import needs
 
@@ -124,7 +124,7 @@ def test_health_check_follows_the_server(tmp_path: Path) -> None:
         command = [word.replace(f":{SETTINGS.web.port}/", f":{port}/") for word in words]
         return subprocess.run(command, check=False, capture_output=True, timeout=PATIENCE_S).returncode
 
-    with Served(with_web(small_house(), names=SETTINGS.web.names), tmp_path) as server:
+    with ServerThread(with_web(small_house(), names=SETTINGS.web.names), tmp_path) as server:
         port = int(urlsplit(server.address).port or 0)
         assert check(port) == 0
     assert check(port) == 1
@@ -136,7 +136,7 @@ def test_caddy_serves_the_pages(tmp_path: Path) -> None:
     name = next(name for name in SETTINGS.web.names if "." in name)
     settings = with_web(small_house(), names=SETTINGS.web.names, proxies=("127.0.0.1/32",), metrics_from=("127.0.0.1",))
     (port,) = free_ports(1)
-    with Served(settings, tmp_path / "data") as server:
+    with ServerThread(settings, tmp_path / "data") as server:
         text = (FOLDER / "Caddyfile").read_text()
         text = text.replace(f"arena:{SETTINGS.web.port}", server.address.split("//")[1].rstrip("/"))
         text = text.replace(f"{name} {{", f"https://{name}:{port} {{\n\ttls internal", 1)

@@ -72,7 +72,7 @@ def settings_of(folder: Path, *, rejoin: float = 60, response: float = 60) -> Se
 
 
 @dataclass
-class Bringing:
+class JoiningClient:
     """A client in the loop of the test.
 
     Attributes:
@@ -119,7 +119,7 @@ class Bringing:
             await self.task
 
 
-def bringing(house: House, bot: str = "./bot2l.sh", *, name: str = "mine", **more: Any) -> Bringing:
+def joining_client(house: House, bot: str = "./bot2l.sh", *, name: str = "mine", **more: Any) -> JoiningClient:
     """A client of the first user, that brings a bot of the server's folder."""
     assert house.started.page is not None
     folder = Path("joined") / name
@@ -137,7 +137,7 @@ def bringing(house: House, bot: str = "./bot2l.sh", *, name: str = "mine", **mor
         max_retry_s=0.2,
         answer_timeout_s=PATIENCE_S,
     )
-    return Bringing(replace(settings, **more))
+    return JoiningClient(replace(settings, **more))
 
 
 def hands_of(folder: Path) -> dict[str, list[str]]:
@@ -148,7 +148,7 @@ def hands_of(folder: Path) -> dict[str, list[str]]:
     }
 
 
-async def logged(size: int) -> None:
+async def until_logged(size: int) -> None:
     """Wait until the log of a match has so many bytes."""
     async with asyncio.timeout(PATIENCE_S):
         while not any(log.stat().st_size >= size for log in Path("data/runs/00000001").glob("match*.log")):
@@ -168,7 +168,7 @@ async def test_challenge_is_the_contest_that_would_be_played_here(house_folder: 
         assert won_by(here.players[0]).raw.mean == over.mbb_per_game
 
     async with running(settings_of(house_folder), web=server_site) as house:
-        client = bringing(house, challenges=challenge(deals=20))
+        client = joining_client(house, challenges=challenge(deals=20))
         client.start()
         ending = await client.ending()
         assert ending.is_good
@@ -258,16 +258,16 @@ async def test_a_seat_goes_on_at_the_very_line_when_its_connection_breaks(house_
     async with running(settings_of(house_folder), web=server_site) as house:
         wire = Wire(house, budget)
         await wire.open()
-        client = bringing(house, challenges=challenge(deals=10), address=wire.address)
+        client = joining_client(house, challenges=challenge(deals=10), address=wire.address)
         client.start()
         ending = await client.ending()
         await wire.close()
         assert ending.is_good
         assert wire.connections > 3
-        await asyncio.to_thread(same_as_here, 10)
+        await asyncio.to_thread(check_same_hands, 10)
 
 
-def same_as_here(hands: int) -> None:
+def check_same_hands(hands: int) -> None:
     play("kuhn", ["mine=./bot2l.sh", "A=./bot2l.sh"], deals=hands, seed=7, out=Path("here"))
     assert hands_of(Path("here")) == hands_of(Path("data/runs/00000001"))
 
@@ -276,11 +276,11 @@ async def test_a_break_of_every_connection_is_not_seen_by_the_match(house_folder
     async with running(settings_of(house_folder), web=server_site) as house:
         wire = Wire(house)
         await wire.open()
-        client = bringing(house, challenges=challenge(deals=100), address=wire.address)
+        client = joining_client(house, challenges=challenge(deals=100), address=wire.address)
         client.start()
         await client.until(SeatOffer)
         for count in (1, 2):
-            await logged(1000 * count)
+            await until_logged(1000 * count)
             wire.cut()
             lost = await client.until(ConnectionLost, count)
             assert lost.retry_s == client.settings.retry_s
@@ -288,7 +288,7 @@ async def test_a_break_of_every_connection_is_not_seen_by_the_match(house_folder
         ending = await client.ending()
         await wire.close()
         assert ending.is_good
-        await asyncio.to_thread(same_as_here, 100)
+        await asyncio.to_thread(check_same_hands, 100)
 
 
 async def test_client_resumes_when_its_server_restarts(house_folder: Path) -> None:
@@ -296,16 +296,16 @@ async def test_client_resumes_when_its_server_restarts(house_folder: Path) -> No
     # The system would hand out one of its own ports to another program meanwhile.
     settings = replace(settings, web=replace(settings.web, port=free_ports(1)[0]))
     async with running(settings, web=server_site) as house:
-        client = bringing(house, challenges=challenge(deals=80))
+        client = joining_client(house, challenges=challenge(deals=80))
         client.start()
         await client.until(SeatOffer)
-        await logged(1000)
+        await until_logged(1000)
     await client.until(ConnectionLost)
     async with running(settings, web=server_site):
         ending = await client.ending()
         assert ending.is_good
         assert ending.runs == {"finished": 1}
-    await asyncio.to_thread(same_as_here, 80)
+    await asyncio.to_thread(check_same_hands, 80)
 
 
 # ---- bots and clients that fail
@@ -313,7 +313,7 @@ async def test_client_resumes_when_its_server_restarts(house_folder: Path) -> No
 
 async def test_bot_that_crashes_loses_its_match(house_folder: Path) -> None:
     async with running(settings_of(house_folder), web=server_site) as house:
-        client = bringing(house, "./midcrash.sh", challenges=challenge())
+        client = joining_client(house, "./midcrash.sh", challenges=challenge())
         client.start()
         ending = await client.ending()
         assert (ending.runs, ending.failures, ending.is_good) == ({"failed": 1}, 1, False)
@@ -321,7 +321,7 @@ async def test_bot_that_crashes_loses_its_match(house_folder: Path) -> None:
         assert failed.problem == "it ended with exit code 3"
         over = await client.until(RunOver)
         assert "mine" in over.reason
-        client = bringing(house, "./crash.sh", challenges=challenge())
+        client = joining_client(house, "./crash.sh", challenges=challenge())
         client.start()
         failed = await client.until(PlayedSeat)
         assert failed.problem == "it ended with exit code 3 before it connected"
@@ -330,7 +330,7 @@ async def test_bot_that_crashes_loses_its_match(house_folder: Path) -> None:
 
 async def test_a_bot_that_hangs_is_ended_when_the_client_leaves(house_folder: Path) -> None:
     async with running(settings_of(house_folder), web=server_site) as house:
-        client = bringing(house, "./hang.sh", challenges=challenge())
+        client = joining_client(house, "./hang.sh", challenges=challenge())
         client.start()
         await client.until(SeatOffer)
         path = Path("hung.txt")
@@ -346,10 +346,10 @@ async def test_what_a_user_with_a_dotted_name_has_running_ends_as_a_disconnectio
     async with running(replace(settings_of(house_folder), start_timeout_s=0.0), web=server_site) as house:
         with contextlib.closing(Store(house.folder / DATABASE_NAME)) as store:
             token = store.write_now(lambda db: add_token(db, add_user(db, "ann.lee"), frozenset(Scope)))
-        client = bringing(house, token=token, challenges=challenge(deals=100000))
+        client = joining_client(house, token=token, challenges=challenge(deals=100000))
         client.start()
         await client.until(SeatOffer)
-        await logged(1000)
+        await until_logged(1000)
         await client.leave()
         async with asyncio.timeout(PATIENCE_S):
             while not (ended := house.rows("SELECT state, cause FROM runs WHERE state != 'running'")):
@@ -370,7 +370,7 @@ async def test_bot_that_floods_is_stopped_by_the_match(house_folder: Path, monke
     flood.chmod(0o755)
 
     async with running(settings_of(house_folder), web=server_site) as house:
-        client = bringing(house, "./flood.sh", challenges=challenge())
+        client = joining_client(house, "./flood.sh", challenges=challenge())
         client.start()
         ending = await client.ending()
         assert ending.runs == {"failed": 1}
@@ -382,10 +382,10 @@ async def test_what_is_left_of_a_client_that_vanishes_waits_and_is_given_up(hous
     async with running(settings_of(house_folder, rejoin=0.2), web=server_site) as house:
         wire = Wire(house)
         await wire.open()
-        client = bringing(house, challenges=challenge(deals=100000), address=wire.address)
+        client = joining_client(house, challenges=challenge(deals=100000), address=wire.address)
         client.start()
         await client.until(SeatOffer)
-        await logged(1000)
+        await until_logged(1000)
         await wire.close()
         async with asyncio.timeout(PATIENCE_S):
             while house.rows("SELECT state FROM runs") != [("failed",)]:
@@ -400,8 +400,8 @@ async def test_what_is_left_of_a_client_that_vanishes_waits_and_is_given_up(hous
 # ---- servers that are none, and logins that are not good
 
 
-def refused(house: House, **more: Any) -> Bringing:
-    client = bringing(house, **more)
+def start_client(house: House, **more: Any) -> JoiningClient:
+    client = joining_client(house, **more)
     client.start()
     return client
 
@@ -409,19 +409,19 @@ def refused(house: House, **more: Any) -> Bringing:
 async def test_a_wrong_token_a_wrong_name_and_a_wrong_game(house_folder: Path) -> None:
     async with running(settings_of(house_folder), web=server_site) as house:
         with pytest.raises(JoinError, match="This token is unknown or has been revoked"):
-            await refused(house, token="wrong").ending()
+            await start_client(house, token="wrong").ending()
         with contextlib.closing(Store(house.folder / DATABASE_NAME)) as store:
             reader = store.write_now(lambda db: add_token(db, add_user(db, "ann"), {Scope.READ}))
         with pytest.raises(JoinError, match="This token lacks the scope 'play'"):
-            await refused(house, token=reader).ending()
+            await start_client(house, token=reader).ending()
         for name in ("A", "LOCAL", "..", "x" * 65):
             with pytest.raises(JoinError, match=r"cannot be a bot.s name|one of the server.s own bots"):
-                await refused(house, name=name).ending()
+                await start_client(house, name=name).ending()
         with pytest.raises(JoinError, match="there is no game 'chess' here; the games are kuhn"):
-            await refused(house, games=("chess",)).ending()
+            await start_client(house, games=("chess",)).ending()
 
 
-async def has_ended(settings: JoinSettings, news: list[News] | None = None) -> JoinEnding:
+async def run_client(settings: JoinSettings, news: list[News] | None = None) -> JoinEnding:
     async with asyncio.timeout(PATIENCE_S):
         return await Joining(settings, ([] if news is None else news).append).run()
 
@@ -459,14 +459,14 @@ async def test_a_port_that_is_no_server(house_folder: Path, answer: bytes, probl
     address = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
     settings = JoinSettings(address, "t", player, Path.cwd())
     with pytest.raises(JoinError, match=problem):
-        await has_ended(settings)
+        await run_client(settings)
     server.close()
     await server.wait_closed()
     with pytest.raises(JoinError, match=r"cannot connect to http://127\.0\.0\.1:"):
-        await has_ended(settings)
+        await run_client(settings)
 
 
-async def answered(
+async def join_scripted_server(
     handle: Callable[[ServerConnection], Awaitable[None]], news: list[News] | None = None, **changes: Any
 ) -> JoinEnding:
     """What comes of a client of a server that is played by a function."""
@@ -474,7 +474,7 @@ async def answered(
         address = f"http://127.0.0.1:{next(iter(server.sockets)).getsockname()[1]}"
         player = parse_player("./bot2l.sh", str(Path.cwd()))
         settings = JoinSettings(address, "t", player, Path.cwd(), games=("kuhn",))
-        return await has_ended(replace(settings, **changes), news)
+        return await run_client(replace(settings, **changes), news)
 
 
 @pytest.mark.parametrize(
@@ -494,7 +494,7 @@ async def test_a_server_that_answers_otherwise(house_folder: Path, answer: bytes
             await connection.wait_closed()
 
     with pytest.raises(JoinError, match=problem):
-        await answered(handle)
+        await join_scripted_server(handle)
 
 
 async def test_a_server_that_does_not_answer(house_folder: Path) -> None:
@@ -502,7 +502,7 @@ async def test_a_server_that_does_not_answer(house_folder: Path) -> None:
         await connection.wait_closed()
 
     with pytest.raises(JoinError, match="does not answer"):
-        await answered(handle, answer_timeout_s=0.3)
+        await join_scripted_server(handle, answer_timeout_s=0.3)
 
 
 JOINED = Joined("mine", "player", {"kuhn": format_game_definition(find_game("kuhn")[1])}, {})
@@ -553,7 +553,7 @@ async def test_client_leaves_between_runs_not_between_their_seatings(
                 await send(connection, offer, SeatOver(3), over("ladder.2"))
         assert connection.close_code == 1000
 
-    ending = await answered(handle, news, at_once=2, is_on_ladder=True, max_runs=2)
+    ending = await join_scripted_server(handle, news, at_once=2, is_on_ladder=True, max_runs=2)
     assert [one.seat for one in news if isinstance(one, SeatOffer)] == [1, 2, 3]
     assert ending.runs == {"finished": 3}
     assert [(one.ladder, one.at_once) for one in joins] == [(True, 2), (False, 1)]
@@ -576,7 +576,7 @@ async def test_a_seat_that_is_offered_while_the_client_leaves_is_not_played(
         await close(connection)
 
     monkeypatch.setattr(joining_connection.ServerConnection, "close", close_late)
-    ending = await answered(handle, is_on_ladder=True, max_runs=1)
+    ending = await join_scripted_server(handle, is_on_ladder=True, max_runs=1)
     assert {seat.offer.seat for seat in seats} <= {1}
     assert ending.runs == {"finished": 1}
 
@@ -598,7 +598,7 @@ async def test_a_client_whose_last_run_is_lost_takes_another(house_folder: Path,
             elif len(joins) == 5:
                 await send(connection, SeatOver(4), RunOver("ladder.x", 1, 1, "finished", "mine"))
 
-    ending = await answered(handle, is_on_ladder=True, max_runs=1, retry_s=0.01)
+    ending = await join_scripted_server(handle, is_on_ladder=True, max_runs=1, retry_s=0.01)
     assert joins == [True, False, False, True, False]
     assert ending.runs == {"finished": 1}
 
@@ -630,7 +630,7 @@ async def test_what_a_bot_says_before_the_server_has_answered_arrives_once(
                 case SeatText(text=said):
                     texts.append(said)
 
-    ending = await answered(handle, max_runs=1, retry_s=0.01)
+    ending = await join_scripted_server(handle, max_runs=1, retry_s=0.01)
     assert (connections, texts, ending.runs) == (2, ["VERSION:2.0.0\r\n"], {"finished": 1})
 
 
@@ -646,7 +646,7 @@ async def test_a_bot_plays_the_games_of_its_challenges(house_folder: Path) -> No
     wanted = tuple(Challenge(f"t{number}", game, ("mine", "A")) for number, game in enumerate(("leduc", "kuhn")))
     for games, offered in (("kuhn",), ("kuhn", "leduc")), (("all",), ()):
         with pytest.raises(JoinError, match="enough"):
-            await answered(handle, games=games, challenges=wanted)
+            await join_scripted_server(handle, games=games, challenges=wanted)
         assert joins.pop().games == offered
 
 
@@ -659,7 +659,7 @@ async def test_challenges_that_cannot_be_played_are_refused_one_by_one(house_fol
             *challenge(seating="upside-down"),
             *challenge(deals=2),
         ]
-        client = bringing(house, challenges=tuple(wrong))
+        client = joining_client(house, challenges=tuple(wrong))
         client.start()
         ending = await client.ending()
         assert (ending.refused, ending.runs) == (4, {"finished": 1})
@@ -669,7 +669,7 @@ async def test_challenges_that_cannot_be_played_are_refused_one_by_one(house_fol
 
 async def test_another_client_takes_the_bot_over(house_folder: Path) -> None:
     async with running(settings_of(house_folder), web=server_site) as house:
-        first, second = bringing(house), bringing(house)
+        first, second = joining_client(house), joining_client(house)
         first.start()
         await first.until(JoinedServer)
         second.start()
@@ -689,18 +689,18 @@ async def test_encrypted_from_end_to_end(house_folder: Path) -> None:
     settings = replace(settings, web=replace(settings.web, certificate="server.pem", key="server.key"))
 
     async with running(settings, web=server_site) as house:
-        client = bringing(house, challenges=challenge(deals=5), ca=Path("server.pem"))
+        client = joining_client(house, challenges=challenge(deals=5), ca=Path("server.pem"))
         client.start()
         assert (await client.ending()).is_good
         with pytest.raises(JoinError, match="its certificate is not trusted"):
-            await refused(house, ca=Path("other.pem")).ending()
+            await start_client(house, ca=Path("other.pem")).ending()
         with pytest.raises(JoinError, match="its certificate is not trusted"):
-            await refused(house).ending()
+            await start_client(house).ending()
         with pytest.raises(JoinError, match=r"nowhere\.pem: No such file"):
-            await refused(house, ca=Path("nowhere.pem")).ending()
+            await start_client(house, ca=Path("nowhere.pem")).ending()
         plain = (house.started.page or "").replace("https", "http")
         with pytest.raises(JoinError, match=NOT_PAGES):
-            await refused(house, address=plain).ending()
+            await start_client(house, address=plain).ending()
 
 
 def test_a_client_loads_nothing_of_the_server() -> None:

@@ -24,7 +24,7 @@ from dealer.web.server_site import server_site
 from engine import DealKey
 from protocol.joining import Challenge, ContestTerms
 from tests.dealer.helpers import PATIENCE_S
-from tests.dealer.joining.test_joining import bringing
+from tests.dealer.joining.test_joining import joining_client
 from tests.dealer.server.servers import House, running
 from tests.dealer.web.visits import new_user
 from tests.scripts import script
@@ -93,7 +93,7 @@ async def serving(settings: ServerSettings) -> AsyncIterator[tuple[House, dict[s
 async def connected_bots(house: House, tokens: dict[str, str], **more: Any) -> AsyncIterator[None]:
     """Connect the bots a and a2 of ann and b of bob until the end of the block."""
     clients = [
-        bringing(house, name=name, token=tokens[user], at_once=20, **more)
+        joining_client(house, name=name, token=tokens[user], at_once=20, **more)
         for name, user in (("a", "ann"), ("a2", "ann"), ("b", "bob"))
     ]
     for client in clients:
@@ -139,7 +139,7 @@ async def request_contests(house: House, tokens: dict[str, str]) -> None:
         *(Challenge(f"join-{other}", "kuhn", ("c", other)) for other in ("a", "b")),
         Challenge("practice", "kuhn", ("c", "b"), terms=ContestTerms(practice=True)),
     )
-    challenger = bringing(house, name="c", token=tokens["ann"], at_once=20, challenges=challenges)
+    challenger = joining_client(house, name="c", token=tokens["ann"], at_once=20, challenges=challenges)
     challenger.start()
     await challenger.ending()
 

@@ -1,4 +1,4 @@
-"""Archives of bots, as users upload them."""
+"""Archives of bots for uploads."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ with socket.create_connection((sys.argv[-2], int(sys.argv[-1]))) as dealer:
             hands = int(words[2])
             dealer.sendall(line.strip() + b":c\\r\\n")
 """
-"""A bot that calls in Kuhn poker, and starts quickly."""
+"""Bot for Kuhn poker that always calls and starts quickly."""
 
 
 def archive(code: str = CALLING, name: str = "mine", games: str = '["kuhn"]', command: str = "python bot.py") -> bytes:
-    made = io.BytesIO()
-    with zipfile.ZipFile(made, "w") as packed:
-        packed.writestr("bot.toml", f'name = "{name}"\ncommand = "{command}"\nlanguage = "Python"\ngames = {games}\n')
-        packed.writestr("bot.py", code)
-    return made.getvalue()
+    data = io.BytesIO()
+    with zipfile.ZipFile(data, "w") as file:
+        file.writestr("bot.toml", f'name = "{name}"\ncommand = "{command}"\nlanguage = "Python"\ngames = {games}\n')
+        file.writestr("bot.py", code)
+    return data.getvalue()
 
 
 _WITHOUT_BOX = """
@@ -47,10 +47,10 @@ except OSError as error:
 
 
 def do_without_box(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Start uploaded bots without a box where there is no bubblewrap; `test_bubblewrap.py` is about boxes.
+    """Start uploaded bots without a box if bubblewrap is missing. `test_bubblewrap.py` tests the boxes.
 
     Args:
-        folder: for the home of the bots.
+        folder: parent of the bots' home.
     """
     if Box("/usr", 500, 10, 20, 20).refusal() is None:
         return

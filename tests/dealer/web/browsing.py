@@ -1,4 +1,4 @@
-"""Pages of runs of this machine, visited without a port, and runs to be shown on them."""
+"""Pages of runs on this machine, served without a port, and runs to show on them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from logs.document import Link
 
 
 class PublicLibrary(LocalLibrary):
-    """Runs that a stranger looks at, who must not know cards that are still to be played."""
+    """Runs for a stranger, who must not see cards that are still to be played."""
 
     def open(self, key: str, visitor: Visitor) -> ShownRun:
         return replace(super().open(key, visitor), access=Access(sees_cards=False))
@@ -31,7 +31,7 @@ class PublicLibrary(LocalLibrary):
 
 @contextmanager
 def browser(library: LocalLibrary) -> Iterator[TestClient]:
-    """A browser without script on the pages of a library."""
+    """Create a client of the pages of a library."""
     site = Site(links=(Link("Runs", "/runs"),))
     counter = HandCounter()
     try:
@@ -43,33 +43,31 @@ def browser(library: LocalLibrary) -> Iterator[TestClient]:
 
 @contextmanager
 def browsing(*paths: Path, live: LiveMatches | None = None, is_public: bool = False) -> Iterator[TestClient]:
-    """A browser without script on the pages of runs."""
+    """Create a client of the pages of runs."""
     kind = PublicLibrary if is_public else LocalLibrary
     with browser(kind(paths, live=live)) as client:
         yield client
 
 
-def played(folder: Path, game: str = "leduc", bots: Sequence[str] = ("random", "calling"), hands: int = 60) -> Path:
-    """Play a run and return its folder. It has raw scores only, as those without luck need compiled code."""
+def play_run(folder: Path, game: str = "leduc", bots: Sequence[str] = ("random", "calling"), hands: int = 60) -> Path:
+    """Play a run and return its folder."""
+    # Corrected scores would need compiled code.
     dealer.library.play(game, list(bots), out=folder, deals=hands, seed=3, in_process=True, score="raw")
     return folder
 
 
-def interrupted(run: Path, folder: Path, match: str, hands: int) -> Path:
-    """The same run while it is played: a match of it has so many hands, and there is no result."""
+def copy_unfinished(run: Path, folder: Path, match: str, hands: int) -> Path:
+    """Copy a run as if it were still being played: without a result, and with one match cut to so many hands."""
     shutil.copytree(run, folder)
     (folder / RESULT_NAME).unlink()
     for path in folder.glob("*.log"):
         lines = [line for line in path.read_text().splitlines(keepends=True) if not line.startswith("SCORE")]
-        kept = [line for line in lines if line.startswith("#") or path.stem != match or _number(line) < hands]
-        path.write_text("".join(kept))
+        if path.stem == match:
+            lines = [line for line in lines if line.startswith("#") or int(line.split(":")[1]) < hands]
+        path.write_text("".join(lines))
     return folder
 
 
-def _number(line: str) -> int:
-    return int(line.split(":")[1])
-
-
 def links(text: str, start: str = "/") -> list[str]:
-    """The addresses that a page leads to."""
+    """Return the targets of the links of a page."""
     return [link.replace("&amp;", "&") for link in re.findall(r'href="([^"]*)"', text) if link.startswith(start)]

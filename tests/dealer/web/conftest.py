@@ -1,4 +1,4 @@
-"""What tests of pages have in common."""
+"""Fixtures of the tests of pages."""
 
 from __future__ import annotations
 
@@ -9,5 +9,5 @@ from dealer.server import accounts
 
 @pytest.fixture
 def cheap_hashes(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Hashes of passwords that cost next to nothing, for tests that are not about what guessing costs."""
+    """Make hashes of passwords cheap, for tests that do not measure their cost."""
     monkeypatch.setattr(accounts, "_COST", {"n": 2**4, "r": 8, "p": 1})

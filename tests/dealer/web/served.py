@@ -1,4 +1,4 @@
-"""A server with pages in a thread, for browsers that are driven from the test's own thread."""
+"""Server with pages in a thread, for tests that drive a browser in the main thread."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from tests.dealer.helpers import PATIENCE_S, free_ports
 from tests.dealer.server.servers import running
 
 
-class Served:
-    """A server; a context manager. It can be ended, and started again at the same address.
+class ServerThread:
+    """Server that can be stopped, and started again at the same address; a context manager.
 
     Attributes:
-        address: of the pages.
+        address: URL of the pages.
         token: of the user `player`.
     """
 
     def __init__(self, settings: ServerSettings, folder: Path) -> None:
         self.address = ""
         self.token = ""
-        # The system hands out its own ports to others while this server is down.
+        # Not a port from the system, which could give it to another program while this server is down.
         port = settings.web.port or free_ports(1)[0]
         self._settings = replace(settings, web=replace(settings.web, port=port))
         self._folder = folder
@@ -35,7 +35,7 @@ class Served:
         self._error: BaseException | None = None
 
     def start(self) -> None:
-        """Start the server, and wait until it answers."""
+        """Start the server, and wait until it listens."""
         is_up = threading.Event()
 
         async def serve() -> None:
@@ -64,7 +64,7 @@ class Served:
             raise self._error
 
     def stop(self) -> None:
-        """End the server."""
+        """Stop the server, and raise the error that has ended it, if any."""
         assert self._loop is not None
         assert self._thread is not None
         self._loop.call_soon_threadsafe(self._end.set)
@@ -73,7 +73,7 @@ class Served:
         if self._error is not None:
             raise self._error
 
-    def __enter__(self) -> Served:
+    def __enter__(self) -> ServerThread:
         self.start()
         return self
 

@@ -1,7 +1,6 @@
-"""A client of Slumbot's interface, written from what is publicly said of it; it knows nothing of our code.
+"""Client of Slumbot's interface, written from public descriptions and independent of our code.
 
-It keeps its own book of every hand: whose turn it is, what is in the pot, what may be bet; and says where the server's
-book is another.
+It follows every hand itself (turn, pot and legal bets) and raises `InterfaceError` where the server differs.
 """
 
 from __future__ import annotations
@@ -12,17 +11,27 @@ from typing import Any
 
 import httpx2
 
-BIG_BLIND, SMALL_BLIND, STACK = 100, 50, 20_000
+BIG_BLIND = 100
+SMALL_BLIND = 50
+STACK = 20_000
 STREET_CARDS = (0, 3, 4, 5)
 
 
-class Wrong(Exception):
-    """The server does not keep to the interface."""
+class InterfaceError(Exception):
+    """An answer contradicts the interface or the rules."""
 
 
 @dataclass
 class Betting:
-    """What an action text says: `turn` is the next position, None when the hand is over."""
+    """State of the betting after an action text.
+
+    Attributes:
+        turn: next position to act, or None after the hand.
+        total: chips that each position has put in, in the hand.
+        before: the same before this street.
+        acted: number of actions on this street.
+        folded: position that has folded.
+    """
 
     street: int = 0
     turn: int | None = 1
@@ -42,13 +51,13 @@ class Betting:
 
     @property
     def sizes(self) -> tuple[int, int] | None:
-        """The smallest and the largest street total that may be bet."""
+        """Smallest and largest legal bet, as totals of this street; None if no bet is possible."""
         assert self.turn is not None
         if max(self.total) == STACK:
             return None
-        most = STACK - self.before[self.turn]
+        largest = STACK - self.before[self.turn]
         highest = max(self.on_street(0), self.on_street(1))
-        return min(most, highest + max(self.last_raise, BIG_BLIND)), most
+        return min(largest, highest + max(self.last_raise, BIG_BLIND)), largest
 
     def end_street(self) -> None:
         if self.street == 3:
@@ -56,51 +65,56 @@ class Betting:
             return
         self.street += 1
         self.before = self.total.copy()
-        self.turn, self.acted, self.last_raise = 0, 0, 0
+        self.turn = 0
+        self.acted = 0
+        self.last_raise = 0
 
 
-def read(text: str) -> Betting:
-    """An action text, every rule checked."""
+def read_betting(text: str) -> Betting:
+    """Parse an action text, and check it against all rules of betting."""
     betting = Betting()
-    at = 0
-    while at < len(text):
-        char = text[at]
-        at += 1
+    position = 0
+    while position < len(text):
+        char = text[position]
+        position += 1
         turn = betting.turn
         if turn is None:
-            raise Wrong(f"{text}: goes on after its end")
+            raise InterfaceError(f"{text}: an action after the end of the hand")
         if char == "f":
             if not betting.to_call:
-                raise Wrong(f"{text}: a fold to no bet")
-            betting.folded, betting.turn = turn, None
+                raise InterfaceError(f"{text}: a fold without a bet")
+            betting.folded = turn
+            betting.turn = None
             continue
         if char in "kc":
             if (char == "c") != bool(betting.to_call):
-                raise Wrong(f"{text}: {char} at {at}")
+                raise InterfaceError(f"{text}: {char} at {position}")
             betting.total[turn] += betting.to_call
             betting.acted += 1
             if max(betting.total) == STACK and char == "c":
-                if text[at:] not in ("", "/" * (3 - betting.street)):
-                    raise Wrong(f"{text}: an all-in that was called goes on")
-                betting.street, betting.turn = 3, None
+                if text[position:] not in ("", "/" * (3 - betting.street)):
+                    raise InterfaceError(f"{text}: an action after an all-in was called")
+                betting.street = 3
+                betting.turn = None
                 return betting
             if betting.acted < 2:
                 betting.turn = 1 - turn
                 continue
             betting.end_street()
             if betting.turn is not None:
-                if text[at : at + 1] not in ("/", ""):
-                    raise Wrong(f"{text}: a street without its end")
-                at += 1
+                if text[position : position + 1] not in ("/", ""):
+                    raise InterfaceError(f"{text}: a street without its end")
+                position += 1
             continue
         if char != "b":
-            raise Wrong(f"{text}: {char!r}")
-        digits = at
-        while at < len(text) and text[at].isdigit():
-            at += 1
-        size, sizes = int(text[digits:at]), betting.sizes
+            raise InterfaceError(f"{text}: {char!r}")
+        start = position
+        while position < len(text) and text[position].isdigit():
+            position += 1
+        size = int(text[start:position])
+        sizes = betting.sizes
         if sizes is None or not sizes[0] <= size <= sizes[1]:
-            raise Wrong(f"{text}: b{size} is not within {sizes}")
+            raise InterfaceError(f"{text}: b{size} is not within {sizes}")
         betting.last_raise = size - max(betting.on_street(0), betting.on_street(1))
         betting.total[turn] = betting.before[turn] + size
         betting.acted += 1
@@ -109,7 +123,7 @@ def read(text: str) -> Betting:
 
 
 class Client:
-    """Plays hands, at random or by a style, and keeps its own score."""
+    """Player of random actions, with a score of its own."""
 
     def __init__(self, browser: httpx2.AsyncClient, *, seed: int = 1, prefix: str = "/api") -> None:
         self.browser = browser
@@ -122,13 +136,13 @@ class Client:
         self.draws = random.Random(seed)
 
     async def call(self, name: str, **data: Any) -> dict[str, Any]:
-        answer = await self.browser.post(f"{self.prefix}/{name}", json=data)
-        told = answer.json()
-        if answer.status_code != 200 or "error_msg" in told:
-            raise Wrong(f"{answer.status_code} {told}")
-        self.token = told.get("token", self.token)
-        assert isinstance(told, dict)
-        return told
+        response = await self.browser.post(f"{self.prefix}/{name}", json=data)
+        answer = response.json()
+        if response.status_code != 200 or "error_msg" in answer:
+            raise InterfaceError(f"{response.status_code} {answer}")
+        self.token = answer.get("token", self.token)
+        assert isinstance(answer, dict)
+        return answer
 
     async def log_in(self, name: str, secret: str) -> None:
         await self.call("login", username=name, password=secret)
@@ -137,63 +151,67 @@ class Client:
         return await self.call("new_hand", **({"token": self.token} if self.token else {}))
 
     def choice(self, betting: Betting) -> str:
-        """An action: often a call, sometimes anything."""
+        """Draw an action, most often a call or check."""
         draw = self.draws.random()
         if betting.to_call and draw < 0.15:
             return "f"
         sizes = betting.sizes
         if sizes is None or draw < 0.75:
             return "c" if betting.to_call else "k"
-        small, most = sizes
-        size = most if draw > 0.97 else min(most, small + int(self.draws.expovariate(1 / 300)))
+        smallest, largest = sizes
+        size = largest if draw > 0.97 else min(largest, smallest + int(self.draws.expovariate(1 / 300)))
         return f"b{size}"
 
     async def play_hand(self) -> int:
-        """One hand from its deal to its end; returns what was won."""
-        told = await self.deal()
-        own, seat, sent = told["hole_cards"], told["client_pos"], ""
-        so_far = ""
+        """Play one hand; return the winnings."""
+        answer = await self.deal()
+        cards = answer["hole_cards"]
+        seat = answer["client_pos"]
+        sent = ""
+        previous = ""
         while True:
-            action = told["action"]
-            betting = read(action)
-            if not action.startswith(so_far + sent):
-                raise Wrong(f"{so_far} and {sent} became {action}")
-            if told["old_action"] != so_far:
-                raise Wrong(f"old_action is {told['old_action']} after {so_far}")
-            if (told["hole_cards"], told["client_pos"]) != (own, seat):
-                raise Wrong("other cards, or another position, in the middle of a hand")
-            if "winnings" in told:
-                self.count(told, betting)
-                return int(told["winnings"])
+            action = answer["action"]
+            betting = read_betting(action)
+            if not action.startswith(previous + sent):
+                raise InterfaceError(f"{previous} and {sent} became {action}")
+            if answer["old_action"] != previous:
+                raise InterfaceError(f"old_action is {answer['old_action']} after {previous}")
+            if (answer["hole_cards"], answer["client_pos"]) != (cards, seat):
+                raise InterfaceError("the cards or the position have changed during a hand")
+            if "winnings" in answer:
+                self.count(answer, betting)
+                return int(answer["winnings"])
             if betting.turn != seat:
-                raise Wrong(f"{action}: asked out of turn")
-            if len(told["board"]) != STREET_CARDS[betting.street] or "bot_hole_cards" in told:
-                raise Wrong(f"{action}: the cards are {told}")
-            so_far, sent = action, self.choice(betting)
-            told = await self.call("act", token=self.token, incr=sent)
+                raise InterfaceError(f"{action}: it is not the client's turn")
+            if len(answer["board"]) != STREET_CARDS[betting.street] or "bot_hole_cards" in answer:
+                raise InterfaceError(f"{action}: the cards are {answer}")
+            previous = action
+            sent = self.choice(betting)
+            answer = await self.call("act", token=self.token, incr=sent)
 
-    def count(self, told: dict[str, Any], betting: Betting) -> None:
-        """The end of a hand."""
-        seat = told["client_pos"]
+    def count(self, answer: dict[str, Any], betting: Betting) -> None:
+        """Check the last answer of a hand, and add its winnings to the score."""
+        seat = answer["client_pos"]
         if betting.turn is not None:
-            raise Wrong(f"{told['action']}: an end before its time")
-        cards = told["hole_cards"] + told["bot_hole_cards"] + told["board"]
-        if len(set(cards)) != len(cards) or len(told["hole_cards"]) != 2 or len(told["bot_hole_cards"]) != 2:
-            raise Wrong(f"cards {cards}")
-        won, pot = told["winnings"], sum(betting.total)
+            raise InterfaceError(f"{answer['action']}: the hand is not over")
+        cards = answer["hole_cards"] + answer["bot_hole_cards"] + answer["board"]
+        if len(set(cards)) != len(cards) or len(answer["hole_cards"]) != 2 or len(answer["bot_hole_cards"]) != 2:
+            raise InterfaceError(f"cards {cards}")
+        won = answer["winnings"]
+        pot = sum(betting.total)
         stake = min(betting.total)
         if betting.folded is not None:
             self.ends["fold"] += 1
             if won != (-betting.total[seat] if betting.folded == seat else betting.total[1 - seat]):
-                raise Wrong(f"{told}: the fold is paid wrongly")
+                raise InterfaceError(f"{answer}: the fold is paid wrongly")
         else:
             self.ends["all-in" if stake == STACK else "showdown"] += 1
-            if won not in (stake, -stake, 0) or len(told["board"]) != 5:
-                raise Wrong(f"{told}: the showdown is paid wrongly")
-        if told["won_pot"] != (pot if won > 0 else -pot if won < 0 else 0):
-            raise Wrong(f"{told}: the pot is {pot}")
+            if won not in (stake, -stake, 0) or len(answer["board"]) != 5:
+                raise InterfaceError(f"{answer}: the showdown is paid wrongly")
+        if answer["won_pot"] != (pot if won > 0 else -pot if won < 0 else 0):
+            raise InterfaceError(f"{answer}: the pot is {pot}")
         self.hands += 1
         self.total += won
         self.positions.append(seat)
-        if (told["session_num_hands"], told["session_total"]) != (self.hands, self.total):
-            raise Wrong(f"{told}: {self.hands} hands and {self.total} chips in our book")
+        if (answer["session_num_hands"], answer["session_total"]) != (self.hands, self.total):
+            raise InterfaceError(f"{answer}: the client counts {self.hands} hands and {self.total} chips")

@@ -1,4 +1,4 @@
-"""Every call of the page about the interface, as it is written there, by the `curl` of this machine."""
+"""Calls of the page about the HTTP interface, run by `curl`."""
 
 from __future__ import annotations
 
@@ -16,10 +16,11 @@ from tests.dealer.web.visits import PATIENCE_S, small_house, visiting
 from tests.outside import SHELL, needs
 
 CALLS = re.findall(r"(?m)^    (curl .*)$", (ROOT / "docs" / "http-api.md").read_text("utf-8"))
-TIME_IS_UP = 28
+CURL_TIMEOUT = 28
+"""Exit code of curl after the time in ``-m``."""
 
 
-async def ran(command: str, folder: Path, environment: dict[str, str]) -> str:
+async def run_command(command: str, folder: Path, environment: dict[str, str]) -> str:
     program = await asyncio.create_subprocess_exec(
         SHELL,
         "-c",
@@ -30,26 +31,26 @@ async def ran(command: str, folder: Path, environment: dict[str, str]) -> str:
         stderr=asyncio.subprocess.PIPE,
     )
     out, err = await asyncio.wait_for(program.communicate(), PATIENCE_S)
-    allowed = (TIME_IS_UP,) if " -m " in command else (0,)
-    assert program.returncode in allowed, (command, out.decode(), err.decode())
+    expected = CURL_TIMEOUT if " -m " in command else 0
+    assert program.returncode == expected, (command, out.decode(), err.decode())
     return out.decode()
 
 
 @pytest.mark.slow
 @needs("curl")
-async def test_every_call_does_what_the_page_says(tmp_path: Path) -> None:
-    # As written, but an answer that is no success is a failure.
+async def test_documented_calls_work(tmp_path: Path) -> None:
+    # Make curl fail for unsuccessful answers.
     (tmp_path / ".curlrc").write_text("fail-with-body\nsilent\nshow-error\n")
 
     assert len(CALLS) > 15
-    # An opponent that raises nothing, so that the call of the page is legal.
+    # The action in the page's call is legal only if the opponent never raises.
     *games, nolimit = small_house().games
     nolimit = replace(nolimit, bots={"calling": nolimit.bots["calling"]})
     async with visiting(replace(small_house(), games=(*games, nolimit)), tmp_path / "data") as visit:
         environment = {"ARENA": visit.address.rstrip("/"), "TOKEN": visit.token, "CURL_HOME": str(tmp_path)}
-        told = []
+        answer = ""
         for call in CALLS:
-            told.append(answer := await ran(call, tmp_path, environment))
+            answer = await run_command(call, tmp_path, environment)
             if "Idempotency-Key" in call:
                 async with asyncio.timeout(PATIENCE_S):
                     while visit.house.rows("SELECT state FROM jobs") != [("done",)]:
@@ -57,10 +58,10 @@ async def test_every_call_does_what_the_page_says(tmp_path: Path) -> None:
             if "/api/login" in call:
                 environment["SESSION"] = json.loads(answer)["token"]
         assert (tmp_path / "match.log").read_text().startswith("# name/game/hands/seed ")
-        assert json.loads(told[-1])["old_action"] in ("", "c")
+        assert json.loads(answer)["old_action"] in ("", "c")
         assert visit.house.rows("SELECT count(*) FROM jobs WHERE tag = ''") == [(1,)]
 
 
-def test_a_pages_worth_of_examples_is_in_the_description() -> None:
+def test_documented_calls_cover_both_interfaces() -> None:
     paths = {call.split("$ARENA")[1].strip('"').split("?")[0] for call in CALLS}
     assert {path.split("/")[2] for path in paths} == {"v1", "login", "new_hand", "act"}

@@ -1,4 +1,4 @@
-"""Frame of all pages: headers, refusals before a page sees a request, forms."""
+"""Common parts of all pages: headers, refusals before a page handles a request, and forms."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from tests.dealer.web.visits import small_house, visiting
 from tests.programs import loaded_by
 
 
-async def tell(request: Request) -> Response:
+async def show_visitor(request: Request) -> Response:
     visitor = get_visitor(request)
     return PlainTextResponse(f"{visitor.address} {visitor.is_owner} {visitor.is_secure} {visitor.user}")
 
@@ -50,7 +50,7 @@ async def empty(request: Request) -> Response:
 
 
 ROUTES = [
-    Route("/tell", tell),
+    Route("/visitor", show_visitor),
     Route("/fail", fail),
     Route("/api/fail", fail),
     Route("/unread", fail_to_read),
@@ -67,7 +67,7 @@ def client(settings: WebSettings | None = None, *, peer: str = "127.0.0.1", is_l
 
 
 def test_every_answer_has_the_security_headers() -> None:
-    for path in ("/tell", "/fail", "/refuse", "/nothing", "/static/arena.css", "/static/nothing"):
+    for path in ("/visitor", "/fail", "/refuse", "/nothing", "/static/arena.css", "/static/nothing"):
         headers = client().get(path).headers
         assert {name: headers[name] for name in HEADERS} == HEADERS, path
         assert "unsafe" not in headers["Content-Security-Policy"]
@@ -81,26 +81,26 @@ def test_unreadable_file_is_an_internal_error(caplog: pytest.LogCaptureFixture) 
     assert [record.getMessage() for record in caplog.records if record.exc_info] == ["GET /unread"]
 
 
-async def _nothing() -> dict[str, object]:
+async def _empty_request() -> dict[str, object]:
     return {"type": "http.request", "body": b"", "more_body": False}
 
 
 def test_disconnected_client_is_not_logged(caplog: pytest.LogCaptureFixture) -> None:
-    called = []
+    messages = []
 
-    async def gone(message: object) -> None:
-        called.append(message)
+    async def fail_to_send(message: object) -> None:
+        messages.append(message)
         raise BrokenPipeError
 
     app = make_app(Site(), ROUTES)
-    scope = {"type": "http", "method": "GET", "path": "/tell", "raw_path": b"/tell", "query_string": b""}
+    scope = {"type": "http", "method": "GET", "path": "/visitor", "raw_path": b"/visitor", "query_string": b""}
     scope |= {"headers": [(b"host", b"127.0.0.1")], "client": ("127.0.0.1", 1), "scheme": "http", "http_version": "1.1"}
-    asyncio.run(app(scope, _nothing, gone))
-    assert len(called) == 1
+    asyncio.run(app(scope, _empty_request, fail_to_send))
+    assert len(messages) == 1
     assert not [record for record in caplog.records if record.exc_info]
 
 
-def test_pages_have_no_script_and_no_style_of_their_own() -> None:
+def test_pages_have_no_inline_scripts_or_styles() -> None:
     for path in ("/empty", "/nothing", "/fail"):
         text = client().get(path).text
         assert "<style" not in text
@@ -110,7 +110,7 @@ def test_pages_have_no_script_and_no_style_of_their_own() -> None:
         assert "http" not in text.replace("http-equiv", "")
 
 
-def test_text_of_people_is_escaped() -> None:
+def test_text_from_users_is_escaped() -> None:
     assert "&lt;b&gt;hostile&lt;/b&gt;" in client().get("/empty").text
 
 
@@ -118,17 +118,17 @@ def test_errors_are_one_sentence_in_a_page_or_as_json() -> None:
     page = client().get("/refuse")
     assert (page.status_code, page.headers["Retry-After"]) == (429, "7")
     assert "Wait a little." in page.text
-    told = client().get("/api/refuse")
-    assert told.headers["content-type"] == "application/problem+json"
-    assert told.json() == {
+    answer = client().get("/api/refuse")
+    assert answer.headers["content-type"] == "application/problem+json"
+    assert answer.json() == {
         "title": "Too Many Requests",
         "status": 429,
         "detail": "Wait a little.",
         "ratelimit": {"key": "some.limit", "seconds": 7},
     }
     assert client().get("/api/nothing").json()["detail"] == "There is no page at this address. Check its spelling."
-    assert client().post("/tell").status_code == 405
-    assert set(client().post("/tell").headers["Allow"].split(", ")) == {"GET", "HEAD"}
+    assert client().post("/visitor").status_code == 405
+    assert set(client().post("/visitor").headers["Allow"].split(", ")) == {"GET", "HEAD"}
 
 
 def test_internal_error_is_logged_and_reveals_nothing(caplog: pytest.LogCaptureFixture) -> None:
@@ -140,23 +140,24 @@ def test_internal_error_is_logged_and_reveals_nothing(caplog: pytest.LogCaptureF
     assert [record.getMessage() for record in caplog.records if record.exc_info] == ["GET /fail", "GET /api/fail"]
 
 
-def test_the_person_at_this_machine_owns_a_site_without_a_server() -> None:
-    assert client().get("/tell").text == "127.0.0.1 True False None"
+def test_local_visitor_owns_a_site_without_a_server() -> None:
+    assert client().get("/visitor").text == "127.0.0.1 True False None"
     assert client().get("/login").status_code == 404
 
 
-def test_only_our_own_names_are_answered_on_loopback() -> None:
+def test_foreign_host_names_are_refused_on_loopback() -> None:
     named = client(WebSettings(names=("arena.example",)), is_loopback=False)
-    assert named.get("/tell", headers={"host": "arena.example:443"}).status_code == 200
+    assert named.get("/visitor", headers={"host": "arena.example:443"}).status_code == 200
     own = dict.fromkeys(("localhost:1", "[::1]:8080", "127.0.0.1", "LOCALHOST."), 200)
-    for host, status in (own | dict.fromkeys(("evil.example", "127.0.0.1.evil.example", ""), 421)).items():
+    foreign = dict.fromkeys(("evil.example", "127.0.0.1.evil.example", ""), 421)
+    for host, status in (own | foreign).items():
         headers = {"host": host}
-        assert client().get("/tell", headers=headers).status_code == status, host
-        assert client(is_loopback=False).get("/tell", headers=headers).status_code == 200
-        assert named.get("/tell", headers=headers).status_code == 421
+        assert client().get("/visitor", headers=headers).status_code == status, host
+        assert client(is_loopback=False).get("/visitor", headers=headers).status_code == 200
+        assert named.get("/visitor", headers=headers).status_code == 421
 
 
-def test_headers_of_proxies_are_believed_only_from_those_that_are_named() -> None:
+def test_headers_are_trusted_from_configured_proxies_only() -> None:
     for peer, forwarded, address in (
         ("10.0.0.1", "203.0.113.9", "203.0.113.9"),
         ("10.0.0.1", "6.6.6.6, 203.0.113.9", "203.0.113.9"),
@@ -166,12 +167,12 @@ def test_headers_of_proxies_are_believed_only_from_those_that_are_named() -> Non
         ("198.51.100.4", "203.0.113.9", "198.51.100.4"),
     ):
         headers = {"x-forwarded-for": forwarded, "x-forwarded-proto": "https"}
-        text = client(WebSettings(proxies=("10.0.0.0/8",)), peer=peer).get("/tell", headers=headers).text
+        text = client(WebSettings(proxies=("10.0.0.0/8",)), peer=peer).get("/visitor", headers=headers).text
         assert text.split()[::2][:2] == [address, str(peer == "10.0.0.1")], forwarded
-        assert client(peer=peer).get("/tell", headers=headers).text.startswith(f"{peer} True False")
+        assert client(peer=peer).get("/visitor", headers=headers).text.startswith(f"{peer} True False")
 
 
-def test_behind_tls_the_cookie_is_for_tls_only() -> None:
+def test_cookie_behind_tls_is_for_tls_only() -> None:
     settings = WebSettings(proxies=("10.0.0.0/8",))
     answer = client(settings, peer="10.0.0.1").get("/empty", headers={"x-forwarded-proto": "https"})
     cookie = answer.headers["set-cookie"]
@@ -182,11 +183,12 @@ def test_behind_tls_the_cookie_is_for_tls_only() -> None:
     assert "Secure" not in plain
 
 
-def test_a_form_needs_the_key_of_its_browser_and_comes_from_here() -> None:
+def test_form_needs_its_key_and_its_origin() -> None:
     browser = client()
     browser.get("/empty")
-    key = browser.get("/tell").request.headers["cookie"].partition("=")[2]
-    good = {"form_key": Visitor("", cookie=key).form_key, "bet": "ü ="}
+    key = browser.get("/visitor").request.headers["cookie"].partition("=")[2]
+    form_key = Visitor("", cookie=key).form_key
+    good = {"form_key": form_key, "bet": "ü ="}
     assert browser.post("/change", data=good).text == "changed {'bet': 'ü ='}"
     assert browser.post("/change", data={"bet": "1"}).status_code == 403
     assert browser.post("/change", data=good | {"form_key": "0" * 64}).status_code == 403
@@ -195,15 +197,12 @@ def test_a_form_needs_the_key_of_its_browser_and_comes_from_here() -> None:
     assert browser.post("/change", data=good, headers={"origin": "http://127.0.0.1:8080"}).status_code == 200
     assert client().post("/change", data=good).status_code == 403, "another browser"
     assert browser.post("/change", json=good).status_code == 415
-    assert (
-        browser.post("/change", data={"bet": "1"}, headers={"x-form-key": Visitor("", cookie=key).form_key}).status_code
-        == 200
-    )
+    assert browser.post("/change", data={"bet": "1"}, headers={"x-form-key": form_key}).status_code == 200
     many = {f"f{number}": "" for number in range(300)}
     assert browser.post("/change", data=good | many).status_code == 400
 
 
-def test_bodies_are_bounded_whether_they_say_their_length_or_not() -> None:
+def test_bodies_with_and_without_a_length_are_bounded() -> None:
     browser = client(WebSettings(max_body_bytes=1000))
     assert browser.post("/change", content=b"x" * 1001).status_code == 413
 
@@ -215,7 +214,7 @@ def test_bodies_are_bounded_whether_they_say_their_length_or_not() -> None:
 
 
 class _Ann:
-    """The sessions of a server where every cookie is Ann's."""
+    """Sessions in which every cookie belongs to Ann."""
 
     def find(self, cookie: str) -> Person:
         return Person(User(1, "Ann"))
@@ -235,25 +234,25 @@ def test_requests_for_pages_are_limited_by_address_and_by_user() -> None:
         headers = {"cookie": f"arena-8080={cookie}"} if cookie else {}
         return TestClient(app, base_url="http://127.0.0.1:8080", client=(address, 50000)).get(path, headers=headers)
 
-    assert get("/tell").status_code == 200
+    assert get("/visitor").status_code == 200
     refused = get("/empty")
     assert refused.status_code == 429
     assert 1 <= int(refused.headers["retry-after"]) <= 60
     assert "The limit is 1 request a minute." in refused.text
     assert get("/api/none").status_code == 404
     assert get("/static/arena.css").status_code == 200
-    assert get("/tell", "10.0.0.2").status_code == 200
-    assert [get("/tell", cookie="a").status_code, get("/tell", cookie="b").status_code] == [200, 429]
+    assert get("/visitor", "10.0.0.2").status_code == 200
+    assert [get("/visitor", cookie="a").status_code, get("/visitor", cookie="b").status_code] == [200, 429]
 
 
-def test_the_files_of_the_pages_are_the_only_files() -> None:
+def test_only_static_files_are_served() -> None:
     browser = client()
     assert browser.get("/static/live.js").status_code == 200
     for path in ("../app.py", "%2e%2e/app.py", "..%2fapp.py", "/etc/passwd", "static", "", "a" * 5000, "%00", "C:/x"):
         assert browser.get(f"/static/{path}").status_code in (404, 405), path
 
 
-async def test_nobody_is_sent_to_another_site_after_the_login(tmp_path: Path) -> None:
+async def test_login_redirects_to_this_site_only(tmp_path: Path) -> None:
     async with visiting(small_house(), tmp_path / "data") as visit:
         for path in ("//evil.example", "https://evil.example", "/\\evil.example", "/\n/evil", "javascript:x", "/ok"):
             key = await visit.form_key()

@@ -1,4 +1,4 @@
-"""The pages of this machine, as the commands show them, seen by axe: runs, replays, a match that is played, a table."""
+"""Accessibility of the pages of local commands, by axe: runs, reports, replays, running matches and tables."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ LOOKS = ((SIZES[0], "dark"), (SIZES[1], "light"))
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """With a tournament and a run."""
+    """Folder with a tournament in ``three`` and a run in ``two``."""
     folder = tmp_path_factory.mktemp("here")
     three = ["random", "calling", "folding"]
     dealer.library.tournament(["kuhn"], three, out=folder / "three", deals=30, seed=3, in_process=True)
@@ -38,43 +38,44 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def browser(folder: Path) -> Iterator[Any]:
-    del folder  # Played before: the browser's driver has a loop of its own in this thread.
-    with launch_browser() as found:
-        yield found
+    del folder  # Runs must be played before: the browser's driver has an event loop in this thread.
+    with launch_browser() as browser:
+        yield browser
 
 
 @contextlib.contextmanager
-def shown_by(folder: Path, *words: str) -> Iterator[str]:
-    """The address that a command shows, while it runs."""
+def running_command(folder: Path, *words: str) -> Iterator[str]:
+    """Run a command; yield the address that it prints."""
     output = folder / "output.txt"
     with output.open("w") as file:
         program = subprocess.Popen([*ARENA, *words], cwd=folder, env=program_env(), stdout=file, stderr=file)
     try:
-        until_s = time.monotonic() + PATIENCE_S
-        while not (found := re.findall(r"http://127\.0\.0\.1:\d+[\w./-]*", output.read_text())):
+        deadline_s = time.monotonic() + PATIENCE_S
+        while not (addresses := re.findall(r"http://127\.0\.0\.1:\d+[\w./-]*", output.read_text())):
             assert program.poll() is None, output.read_text()
-            assert time.monotonic() < until_s, output.read_text()
+            assert time.monotonic() < deadline_s, output.read_text()
             time.sleep(0.1)
-        yield found[0]
+        yield addresses[0]
     finally:
         program.kill()
         program.wait()
 
 
-def wrong_on(browser: Any, addresses: list[str], ready: str) -> dict[tuple[str, int, str], list[str]]:
-    """What axe finds wrong with pages, in every look."""
-    found = {}
+def problems_on(browser: Any, addresses: list[str], ready: str) -> dict[tuple[str, int, str], list[str]]:
+    """Problems that axe finds on pages, by address, width and colour scheme."""
+    problems_by_page = {}
     for width, scheme in LOOKS:
         with open_page(browser, width=width, scheme=scheme) as page:
             for address in addresses:
                 page.goto(address)
                 page.locator(ready).first.wait_for()
-                found[address, width, scheme] = page_problems(page)
-    return {where: wrong for where, wrong in found.items() if wrong}
+                if problems := page_problems(page):
+                    problems_by_page[address, width, scheme] = problems
+    return problems_by_page
 
 
-def test_runs_and_hands_of_this_machine(browser: Any, folder: Path) -> None:
-    with shown_by(folder, "watch", "three", "--no-browser") as address:
+def test_pages_of_watched_runs_are_accessible(browser: Any, folder: Path) -> None:
+    with running_command(folder, "watch", "three", "--no-browser") as address:
         with open_page(browser) as page:
             page.goto(address)
             paths = [link.get_attribute("href") for link in page.locator("main a").all()]
@@ -84,35 +85,35 @@ def test_runs_and_hands_of_this_machine(browser: Any, folder: Path) -> None:
             match = next(path for path in paths if "/matches/" in path)
         site = address.partition("/runs")[0]
         pages = [f"{site}/runs", address, site + contest, site + match, f"{site}{match.partition('/hands')[0]}/hands/3"]
-        assert wrong_on(browser, pages, "h1") == {}
+        assert problems_on(browser, pages, "h1") == {}
 
 
-def test_a_report(browser: Any, folder: Path) -> None:
+def test_report_is_accessible(browser: Any, folder: Path) -> None:
     page = folder / "report.html"
     subprocess.run([*ARENA, "report", "two", "--out", page], cwd=folder, env=program_env(), check=True)
     page.write_text(page.read_text("utf-8").replace("<details", "<details open"), "utf-8")
-    assert wrong_on(browser, [page.as_uri()], ".steps") == {}
+    assert problems_on(browser, [page.as_uri()], ".steps") == {}
 
 
-def test_a_replay(browser: Any, folder: Path) -> None:
-    with shown_by(folder, "replay", "two", "--hand", "5", "--no-browser") as address:
-        assert wrong_on(browser, [address], ".steps") == {}
+def test_replay_is_accessible(browser: Any, folder: Path) -> None:
+    with running_command(folder, "replay", "two", "--hand", "5", "--no-browser") as address:
+        assert problems_on(browser, [address], ".steps") == {}
 
 
-def test_a_match_that_is_played(browser: Any, tmp_path: Path) -> None:
+def test_running_match_is_accessible(browser: Any, tmp_path: Path) -> None:
     words = ("play", "leduc", "random", "calling", "-n", "1000000", "--watch", "--no-browser", "--out", "run")
-    with shown_by(tmp_path, *words) as address:
-        assert wrong_on(browser, [address], "h1") == {}
-        assert wrong_on(browser, [f"{address}/matches/match.a"], "#live h3") == {}
+    with running_command(tmp_path, *words) as address:
+        assert problems_on(browser, [address], "h1") == {}
+        assert problems_on(browser, [f"{address}/matches/match.a"], "#live h3") == {}
 
 
-def test_a_table(browser: Any, tmp_path: Path) -> None:
+def test_local_table_is_accessible(browser: Any, tmp_path: Path) -> None:
     words = ("table", "nolimit", "calling", "--seed", "5", "-n", "9", "--browser", "--out", "run")
-    with shown_by(tmp_path, *words) as address:
-        assert wrong_on(browser, [address], ".entries") == {}
+    with running_command(tmp_path, *words) as address:
+        assert problems_on(browser, [address], ".entries") == {}
         with open_page(browser) as page:
             page.goto(address)
             while page.locator("button[value=next]").count() == 0:
                 page.locator(".entries button").first.click()
                 page.wait_for_timeout(300)
-        assert wrong_on(browser, [address], "button[value=next]") == {}
+        assert problems_on(browser, [address], "button[value=next]") == {}

@@ -1,4 +1,4 @@
-"""The server's own bots as processes, by every way in: their limits, and what one of another user can read."""
+"""Processes of the server's own bots: their limits, and the files that a bot of another user can read."""
 
 from __future__ import annotations
 
@@ -22,36 +22,37 @@ from dealer.server.db.store import DATABASE_NAME, Store, back_up
 from dealer.server.resources import make_private
 from dealer.server.server_settings import ServerSettings, WebSettings, read_toml_settings
 from dealer.web.slumbot.luck import LuckCorrection
-from tests.dealer.web.pages.test_play_pages import sit_down
+from tests.dealer.web.pages.test_play_pages import start_table
 from tests.dealer.web.visits import PATIENCE_S, Visit, visiting
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="the limits are those of POSIX systems")
 as_root = pytest.mark.skipif(os.name == "nt" or os.geteuid() != 0, reason="only root can start bots as another user")
 
 PROBE = '''#!{python} -ISs
-"""Calls whenever it is asked; in its first hand it writes down what it can find out about its match."""
+"""Calls at every turn, and in its first hand prints all it can read about its match."""
 import json, os, resource, socket, sys
 
 def paths_from(start):
-    """What can be seen from a place upwards, and the files that a run is known to have."""
+    """Yield candidate files in a folder and all folders above it."""
     start = os.path.realpath(start)
     while start != "/":
-        yield from known(start)
+        yield from candidates(start)
         start = os.path.dirname(start)
 
-def known(folder):
+def candidates(folder):
+    """Files that a run or a server may have in a folder, listed or not."""
     names = ["run.toml", "match.log", "match.tlog", "match.game", "server.sqlite3", "server.sqlite3-wal"]
-    found = [os.path.join(folder, name) for name in names]
+    paths = [os.path.join(folder, name) for name in names]
     for place in (folder, *(os.path.join(folder, name) for name in ("data", "runs", "data/runs"))):
         try:
-            found += [os.path.join(place, name) for name in os.listdir(place)]
+            paths += [os.path.join(place, name) for name in os.listdir(place)]
         except OSError:
             pass
-    return found
+    return paths
 
 def read(path):
     if not os.path.isfile(path):
-        return None  # a pipe that somebody has left would be waited for
+        return None  # opening a pipe would wait for its other end
     try:
         with open(path, "rb") as file:
             return file.read(100_000).decode("latin-1")
@@ -84,7 +85,7 @@ is_first = True
 for line in sock.makefile("rb"):
     if is_first:
         is_first = False
-        print("FOUND " + json.dumps(probe() if "{probes}" else {{}}), flush=True)
+        print("PROBE " + json.dumps(probe() if "{probes}" else {{}}), flush=True)
     sock.sendall(line.strip() + b":c\\r\\n")
 '''
 CONFIG = """
@@ -102,11 +103,11 @@ bots = ["A={bot}", {other}]
 
 @pytest.fixture
 def folder() -> Iterator[Path]:
-    """A folder that everybody may enter: those of pytest are closed to other users."""
-    found = Path(tempfile.mkdtemp(prefix="bots-"))
-    found.chmod(0o755)
-    yield found
-    shutil.rmtree(found)
+    """Folder that all users may enter, unlike those of pytest."""
+    folder = Path(tempfile.mkdtemp(prefix="bots-"))
+    folder.chmod(0o755)
+    yield folder
+    shutil.rmtree(folder)
 
 
 def settings_in(
@@ -121,27 +122,27 @@ def settings_in(
     return replace(settings, port=0, web=WebSettings(port=0, guests_may_play=True))
 
 
-async def found_in(data: Path, count: int = 1) -> list[dict[str, Any]]:
-    """What bots have written down, once so many have."""
+async def probe_reports(data: Path, count: int = 1) -> list[dict[str, Any]]:
+    """Wait for so many reports of bots, and return them."""
     async with asyncio.timeout(PATIENCE_S):
         while True:
             lines = [line for path in data.glob("runs/*/*.out") for line in path.read_text().splitlines(keepends=True)]
-            found = [json.loads(line[6:]) for line in lines if line.startswith("FOUND ") and line.endswith("\n")]
-            if len(found) >= count:
-                return found
+            reports = [json.loads(line[6:]) for line in lines if line.startswith("PROBE ") and line.endswith("\n")]
+            if len(reports) >= count:
+                return reports
             await asyncio.sleep(0.02)
 
 
 async def by_text_port(visit: Visit) -> None:
-    talk = await visit.house.log_in("player", visit.token)
-    talk.send("RUNMATCHES game 1 t 0 A B\n")
-    await talk.expect_remark("player.t run 1 of 1: .*")
+    peer = await visit.house.log_in("player", visit.token)
+    peer.send("RUNMATCHES game 1 t 0 A B\n")
+    await peer.expect_remark("player.t run 1 of 1: .*")
 
 
 async def by_interface(visit: Visit) -> None:
-    asked = {"game": "game", "players": ["A", "B"], "deals": 5}
+    job = {"game": "game", "players": ["A", "B"], "deals": 5}
     headers = {"authorization": f"Bearer {visit.token}"}
-    answer = await visit.browser.post("/api/v1/jobs", json=asked, headers=headers)
+    answer = await visit.browser.post("/api/v1/jobs", json=job, headers=headers)
     assert answer.status_code < 300, answer.text
 
 
@@ -158,7 +159,7 @@ async def by_ladder(visit: Visit) -> None:
 
 async def by_table(visit: Visit) -> None:
     await visit.log_in()
-    await visit.browser.get(await sit_down(visit.browser, "game", bot1="A", seed=""))
+    await visit.browser.get(await start_table(visit.browser, "game", bot1="A", seed=""))
 
 
 async def by_slumbot(visit: Visit) -> None:
@@ -167,39 +168,43 @@ async def by_slumbot(visit: Visit) -> None:
 
 
 WAYS_IN = (by_text_port, by_interface, by_pages, by_ladder, by_table, by_slumbot)
+"""Ways to have the server start its bots."""
+
+
+def disable_luck_correction(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Spare the compilation of code that corrects winnings."""
+
+    async def no_values(*arguments: Any) -> None:
+        del arguments
+
+    monkeypatch.setattr(LuckCorrection, "values", no_values)
 
 
 @pytest.mark.sampled
 @pytest.mark.parametrize("way_in", WAYS_IN, ids=lambda way_in: way_in.__name__[3:])
-async def test_a_bot_has_the_limits_that_are_set_by_every_way_in(
+async def test_bots_have_the_configured_limits_in_every_kind_of_match(
     folder: Path, monkeypatch: pytest.MonkeyPatch, way_in: Callable[[Visit], Awaitable[None]]
 ) -> None:
-    async def values(*asked: Any) -> None:
-        del asked
-
-    monkeypatch.setattr(LuckCorrection, "values", values)
+    disable_luck_correction(monkeypatch)
     ladder = "[ladder]\ndeals = 100" if way_in is by_ladder else ""
     async with visiting(settings_in(folder, "nolimit", ladder=ladder), folder / "data") as visit:
         await way_in(visit)
-        for found in await found_in(folder / "data"):
-            assert (found["memory"], found["cpu"]) == (10**9, 500)
-            assert found["environment"]["ARENA_SERVER"] == str(folder / "data")
+        for report in await probe_reports(folder / "data"):
+            assert (report["memory"], report["cpu"]) == (10**9, 500)
+            assert report["environment"]["ARENA_SERVER"] == str(folder / "data")
 
 
-async def test_limits_that_are_set_later_hold_for_what_was_begun(folder: Path) -> None:
-    """A table that is asleep has settings of an earlier start."""
+async def test_new_limits_apply_to_runs_of_an_earlier_start(folder: Path) -> None:
+    """A suspended table has settings from an earlier start."""
     path = folder / "data" / "runs" / "00000001" / "run.toml"
-
-    tokens: list[str] = []
-
     async with visiting(replace(settings_in(folder), bot_memory_mb=0, bot_cpu_s=0), folder / "data") as visit:
-        tokens.append(visit.token)
+        token = visit.token
         await by_table(visit)
-        await found_in(folder / "data")
+        await probe_reports(folder / "data")
     assert [bot.memory_mb for bot in validated(read_config(path)).bots] == [None, None]
 
     async with visiting(settings_in(folder), folder / "data") as visit:
-        await visit.log_in(secret=tokens[0])
+        await visit.log_in(secret=token)
         assert (await visit.browser.get("/play/1")).status_code == 200
     assert [(bot.memory_mb, bot.cpu_s) for bot in validated(read_config(path)).bots] == [(None, None), (1000, 500)]
 
@@ -210,19 +215,15 @@ async def test_limits_that_are_set_later_hold_for_what_was_begun(folder: Path) -
     [by_text_port, by_table, pytest.param(by_slumbot, marks=pytest.mark.slow)],
     ids=lambda way_in: way_in.__name__[3:],
 )
-async def test_a_bot_of_another_user_can_read_nothing_of_the_server(
+async def test_bot_of_another_user_reads_no_file_of_the_server(
     folder: Path, monkeypatch: pytest.MonkeyPatch, way_in: Callable[[Visit], Awaitable[None]]
 ) -> None:
     import pwd
 
     python = "/usr/bin/python3"
     if not os.access(python, os.X_OK):
-        pytest.skip("there is no interpreter that everybody may start")
-
-    async def values(*asked: Any) -> None:
-        del asked
-
-    monkeypatch.setattr(LuckCorrection, "values", values)
+        pytest.skip("there is no interpreter that all users may start")
+    disable_luck_correction(monkeypatch)
     other = '{bot = "B=random", user = "root"}'
     settings = settings_in(folder, "nolimit", more='bot_user = "nobody"', python=python, other=other)
     data = folder / "data"
@@ -232,24 +233,24 @@ async def test_a_bot_of_another_user_can_read_nothing_of_the_server(
     monkeypatch.setattr(tempfile, "tempdir", str(temporary))
     async with visiting(settings, data) as visit:
         await way_in(visit)
-        (found,) = await found_in(folder / "data")
-        assert found["user"] == pwd.getpwnam("nobody").pw_uid
-        assert found["out"].startswith(str(folder / "data")), "the bot knows where to look"
-        assert found["beside"] == [Path(found["game"]).name]
-        assert [path for path in found["files"] if path.startswith(str(folder / "data"))] == []
-        assert found["game"] in found["files"]
-        seen = [*found["files"].values(), *found["processes"], *found["environment"].values(), found["game"]]
+        (report,) = await probe_reports(folder / "data")
+        assert report["user"] == pwd.getpwnam("nobody").pw_uid
+        assert report["out"].startswith(str(folder / "data")), "the bot knows the folder of the server"
+        assert report["beside"] == [Path(report["game"]).name]
+        assert [path for path in report["files"] if path.startswith(str(folder / "data"))] == []
+        assert report["game"] in report["files"]
+        texts = [*report["files"].values(), *report["processes"], *report["environment"].values(), report["game"]]
         rows = visit.house.rows("SELECT seed FROM jobs UNION SELECT seed FROM runs")
         for seed in {seed for (seed,) in rows if seed}:
-            # What a built-in bot draws with follows from it, and it can be computed back.
+            # The seeds of built-in bots are computed from the seed of a run, which can be computed back from them.
             of_bots = [(seed * 1000003 + seating * 1009 + player) % 2**32 for seating in (0, 1) for player in (0, 1)]
             for number in (seed, *of_bots):
-                assert not any(str(number) in text for text in seen)
+                assert not any(str(number) in text for text in texts)
     assert {stat.S_IMODE(path.stat().st_mode) for path in (data, data / "runs")} == {0o700}
     assert list(temporary.glob("arena-game-*")) == []
 
 
-def test_a_folder_that_others_may_enter_is_closed(tmp_path: Path) -> None:
+def test_folder_open_to_others_is_closed(tmp_path: Path) -> None:
     (tmp_path / "open").mkdir()
     (tmp_path / "open").chmod(0o755)
     make_private(tmp_path / "open")
@@ -257,7 +258,7 @@ def test_a_folder_that_others_may_enter_is_closed(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("more", ["", 'bot_user = "root"'])
-async def test_a_folder_that_cannot_be_closed(
+async def test_folder_that_cannot_be_closed_is_reported(
     folder: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, more: str
 ) -> None:
     if more and os.geteuid():
@@ -276,7 +277,7 @@ async def test_a_folder_that_cannot_be_closed(
         assert "who can read seeds and cards" in caplog.text
 
 
-async def test_a_folder_that_cannot_be_made(folder: Path) -> None:
+async def test_folder_that_cannot_be_created_is_reported(folder: Path) -> None:
     (folder / "file").touch()
 
     with pytest.raises(ServerError, match=r"the folder .*/file/data cannot be created: Not a directory"):
@@ -284,7 +285,7 @@ async def test_a_folder_that_cannot_be_made(folder: Path) -> None:
             pass
 
 
-def test_a_copy_of_the_database_is_its_owners_alone(tmp_path: Path) -> None:
+def test_backup_is_readable_by_its_owner_only(tmp_path: Path) -> None:
     Store(tmp_path / DATABASE_NAME).close()
     back_up(tmp_path / DATABASE_NAME, tmp_path / "copy")
     assert stat.S_IMODE((tmp_path / "copy").stat().st_mode) == 0o600

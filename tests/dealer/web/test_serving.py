@@ -1,4 +1,4 @@
-"""The port of the pages: encrypted with a certificate, and what is told where it cannot be had."""
+"""Port of the pages: encryption, busy ports and connections that clients reset."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from tests.dealer.web.visits import small_house, visiting, with_web
 from tests.outside import make_certificate
 
 
-async def test_the_pages_are_encrypted_and_so_is_the_cookie(tmp_path: Path) -> None:
+async def test_pages_and_cookies_are_encrypted(tmp_path: Path) -> None:
     certificate, key = make_certificate(tmp_path, "pages", "IP:127.0.0.1")
 
     settings = with_web(small_house(), certificate=str(certificate), key=str(key))
@@ -46,11 +46,11 @@ def test_small_answers_are_sent_at_once() -> None:
 
 
 @pytest.mark.parametrize("is_web", [True, False])
-def test_a_busy_port_is_tried_again(tmp_path: Path, caplog: pytest.LogCaptureFixture, is_web: bool) -> None:
-    """Whoever held it when the server was started again may leave it a moment later."""
+def test_busy_port_is_tried_again(tmp_path: Path, caplog: pytest.LogCaptureFixture, is_web: bool) -> None:
+    # After a restart, another program may hold the port for a moment.
     (port,) = free_ports(1)
     settings = with_web(small_house(), port=port) if is_web else replace(small_house(), port=port)
-    told = f"port {port} is in use; trying again for 10 s"
+    message = f"port {port} is in use; trying again for 10 s"
     with socket.create_server(("127.0.0.1", port)) as holder:
 
         async def start() -> None:
@@ -60,17 +60,17 @@ def test_a_busy_port_is_tried_again(tmp_path: Path, caplog: pytest.LogCaptureFix
         async def run() -> None:
             starting = asyncio.create_task(start())
             async with asyncio.timeout(PATIENCE_S):
-                while told not in caplog.messages:
+                while message not in caplog.messages:
                     await asyncio.sleep(0.02)
                 holder.close()
                 await starting
 
         with asyncio.Runner(loop_factory=new_event_loop) as runner:
             runner.run(run())
-    assert caplog.messages.count(told) == 1
+    assert caplog.messages.count(message) == 1
 
 
-async def test_a_port_that_is_taken_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_port_that_stays_busy_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(listener, "BUSY_PORT_S", 0.2)
     with socket.create_server(("127.0.0.1", 0)) as sock:
         port = sock.getsockname()[1]
@@ -80,7 +80,7 @@ async def test_a_port_that_is_taken_is_told(tmp_path: Path, monkeypatch: pytest.
                     raise AssertionError
 
 
-async def test_a_bad_certificate_is_told(tmp_path: Path) -> None:
+async def test_bad_certificate_is_reported(tmp_path: Path) -> None:
     bad = tmp_path / "bad.pem"
     bad.write_text("no certificate\n")
 
@@ -97,7 +97,7 @@ def test_key_needs_a_certificate(tmp_path: Path) -> None:
 
 
 class ResetTransport(asyncio.Transport):
-    """Connection that its client has reset, as the system reports it."""
+    """Connection that its client has reset, with the error that the system raises."""
 
     def __init__(self) -> None:
         super().__init__({"peername": ("192.0.2.1", 5)})
@@ -116,7 +116,7 @@ class ResetTransport(asyncio.Transport):
         self.is_aborted = True
 
 
-async def test_a_refused_client_that_resets_its_connection_is_no_error() -> None:
+async def test_reset_by_a_refused_client_is_no_error() -> None:
     limits = ConnectionLimits(WebSettings(max_connections_per_address=1))
     first, second = (LimitedConnection(limits, asyncio.Protocol()) for _ in range(2))
     first.client = ("192.0.2.1", 4)
@@ -126,8 +126,8 @@ async def test_a_refused_client_that_resets_its_connection_is_no_error() -> None
     assert transport.is_aborted
 
 
-async def test_a_handshake_whose_client_has_reset_the_connection_is_not_answered() -> None:
-    """uvicorn cannot tell the address of such a client."""
+async def test_handshake_on_a_reset_connection_is_not_answered() -> None:
+    # uvicorn passes no address for such a client.
     messages = iter(["websocket.connect", "websocket.disconnect"])
 
     async def receive() -> Message:

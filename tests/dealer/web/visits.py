@@ -1,4 +1,4 @@
-"""Servers with pages inside a test, and browsers without a screen that visit them."""
+"""Servers with pages in the loop of a test, and HTTP clients with cookies that visit them."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from tests.programs import PATIENCE_S
 
 
 def small_house(deals: int = 20, max_deals: int = 10_000, **web: Any) -> ServerSettings:
-    """A server of four games with small bots, on free ports."""
+    """Settings of a server with four games and small bots, on free ports."""
     games = []
     for name in ("kuhn", "leduc", "limit", "nolimit"):
         full, game = find_game(name)
@@ -39,11 +39,11 @@ def small_house(deals: int = 20, max_deals: int = 10_000, **web: Any) -> ServerS
 
 @dataclass
 class Visit:
-    """A server, and a browser without a screen.
+    """Server and an HTTP client.
 
     Attributes:
         house: the server.
-        browser: keeps its cookies; follows no redirection.
+        browser: client that keeps cookies and follows no redirection.
         token: of the user `player`.
     """
 
@@ -53,22 +53,22 @@ class Visit:
 
     @property
     def address(self) -> str:
-        """Of the pages."""
+        """URL of the pages."""
         assert self.house.started.page is not None
         return self.house.started.page
 
     def another(self) -> httpx2.AsyncClient:
-        """Another browser."""
+        """Create another client, without cookies."""
         return httpx2.AsyncClient(base_url=self.address, timeout=PATIENCE_S, verify=False)
 
     async def form_key(self, path: str = "/login") -> str:
-        """The key in the first form of a page."""
-        found = re.search('name="form_key" value="([0-9a-f]+)"', (await self.browser.get(path)).text)
-        assert found
-        return found[1]
+        """Return the key in the first form of a page."""
+        match = re.search('name="form_key" value="([0-9a-f]+)"', (await self.browser.get(path)).text)
+        assert match
+        return match[1]
 
     async def log_in(self, name: str = "player", secret: str | None = None) -> httpx2.Response:
-        """Send the form of the login."""
+        """Submit the login form."""
         data = {"form_key": await self.form_key(), "name": name, "secret": secret or self.token, "next": "/"}
         return await self.browser.post("/login", data=data)
 
@@ -81,7 +81,7 @@ async def visiting(
     guesses: GuessLimit | None = None,
     web: WebFace = server_site,
 ) -> AsyncIterator[Visit]:
-    """Run a server with pages and a browser until the end of the block."""
+    """Run a server with pages until the end of the block; yield it with a client."""
     async with running(settings, folder, guesses, web) as house:
         assert house.started.page is not None
         async with httpx2.AsyncClient(base_url=house.started.page, timeout=PATIENCE_S, verify=False) as browser:
@@ -89,15 +89,15 @@ async def visiting(
 
 
 @contextlib.asynccontextmanager
-async def logged_in(folder: Path, **web: Any) -> AsyncIterator[Visit]:
-    """Run a small server whose browser has logged in as `player`."""
+async def logged_in_visit(folder: Path, **web: Any) -> AsyncIterator[Visit]:
+    """Run a small server, and log in as `player`."""
     async with visiting(small_house(**web), folder) as visit:
         assert (await visit.log_in()).status_code == 303
         yield visit
 
 
 def new_user(folder: Path, name: str) -> str:
-    """A user of the server in a folder; returns a token."""
+    """Add a user to the server in a folder; return a token."""
     store = Store(folder / DATABASE_NAME)
     try:
         return store.write_now(lambda db: add_token(db, add_user(db, name)))
@@ -106,7 +106,7 @@ def new_user(folder: Path, name: str) -> str:
 
 
 def with_web(settings: ServerSettings, **changes: Any) -> ServerSettings:
-    """Settings whose pages are set otherwise."""
+    """Change settings of the pages."""
     return replace(settings, web=replace(settings.web, **changes))
 
 

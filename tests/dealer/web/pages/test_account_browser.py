@@ -1,4 +1,4 @@
-"""The page Account in a real browser: a token, a request, hostile names; whether everybody can use it."""
+"""Account pages in a real browser: tokens, requests, hostile names and accessibility."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 
 from tests.browsers import SIZES, launch_browser, needs_browser, open_page, page_problems
 from tests.dealer.web.pages.test_play_browser import log_in
-from tests.dealer.web.served import Served
+from tests.dealer.web.served import ServerThread
 from tests.dealer.web.visits import small_house
 
 pytestmark = [needs_browser, pytest.mark.slow]
@@ -20,13 +20,13 @@ EVIL = '<script>document.title="evil"</script>"\'&\u202e{{ 7*7 }}'
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
-    with launch_browser() as found:
-        yield found
+    with launch_browser() as browser:
+        yield browser
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_everybody_can_use_it_and_hostile_names_do_nothing(browser: Any, tmp_path: Path, scheme: str) -> None:
-    with Served(small_house(), tmp_path / "server") as server:
+def test_account_pages_are_accessible_and_hostile_names_stay_text(browser: Any, tmp_path: Path, scheme: str) -> None:
+    with ServerThread(small_house(), tmp_path / "server") as server:
         for width in SIZES:
             with open_page(browser, width=width, scheme=scheme) as page:
                 log_in(page, server)

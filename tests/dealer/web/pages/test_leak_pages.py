@@ -18,8 +18,8 @@ from dealer.web.pages.shown_runs import ShownRun
 from dealer.web.pages.views import leak_paths
 from logs.hand_source import find
 from logs.leaks import deals_in, leaks_of
-from tests.dealer.joining.test_joining import bringing
-from tests.dealer.web.browsing import browsing, interrupted, links, played
+from tests.dealer.joining.test_joining import joining_client
+from tests.dealer.web.browsing import browsing, copy_unfinished, links, play_run
 from tests.dealer.web.pages.test_account import post
 from tests.dealer.web.test_api import Program
 from tests.dealer.web.visits import small_house, visiting
@@ -29,7 +29,7 @@ LEAKS = "/runs/limit/leaks?player="
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return played(tmp_path_factory.mktemp("runs") / "limit", "limit", hands=60)
+    return play_run(tmp_path_factory.mktemp("runs") / "limit", "limit", hands=60)
 
 
 def test_page_has_the_sentences_of_the_command_with_links_to_the_hands(run: Path) -> None:
@@ -57,19 +57,19 @@ def test_unknown_players_and_long_runs_are_refused(run: Path, monkeypatch: pytes
 
 
 def test_games_without_leaks_have_no_link(tmp_path: Path) -> None:
-    with browsing(played(tmp_path / "leduc")) as client:
+    with browsing(play_run(tmp_path / "leduc")) as client:
         assert "/leaks?" not in client.get("/runs/leduc").text
         assert "hold&#39;em only" in client.get("/runs/leduc/leaks?player=calling").text
 
 
 def test_leaks_are_secret_while_deals_are_left_to_play(run: Path, tmp_path: Path) -> None:
-    going = interrupted(run, tmp_path / "limit", "match.b", 30)
+    going = copy_unfinished(run, tmp_path / "limit", "match.b", 30)
     with browsing(going, is_public=True) as client:
         assert "/leaks?" not in client.get("/runs/limit").text
         assert client.get(f"{LEAKS}calling").status_code == 403
 
 
-def test_owners_are_led_to_leaks_of_their_own_bots_alone(run: Path) -> None:
+def test_owners_have_links_to_leaks_of_their_own_bots_only(run: Path) -> None:
     watched = WatchedRun(run)
 
     def linked(*own: str) -> list[str]:
@@ -85,21 +85,21 @@ LIMIT = "holdem.limit.2p.reverse_blinds"
 
 
 @pytest.mark.parametrize("is_allowed", [True, False])
-async def test_leaks_of_a_users_bot_are_found_in_practice(
+async def test_leaks_of_a_bot_of_a_user_need_practice(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, is_allowed: bool
 ) -> None:
-    """A contest that counts refuses, with the way to one that does not, where the server allows it."""
+    """The page of a rated contest refuses and offers a practice contest, if the server allows practice."""
     monkeypatch.chdir(tmp_path)
 
     async with visiting(replace(small_house(), practice_duplicates=is_allowed), tmp_path / "data") as visit:
         await visit.log_in()
-        client = bringing(visit.house, "calling", games=(LIMIT,), at_once=4)
+        client = joining_client(visit.house, "calling", games=(LIMIT,), at_once=4)
         client.start()
         await client.until(JoinedServer)
         program = Program(visit)
-        wish = {"game": LIMIT, "players": ["mine", "random"], "deals": 2}
-        job = (await program.submit(wish)).json()["id"]
-        assert (await program.finished(job))["runs"][0]["unrated"] == ""
+        request = {"game": LIMIT, "players": ["mine", "random"], "deals": 2}
+        job = (await program.submit(request)).json()["id"]
+        assert (await program.wait_for_job(job))["runs"][0]["unrated"] == ""
         refused = (await visit.browser.get("/runs/1/leaks?player=mine")).text
         assert "No deal of mine was played in every seating" in refused
         forms = links(refused, "/account/request?")
@@ -114,8 +114,8 @@ async def test_leaks_of_a_users_bot_are_found_in_practice(
             assert chosen == [LIMIT, "mine", "random", "rotations", "1"]
             sent = {"game": LIMIT, "player1": "mine", "player2": "random", "deals": "2", "practice": "1"}
             assert (await post(visit.browser, "/account/request", forms[0], **sent)).status_code == 303
-            (played_run,) = (await program.finished(2))["runs"]
-            assert not played_run["is_rated"]
+            (practice_run,) = (await program.wait_for_job(2))["runs"]
+            assert not practice_run["is_rated"]
             page = (await visit.browser.get("/runs/2")).text
             assert "does not count in the standings: its cards follow from a seed, as in practice" in page
             (path,) = links(page, "/runs/2/leaks")
@@ -128,10 +128,10 @@ async def test_leaks_of_a_users_bot_are_found_in_practice(
                 assert "leaks" not in (await stranger.get(bot)).text
         else:
             assert forms == []
-            answer = await program.submit(wish | {"practice": True})
+            answer = await program.submit(request | {"practice": True})
             assert answer.status_code == 422
             assert "not dealt the same cards twice on this server" in answer.json()["detail"]
             assert 'name="practice"' not in page
-            # Built-in bots remember nothing.
-            assert (await program.submit(wish | {"players": ["calling", "random"], "seed": 1})).status_code == 201
+            # Duplicates of built-in bots are allowed: they remember no cards.
+            assert (await program.submit(request | {"players": ["calling", "random"], "seed": 1})).status_code == 201
         await client.leave()

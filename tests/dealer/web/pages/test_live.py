@@ -1,9 +1,8 @@
-"""What goes on, as events: whole states, told again to whoever comes back; no card for those who must not see it."""
+"""Streams of events of runs: states, reconnection, access to cards, and many readers."""
 
 from __future__ import annotations
 
 import asyncio
-import itertools
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
@@ -26,26 +25,27 @@ from dealer.web.visitor import Visitor
 from engine import CARD_TEXTS, Deal
 from logs.poker_table.faces import card_face
 from tests.dealer.helpers import PATIENCE_S
-from tests.dealer.web.browsing import browsing, interrupted, played
+from tests.dealer.web.browsing import browsing, copy_unfinished, play_run
 
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return played(tmp_path_factory.mktemp("runs") / "over")
+    return play_run(tmp_path_factory.mktemp("runs") / "over")
 
 
 def _events(text: str) -> list[tuple[str, str, str]]:
-    found = []
+    """Return kind, number and data of the events in a stream."""
+    events = []
     for block in text.split("\n\n"):
         fields = [line.partition(": ")[::2] for line in block.splitlines()]
         values = dict(fields)
         if "event" in values:
             data = "\n".join(value for name, value in fields if name == "data")
-            found.append((values["event"], values["id"], data))
-    return found
+            events.append((values["event"], values["id"], data))
+    return events
 
 
-def test_a_run_that_is_over_tells_its_state_and_that_it_is_over(run: Path) -> None:
+def test_stream_of_a_finished_run_has_its_state_and_its_end(run: Path) -> None:
     with browsing(run) as client:
         answer = client.get("/runs/over/matches/match.a/events")
         assert answer.headers["content-type"].startswith("text/event-stream")
@@ -55,19 +55,19 @@ def test_a_run_that_is_over_tells_its_state_and_that_it_is_over(run: Path) -> No
         again = _events(client.get("/runs/over/matches/match.a/events", headers={"last-event-id": number}).text)
         assert [kind for kind, _, _ in again] == ["over"]
         old = _events(client.get("/runs/over/matches/match.a/events", headers={"last-event-id": "7-3"}).text)
-        assert [(kind, found) for kind, _, found in old] == [("state", text), ("over", "")]
+        assert [(kind, data) for kind, _, data in old] == [("state", text), ("over", "")]
         scores = _events(client.get("/runs/over/contest-events/").text)
         assert "60 deals" in scores[0][2]
         assert client.get("/runs/over/matches/match.x/events").status_code == 404
 
 
 def _table_of(folder: Path, *, is_public: bool, live: LiveMatches | None = None) -> str:
-    """What a watcher of a match that goes on is sent first."""
+    """Render the table that the first event of a running match contains."""
     from dealer.web.pages.views import current_scenes
     from dealer.web.site import templates
 
-    site, counter = Site(), HandCounter()
-    local_routes(site, LocalLibrary([folder]), counter)
+    counter = HandCounter()
+    local_routes(Site(), LocalLibrary([folder]), counter)
     counter.close()
     run = WatchedRun(folder)
     shown = ShownRun(run, Access(sees_cards=not is_public), live)
@@ -89,18 +89,13 @@ def _table_of(folder: Path, *, is_public: bool, live: LiveMatches | None = None)
 
 
 def _cards_in(text: str, deal: Deal) -> list[str]:
-    """The cards of a deal that can be told from the bytes."""
-    cards = [card for cards in (*deal.hole_cards, deal.board) for card in cards]
-    found = []
-    for card in cards:
-        name = CARD_TEXTS[card]
-        if card_face(name).words in text or re.search(rf"\b{name}\b", text):
-            found.append(name)
-    return found
+    """Return the cards of a deal that a text names."""
+    cards = [CARD_TEXTS[card] for cards in (*deal.hole_cards, deal.board) for card in cards]
+    return [card for card in cards if card_face(card).words in text or re.search(rf"\b{card}\b", text)]
 
 
-def test_no_byte_that_a_stranger_is_sent_tells_a_card(run: Path, tmp_path: Path) -> None:
-    going = interrupted(run, tmp_path / "going", "match.b", 20)
+def test_stranger_receives_no_card_of_a_running_match(run: Path, tmp_path: Path) -> None:
+    going = copy_unfinished(run, tmp_path / "going", "match.b", 20)
     deal = WatchedRun(going).contests[0].matches["match.a"].hands.hand(59).deal
     text = _table_of(going, is_public=True)
     assert "Hand 59" in text
@@ -108,7 +103,7 @@ def test_no_byte_that_a_stranger_is_sent_tells_a_card(run: Path, tmp_path: Path)
     assert _cards_in(_table_of(going, is_public=False), deal)
 
 
-def test_the_table_shows_the_moment_of_a_match_that_goes_on(tmp_path: Path) -> None:
+def test_table_shows_the_current_moment_of_a_running_match(tmp_path: Path) -> None:
     live = LiveMatches()
     deals: dict[str, Deal] = {}
 
@@ -122,7 +117,7 @@ def test_the_table_shows_the_moment_of_a_match_that_goes_on(tmp_path: Path) -> N
 
     folder = tmp_path / "live"
     dealer.library.play("leduc", ["random", "calling"], out=folder, deals=40, seed=3, in_process=True, watch=watch)
-    going = interrupted(folder, tmp_path / "going", "match.b", 20)
+    going = copy_unfinished(folder, tmp_path / "going", "match.b", 20)
     text = _table_of(going, is_public=False, live=live)
     assert "Hand 29" in text
     assert _cards_in(text, deals["match.a"])
@@ -135,7 +130,7 @@ def test_the_table_shows_the_moment_of_a_match_that_goes_on(tmp_path: Path) -> N
 
 
 class _Reader:
-    """A reader of the table of a match, from an address; it reads one event after the other."""
+    """Client at an address that follows the table of a match."""
 
     def __init__(self, follow: Callable[[_Reader], Awaitable[None]], address: str) -> None:
         self.address = address
@@ -164,31 +159,33 @@ class _Reader:
 
 
 class _WatchedTable:
-    """The pages of a match that goes on, without a port.
+    """Pages of a running match, without a port.
 
     Attributes:
-        made: how many tables were made. access: by address; all others see no card.
+        table_count: number of tables that were rendered.
+        access: access by address; all other addresses see no cards.
     """
 
     def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        self.made = 0
+        self.table_count = 0
         self.access: dict[str, Access] = {}
         self._readers: list[_Reader] = []
         self._counting = HandCounter()
-        table, numbers = live.current_scenes, itertools.count()
+        current_scenes = live.current_scenes
 
-        def next_table(*about: object) -> tuple[str, int, object]:
-            self.made += 1
-            _, number, scenes = table(*about)  # type: ignore[arg-type]
-            return f"state {next(numbers)}", number, scenes
+        def next_scenes(*arguments: object) -> tuple[str, int, object]:
+            # Every state has another name, as if the match had gone on.
+            self.table_count += 1
+            _, number, scenes = current_scenes(*arguments)  # type: ignore[arg-type]
+            return f"state {self.table_count}", number, scenes
 
         class Pages(LocalLibrary):
             def open(_, key: str, visitor: Visitor) -> ShownRun:
-                found = super().open(key, visitor)
+                shown = super().open(key, visitor)
                 access = self.access.get(visitor.address, Access(False, False, frozenset()))
-                return replace(found, access=access)
+                return replace(shown, access=access)
 
-        monkeypatch.setattr(live, "current_scenes", next_table)
+        monkeypatch.setattr(live, "current_scenes", next_scenes)
         site = Site()
         self._app = make_app(site, local_routes(site, Pages([folder]), self._counting))
 
@@ -210,14 +207,14 @@ class _WatchedTable:
 
 @asynccontextmanager
 async def _watched(run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[_WatchedTable]:
-    table = _WatchedTable(interrupted(run, tmp_path / "going", "match.b", 20), monkeypatch)
+    table = _WatchedTable(copy_unfinished(run, tmp_path / "going", "match.b", 20), monkeypatch)
     try:
         yield table
     finally:
         await table.close()
 
 
-async def test_readers_who_may_see_the_same_share_one_table(
+async def test_readers_with_equal_access_share_one_table(
     run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(live, "_TABLE_S", 1e9)
@@ -225,18 +222,18 @@ async def test_readers_who_may_see_the_same_share_one_table(
     async with _watched(run, tmp_path, monkeypatch) as table:
         table.access["10.0.0.9"] = Access()
         first = table.reader("10.0.0.1")
-        shown = await first.event()
+        event = await first.event()
         others = [table.reader(f"10.0.0.{number}") for number in range(2, 8)]
-        assert [await reader.event() for reader in others] == [shown] * len(others)
-        assert table.made == 1
-        knowing = await table.reader("10.0.0.9").event()
-        assert table.made == 2
+        assert [await reader.event() for reader in others] == [event] * len(others)
+        assert table.table_count == 1
+        event_with_cards = await table.reader("10.0.0.9").event()
+        assert table.table_count == 2
         deal = WatchedRun(tmp_path / "going").contests[0].matches["match.a"].hands.hand(59).deal
-        assert _cards_in(knowing, deal)
-        assert not _cards_in(shown, deal)
+        assert _cards_in(event_with_cards, deal)
+        assert not _cards_in(event, deal)
 
 
-async def test_a_reader_whose_access_has_changed_gets_another_table(
+async def test_reader_whose_access_has_changed_receives_another_table(
     run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(live, "_TABLE_S", 0.0)
@@ -271,7 +268,7 @@ async def test_streams_are_limited_by_address_and_counted_down(
         assert again.status == 200
 
 
-def test_many_readers_look_less_often() -> None:
+def test_many_readers_are_updated_less_often() -> None:
     assert live.pause_s(0.25, streams=1, parts=1) == 0.25
     assert live.pause_s(0.25, streams=200, parts=1) == pytest.approx(3.04)
     assert live.pause_s(1.0, streams=200, parts=50) == pytest.approx(5.0)

@@ -1,4 +1,4 @@
-"""Health, metrics and the feed of results."""
+"""Health, metrics, the feed of results and the log of errors."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from dealer.server.server import ServerParts
 from dealer.server.server_settings import WebSettings
 from dealer.web.pages import monitoring
 from dealer.web.server_site import server_site
-from tests.dealer.web.pages.test_standings import finished, submit
+from tests.dealer.web.pages.test_standings import submit, wait_for_job
 from tests.dealer.web.visits import PATIENCE_S, Visit, small_house, visiting
 
 _ATOM = "{http://www.w3.org/2005/Atom}"
 
 
 async def metrics_of(visit: Visit) -> dict[str, float]:
-    """What the server says of itself, as Prometheus reads it."""
+    """Metrics of the server by name and labels, read by the parser of Prometheus."""
     answer = await visit.browser.get("/metrics")
     assert answer.headers["content-type"].startswith("text/plain; version=0.0.4")
     families = list(text_string_to_metric_families(answer.text))
@@ -46,13 +46,14 @@ async def test_metrics_and_feed_follow_the_runs(tmp_path: Path) -> None:
         assert empty.findall(f"{_ATOM}entry") == []
         before = await metrics_of(visit)
         assert before["arena_runs[('state', 'finished')]"] == 0
-        await finished(visit, await submit(visit))
+        await wait_for_job(visit, await submit(visit))
         health = await visit.browser.get("/healthz")
         assert (health.status_code, health.text) == (200, "ok\n")
         logging.getLogger("dealer.server").error("something has failed")
         values = await metrics_of(visit)
         assert values["arena_runs[('state', 'finished')]"] == 1
-        assert values["arena_requests_open"] == values["arena_faults"] == values["arena_matches_playing"] == 0
+        for name in ("arena_requests_open", "arena_faults", "arena_matches_playing"):
+            assert values[name] == 0
         assert values["arena_errors_total"] == before["arena_errors_total"] + 1
         assert values["arena_disk_free_bytes"] > 0
         assert values["arena_database_bytes"] >= before["arena_database_bytes"] > 4096
@@ -69,7 +70,7 @@ async def test_metrics_and_feed_follow_the_runs(tmp_path: Path) -> None:
         assert (await visit.browser.get(link.attrib["href"])).status_code == 200
 
 
-async def test_a_full_disk_is_not_healthy_and_strangers_have_no_metrics(
+async def test_full_disk_is_unhealthy_and_strangers_have_no_metrics(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(resources, "free_bytes", lambda folder: 10**6)
@@ -81,7 +82,7 @@ async def test_a_full_disk_is_not_healthy_and_strangers_have_no_metrics(
         assert (await visit.browser.get("/metrics")).status_code == 403
 
 
-async def test_a_database_that_does_not_answer_is_not_healthy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_database_that_does_not_answer_is_unhealthy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(monitoring, "_PATIENCE_S", 0.05)
     stores: list[Store] = []
 
@@ -92,7 +93,7 @@ async def test_a_database_that_does_not_answer_is_not_healthy(tmp_path: Path, mo
     async with visiting(small_house(), tmp_path, web=face) as visit:
         is_free = asyncio.Event()
         loop = asyncio.get_running_loop()
-        # The only thread that writes is busy.
+        # Keep the only writing thread busy.
         busy = asyncio.create_task(
             stores[0].write(lambda db: asyncio.run_coroutine_threadsafe(is_free.wait(), loop).result())
         )
@@ -104,7 +105,7 @@ async def test_a_database_that_does_not_answer_is_not_healthy(tmp_path: Path, mo
         assert (await visit.browser.get("/healthz")).status_code == 200
 
 
-async def test_a_work_that_an_error_has_ended_is_named(
+async def test_background_work_ended_by_an_error_is_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     async def fail(self: Events) -> None:
@@ -124,10 +125,8 @@ async def test_a_work_that_an_error_has_ended_is_named(
     ]
 
 
-def test_errors_are_kept_and_still_go_to_standard_error(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Those of every package, and each once."""
+def test_errors_are_recorded_and_printed(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every package logs its errors, and each error is printed once."""
     monkeypatch.setattr(logging.getLogger(), "handlers", [])
     before = {name: logging.getLogger(name).level for name in ("dealer", "bots", "logs", "protocol", "engine")}
     try:
@@ -143,7 +142,8 @@ def test_errors_are_kept_and_still_go_to_standard_error(
         log.warning("first")
         logging.getLogger("dealer.test_of_errors").error("second")
     log.error("third")
-    shown = [line.rpartition(" ")[2] for line in capsys.readouterr().err.splitlines()]
-    assert [word for word in shown if word != "bot"] == ["first", "second", "third"]
+    last_words = [line.rpartition(" ")[2] for line in capsys.readouterr().err.splitlines()]
+    # Without the warning of the package dealer, which may be printed or not.
+    assert [word for word in last_words if word != "bot"] == ["first", "second", "third"]
     assert [record.getMessage() for record in errors.last] == ["first", "second"]
     assert errors.errors == 1

@@ -1,4 +1,4 @@
-"""The script that takes pictures of all pages: it runs, and no page is wider than its window."""
+"""Script that takes pictures of all pages, and fails if a page is wider than its window."""
 
 from __future__ import annotations
 

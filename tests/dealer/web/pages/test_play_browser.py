@@ -1,4 +1,4 @@
-"""The page Play in a real browser: by keyboard only, reloaded, clicked twice, in two tabs, with the server gone."""
+"""Play page in a real browser: keyboard, layout, several tabs, restarts of the server and accessibility."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import pytest
 from dealer.server.server_settings import ServerGame, bots_for
 from protocol import find_game
 from tests.browsers import SIZES, launch_browser, needs_browser, open_page, page_problems
-from tests.dealer.web.served import Served
+from tests.dealer.web.served import ServerThread
 from tests.dealer.web.visits import small_house
 
 pytestmark = needs_browser
@@ -22,17 +22,17 @@ pytestmark = needs_browser
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
-    with launch_browser() as found:
-        yield found
+    with launch_browser() as browser:
+        yield browser
 
 
 @pytest.fixture
-def server(tmp_path: Path) -> Iterator[Served]:
-    with Served(small_house(), tmp_path / "server") as found:
-        yield found
+def server(tmp_path: Path) -> Iterator[ServerThread]:
+    with ServerThread(small_house(), tmp_path / "server") as server:
+        yield server
 
 
-def log_in(page: Any, server: Served) -> None:
+def log_in(page: Any, server: ServerThread) -> None:
     page.goto(f"{server.address}login?next=/play")
     page.get_by_label("Name").fill("player")
     page.get_by_label("Password or token").fill(server.token)
@@ -40,11 +40,11 @@ def log_in(page: Any, server: Served) -> None:
     page.wait_for_url(re.compile(r":\d+/play$"))
 
 
-def sit_down(page: Any, server: Served, game: str, bot: str = "calling", **asked: str) -> None:
+def start_table(page: Any, server: ServerThread, game: str, bot: str = "calling", **fields: str) -> None:
     log_in(page, server)
     page.goto(f"{server.address}play?game={game}")
     page.locator("#bot1").select_option(bot)
-    for name, value in asked.items():
+    for name, value in fields.items():
         page.locator(f"#{name}").fill(value)
     page.get_by_role("button", name="Play", exact=True).click()
     page.wait_for_url(re.compile(r"/play/\d+$"))
@@ -57,7 +57,7 @@ def moment(page: Any) -> str:
 
 
 def wait_for_question(page: Any, before: str = "") -> None:
-    """Until the person is asked, at another moment than before."""
+    """Wait until the person is to act at another moment than `before`."""
     page.wait_for_function(
         "before => document.querySelector('.entries') && document.querySelector('.table').dataset.moment !== before",
         arg=before,
@@ -65,7 +65,7 @@ def wait_for_question(page: Any, before: str = "") -> None:
 
 
 def press(page: Any, *keys: str) -> None:
-    """Press keys, each when the person is asked for something new."""
+    """Press keys, each at the next moment at which the person is to act."""
     for key in keys:
         wait_for_question(page)
         before = moment(page)
@@ -75,13 +75,13 @@ def press(page: Any, *keys: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["limit10", "nolimit10"])
-def test_on_a_telephone_the_own_cards_are_above_the_buttons(browser: Any, tmp_path: Path, name: str) -> None:
+def test_own_cards_are_above_the_buttons_on_a_narrow_screen(browser: Any, tmp_path: Path, name: str) -> None:
     full, game = find_game(name)
     bots = bots_for(game, ("random", "calling"))
     settings = replace(small_house(), games=(ServerGame(full, full, game, 20, 10, bots, 10_000),))
-    with Served(settings, tmp_path / "server") as server, open_page(browser, width=SIZES[0]) as page:
+    with ServerThread(settings, tmp_path / "server") as server, open_page(browser, width=SIZES[0]) as page:
         page.set_viewport_size({"width": SIZES[0], "height": 800})
-        sit_down(page, server, full)
+        start_table(page, server, full)
         wait_for_question(page)
         page.evaluate("scrollTo(0, 0)")
         page.screenshot(path=str(tmp_path / "telephone.png"))
@@ -101,7 +101,7 @@ def test_on_a_telephone_the_own_cards_are_above_the_buttons(browser: Any, tmp_pa
         assert not page.evaluate("document.documentElement.scrollWidth > innerWidth")
 
 
-def test_a_match_by_keyboard_only(browser: Any, server: Served) -> None:
+def test_match_is_played_by_keyboard(browser: Any, server: ServerThread) -> None:
     with open_page(browser) as page:
         page.goto(f"{server.address}login?next=/play")
         page.locator("#name").focus()
@@ -120,14 +120,14 @@ def test_a_match_by_keyboard_only(browser: Any, server: Served) -> None:
         page.keyboard.press("Enter")
         page.wait_for_url(re.compile(r"/play/\d+$"))
         wait_for_question(page)
-        # A size: the first digit leads into its field.
+        # A digit moves the focus to the field of the size.
         before = moment(page)
         page.keyboard.type("250")
         assert page.locator("#size").input_value() == "250"
         page.keyboard.press("Enter")
         wait_for_question(page, before)
         assert "raise to 250" in page.locator(".history").inner_text()
-        # Until the end of the hand; the last key ends the match.
+        # Call to the end of the hand. Enter then ends the match.
         while page.locator("button[value=next]").count() == 0:
             before = moment(page)
             page.keyboard.press("c")
@@ -137,9 +137,9 @@ def test_a_match_by_keyboard_only(browser: Any, server: Served) -> None:
 
 
 @pytest.mark.parametrize("has_scripts", [True, False])
-def test_a_table_is_ended_for_good_once_that_is_confirmed(browser: Any, server: Served, has_scripts: bool) -> None:
+def test_table_is_ended_after_a_confirmation(browser: Any, server: ServerThread, has_scripts: bool) -> None:
     with open_page(browser, java_script_enabled=has_scripts) as page:
-        sit_down(page, server, "holdem.limit.2p.reverse_blinds")
+        start_table(page, server, "holdem.limit.2p.reverse_blinds")
         table = page.url
         page.get_by_text("End this table for good").click()
         page.get_by_role("link", name="Continue playing").click()
@@ -150,15 +150,15 @@ def test_a_table_is_ended_for_good_once_that_is_confirmed(browser: Any, server: 
         assert page.goto(table).status == 404
 
 
-def test_leaving_leads_to_a_page_that_confirms_it(browser: Any, server: Served) -> None:
+def test_leaving_a_table_is_confirmed(browser: Any, server: ServerThread) -> None:
     with open_page(browser) as page:
-        sit_down(page, server, "holdem.limit.2p.reverse_blinds")
+        start_table(page, server, "holdem.limit.2p.reverse_blinds")
         wait_for_question(page)
-        asked: list[str] = []
-        page.on("request", lambda request: asked.append(f"{request.method} {request.url}"))
+        requests: list[str] = []
+        page.on("request", lambda request: requests.append(f"{request.method} {request.url}"))
 
         def answer_late(route: Any) -> None:
-            # What waits for something new is answered first: the table has been left.
+            # The waiting poll is answered before the form.
             answer = route.fetch()
             time.sleep(1.0)
             route.fulfill(response=answer)
@@ -166,20 +166,20 @@ def test_leaving_leads_to_a_page_that_confirms_it(browser: Any, server: Served) 
         page.route("**/leave", answer_late)
         page.get_by_role("button", name="Leave").click()
         page.get_by_role("heading", name="You have left the table").wait_for()
-        left = next(number for number, one in enumerate(asked) if one.startswith("POST "))
-        assert not [one for one in asked[left:] if "/part" in one], "a question would wake the table"
+        left = next(number for number, request in enumerate(requests) if request.startswith("POST "))
+        assert not [request for request in requests[left:] if "/part" in request], "a poll would resume the table"
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("width", SIZES)
-def test_a_late_click_never_does_something_else(browser: Any, server: Served, width: int) -> None:
+def test_buttons_keep_their_places(browser: Any, server: ServerThread, width: int) -> None:
     with open_page(browser, width=width) as page:
-        sit_down(page, server, "leduc.limit.2p", "random", seed="7")
+        start_table(page, server, "leduc.limit.2p", "random", seed="7")
         corners: dict[str, set[tuple[float, float]]] = {}
         for _ in range(40):
             wait_for_question(page)
-            # At once: the page may be shown anew in between.
-            now = page.evaluate(
+            # In a single call, because the page may be replaced between two.
+            buttons = page.evaluate(
                 """() => {
                     const places = document.querySelector(".places"), top = places.getBoundingClientRect().top;
                     return [...places.querySelectorAll("button")].map((button) => {
@@ -188,21 +188,21 @@ def test_a_late_click_never_does_something_else(browser: Any, server: Served, wi
                     });
                 }"""
             )
-            for key, left, top in now:
+            for key, left, top in buttons:
                 corners.setdefault(key, set()).add((left, top))
-            keys = [key for key, _, _ in now]
+            keys = [key for key, _, _ in buttons]
             if set(corners) == set("fcrn") and "n" in keys:
                 break
             press(page, next(key for key in "nrc" if key in keys))
         assert set(corners) == set("fcrn")
-        assert all(len(found) == 1 for found in corners.values()), corners
+        assert all(len(places) == 1 for places in corners.values()), corners
         assert len(set.union(*corners.values())) == 4
 
 
 @pytest.mark.slow
-def test_the_next_hand_is_dealt_without_a_click_where_that_is_wanted(browser: Any, server: Served) -> None:
+def test_next_hand_is_dealt_automatically_if_chosen(browser: Any, server: ServerThread) -> None:
     with open_page(browser) as page:
-        sit_down(page, server, "kuhn.limit.2p", hands="5")
+        start_table(page, server, "kuhn.limit.2p", hands="5")
         while page.locator("button[value=next]").count() == 0:
             press(page, "c")
             wait_for_question(page)
@@ -212,15 +212,15 @@ def test_the_next_hand_is_dealt_without_a_click_where_that_is_wanted(browser: An
         page.locator("#auto").check()
         wait_for_question(page, before)
         page.get_by_role("heading", name="Hand 1").wait_for()
-        # It is kept.
+        # The browser stores the choice.
         page.reload()
         assert page.locator("#auto").is_checked()
 
 
 @pytest.mark.slow
-def test_a_size_is_chosen_first_and_sent_by_the_button_that_shows_it(browser: Any, server: Served) -> None:
+def test_size_is_chosen_first_and_sent_by_its_button(browser: Any, server: ServerThread) -> None:
     with open_page(browser) as page:
-        sit_down(page, server, "holdem.nolimit.2p.reverse_blinds")
+        start_table(page, server, "holdem.nolimit.2p.reverse_blinds")
         wait_for_question(page)
         before = moment(page)
         page.get_by_role("button", name="all-in (20,000)").click()
@@ -232,41 +232,39 @@ def test_a_size_is_chosen_first_and_sent_by_the_button_that_shows_it(browser: An
 
 
 @pytest.mark.slow
-def test_colours_of_cards_and_pages_are_kept(browser: Any, server: Served) -> None:
+def test_colours_of_cards_and_pages_are_remembered(browser: Any, server: ServerThread) -> None:
     with open_page(browser) as page:
-        sit_down(page, server, "kuhn.limit.2p")
+        start_table(page, server, "kuhn.limit.2p")
         page.get_by_label("Suits").select_option("two")
         page.get_by_label("Theme").select_option("dark")
         page.reload()
-        kept = page.evaluate("({...document.documentElement.dataset})")
-        assert kept == {"deck": "two", "theme": "dark"}
+        settings = page.evaluate("({...document.documentElement.dataset})")
+        assert settings == {"deck": "two", "theme": "dark"}
         assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(22, 24, 27)"
 
 
 @pytest.mark.slow
-def test_two_tabs_are_one_seat(browser: Any, server: Served) -> None:
+def test_two_tabs_show_the_same_seat(browser: Any, server: ServerThread) -> None:
     with open_page(browser) as page:
-        sit_down(page, server, "kuhn.limit.2p")
+        start_table(page, server, "kuhn.limit.2p")
         wait_for_question(page)
         other = page.context.new_page()
         other.goto(page.url)
         wait_for_question(other)
         before = moment(other)
         press(page, "c")
-        # The other follows by itself.
+        # The other tab updates itself.
         other.wait_for_function("before => document.querySelector('.table').dataset.moment !== before", arg=before)
         assert moment(other) == moment(page)
 
 
 @pytest.mark.slow
-def test_an_entry_from_a_tab_that_is_out_of_date_is_answered_by_the_table_as_it_is(
-    browser: Any, server: Served
-) -> None:
+def test_entry_from_an_outdated_tab_is_answered_by_the_current_table(browser: Any, server: ServerThread) -> None:
     with open_page(browser) as page:
-        sit_down(page, server, "holdem.limit.2p.reverse_blinds")
+        start_table(page, server, "holdem.limit.2p.reverse_blinds")
         wait_for_question(page)
         other = page.context.new_page()
-        # This one hears nothing.
+        # This tab receives no updates.
         other.route("**/part?*", lambda route: None)
         other.goto(page.url)
         press(page, "c")
@@ -277,9 +275,9 @@ def test_an_entry_from_a_tab_that_is_out_of_date_is_answered_by_the_table_as_it_
 
 
 @pytest.mark.slow
-def test_when_the_server_comes_back_the_person_is_at_the_same_decision(browser: Any, server: Served) -> None:
+def test_decision_stays_the_same_after_a_restart_of_the_server(browser: Any, server: ServerThread) -> None:
     with open_page(browser) as page:
-        sit_down(page, server, "holdem.limit.2p.reverse_blinds", "random")
+        start_table(page, server, "holdem.limit.2p.reverse_blinds", "random")
         press(page, "c")
         wait_for_question(page)
         if page.locator("button[value=next]").count():
@@ -289,7 +287,7 @@ def test_when_the_server_comes_back_the_person_is_at_the_same_decision(browser: 
         server.stop()
         try:
             page.get_by_text("The server does not answer.").wait_for()
-            # What is pressed meanwhile arrives when it is back, once.
+            # A key pressed meanwhile is sent once after the restart.
             page.keyboard.press("c")
         finally:
             server.start()
@@ -300,12 +298,12 @@ def test_when_the_server_comes_back_the_person_is_at_the_same_decision(browser: 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_everybody_can_use_it(browser: Any, server: Served, scheme: str) -> None:
+def test_play_pages_are_accessible(browser: Any, server: ServerThread, scheme: str) -> None:
     for width in SIZES:
         with open_page(browser, width=width, scheme=scheme) as page:
             log_in(page, server)
             assert page_problems(page) == []
-            sit_down(page, server, "holdem.nolimit.2p.reverse_blinds", "random")
+            start_table(page, server, "holdem.nolimit.2p.reverse_blinds", "random")
             wait_for_question(page)
             assert page_problems(page) == []
             while page.locator("button[value=next]").count() == 0:

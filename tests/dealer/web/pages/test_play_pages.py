@@ -25,33 +25,34 @@ from engine import DealKey
 from logs.acpc_log.reader import check_deals
 from logs.hand_source import find
 from tests.dealer.helpers import PATIENCE_S
-from tests.dealer.web.visits import logged_in, new_user, small_house, visiting
+from tests.dealer.web.visits import logged_in_visit, new_user, small_house, visiting
 
 Answer = httpx2.Response
 
 
 def field(text: str, name: str) -> str:
-    found = re.search(f'name="{name}" value="([^"]*)"', text)
-    assert found, text
-    return html.unescape(found[1])
+    """Return the value of a form field."""
+    match = re.search(f'name="{name}" value="([^"]*)"', text)
+    assert match, text
+    return html.unescape(match[1])
 
 
-def seen(answer: Answer) -> str:
-    """The words of a page."""
+def page_words(answer: Answer) -> str:
+    """Return the text of a page without its markup."""
     return " ".join(html.unescape(re.sub("<[^>]*>", " ", answer.text)).split())
 
 
-async def sit_down(browser: httpx2.AsyncClient, game: str = "kuhn.limit.2p", **fields: str) -> str:
-    """Fill in the form and return the path of the table."""
+async def start_table(browser: httpx2.AsyncClient, game: str = "kuhn.limit.2p", **fields: str) -> str:
+    """Submit the form for a table; return the path of the table."""
     page = await browser.get("/play", params={"game": game})
     data = {"form_key": field(page.text, "form_key"), "game": game, "bot1": "calling", "seed": "5"} | fields
     answer = await browser.post("/play", data=data)
-    assert answer.status_code == 303, seen(answer)
+    assert answer.status_code == 303, page_words(answer)
     return answer.headers["location"]
 
 
 async def enter(browser: httpx2.AsyncClient, table: str, entry: str) -> Answer:
-    """Click a button of a table."""
+    """Send an entry for the current moment of a table."""
     page = await browser.get(table)
     data = {"form_key": field(page.text, "form_key"), "moment": field(page.text, "moment"), "entry": entry}
     return await browser.post(table, data=data)
@@ -68,7 +69,8 @@ def _patient_pages(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def event_of_call(monkeypatch: pytest.MonkeyPatch, owner: type, name: str) -> asyncio.Event:
     """Return an event that is set whenever a method is called."""
-    method, is_called = getattr(owner, name), asyncio.Event()
+    method = getattr(owner, name)
+    is_called = asyncio.Event()
 
     def call(*arguments: Any) -> Any:
         is_called.set()
@@ -79,30 +81,31 @@ def event_of_call(monkeypatch: pytest.MonkeyPatch, owner: type, name: str) -> as
 
 
 async def test_match_is_played_by_forms_alone(tmp_path: Path) -> None:
-    async with logged_in(tmp_path) as visit:
-        table = await sit_down(visit.browser, hands="2")
+    async with logged_in_visit(tmp_path) as visit:
+        table = await start_table(visit.browser, hands="2")
         page = await visit.browser.get(table)
-        assert "It is your turn." in seen(page)
+        assert "It is your turn." in page_words(page)
         hands = re.search('href="(/runs/[0-9]+)"', page.text)
         assert hands
         assert (await visit.browser.get(hands[1])).status_code == 200
-        while "The match is over." not in seen(page):
+        while "The match is over." not in page_words(page):
             entry = "next" if 'value="next"' in page.text else "c"
             answer = await enter(visit.browser, table, entry)
             assert (answer.status_code, answer.headers["location"]) == (303, table)
             page = await visit.browser.get(table)
-        assert "too few to separate skill from luck" in seen(page)
+        assert "too few to separate skill from luck" in page_words(page)
         ended = await visit.browser.post(f"{table}/end", data={"form_key": field(page.text, "form_key")})
         assert ended.headers["location"] == "/play"
         assert (await visit.browser.get(table)).status_code == 404
-        # Cards that the person does not choose with a seed are secret.
-        table = await sit_down(visit.browser, seed="")
+        # Without a seed from the person, the cards come from a secret key.
+        table = await start_table(visit.browser, seed="")
         page = await visit.browser.get(table)
         await visit.browser.post(f"{table}/end", data={"form_key": field(page.text, "form_key")})
     store = Store(tmp_path / DATABASE_NAME)
-    secret, run = runs(store)
+    keyed_run, run = runs(store)
     store.close()
-    assert (run.seed, isinstance(secret.seed, DealKey)) == (5, True)
+    assert isinstance(keyed_run.seed, DealKey)
+    assert run.seed == 5
     assert check_deals(tmp_path / run.folder / "match.log", run.seed) == 2
     assert (run.state, run.user, run.tag, run.is_rated) == ("finished", "player", "table", False)
     assert [(seat.name, seat.version is None) for seat in run.seats] == [("player", True), ("calling", False)]
@@ -111,35 +114,37 @@ async def test_match_is_played_by_forms_alone(tmp_path: Path) -> None:
 
 
 async def test_winning_hand_is_named_and_gets_the_chips(tmp_path: Path) -> None:
-    async with logged_in(tmp_path) as visit:
-        table = await sit_down(visit.browser, game="holdem.limit.2p.reverse_blinds", hands="1")
+    async with logged_in_visit(tmp_path) as visit:
+        table = await start_table(visit.browser, game="holdem.limit.2p.reverse_blinds", hands="1")
         while 'value="next"' not in (answer := await visit.browser.get(table)).text:
             assert "bet gain" not in answer.text
             await enter(visit.browser, table, "c")
         page = answer.text
-        (winner,) = [seat for seat in page.split("<li class=")[1:] if "winner" in seat.partition(">")[0]]
+        seats = page.split("<li class=")[1:]
+        (winner,) = [seat for seat in seats if "winner" in seat.partition(">")[0]]
         (name,) = re.findall(r'class="named">([^<]+)<', page)
         assert f'class="named">{name}<' in winner
-        assert f", {name}" in seen(answer), "as the history has it"
+        assert f", {name}" in page_words(answer), "the history has the same name"
         assert page.count('class="bet gain"') == winner.count('class="bet gain"') == 1
 
 
 async def test_repeated_entry_counts_once(tmp_path: Path) -> None:
-    async with logged_in(tmp_path) as visit:
-        table = await sit_down(visit.browser, hands="9")
+    async with logged_in_visit(tmp_path) as visit:
+        table = await start_table(visit.browser, hands="9")
         page = await visit.browser.get(table)
         data = {key: field(page.text, key) for key in ("form_key", "moment")} | {"entry": "r"}
         answers = await asyncio.gather(*(visit.browser.post(table, data=data) for _ in range(5)))
         assert sorted(answer.status_code for answer in answers) == [303, 409, 409, 409, 409]
         (stale, *_) = [answer for answer in answers if answer.status_code == 409]
-        assert "This entry was already accepted and counts once: you raise to 2." in seen(stale)
-        assert "Next hand" in seen(await visit.browser.get(table))
+        assert "This entry was already accepted and counts once: you raise to 2." in page_words(stale)
+        assert "Next hand" in page_words(await visit.browser.get(table))
         other = await visit.browser.post(table, data=data | {"moment": "7.7"})
-        assert (other.status_code, "is ignored" in seen(other)) == (409, True)
+        assert other.status_code == 409
+        assert "is ignored" in page_words(other)
 
 
 async def test_impossible_tables_and_entries_are_refused(tmp_path: Path) -> None:
-    async with logged_in(tmp_path, max_tables_per_person=1) as visit:
+    async with logged_in_visit(tmp_path, max_tables_per_person=1) as visit:
         page = await visit.browser.get("/play", params={"game": GAME})
         data = {"form_key": field(page.text, "form_key"), "game": GAME, "bot1": "calling"}
         for fields, words in (
@@ -152,10 +157,12 @@ async def test_impossible_tables_and_entries_are_refused(tmp_path: Path) -> None
             ({"decision_s": "1e9"}, "must be a whole number"),
         ):
             answer = await visit.browser.post("/play", data=data | fields)
-            assert (answer.status_code, words in seen(answer)) == (422, True), seen(answer)
-        table = await sit_down(visit.browser)
+            assert answer.status_code == 422
+            assert words in page_words(answer)
+        table = await start_table(visit.browser)
         refused = await visit.browser.post("/play", data=data)
-        assert (refused.status_code, "The limit is 1 open table per person" in seen(refused)) == (429, True)
+        assert refused.status_code == 429
+        assert "The limit is 1 open table per person" in page_words(refused)
         page = await visit.browser.get(table)
         data = {key: field(page.text, key) for key in ("form_key", "moment")}
         for entry, words in (
@@ -166,14 +173,15 @@ async def test_impossible_tables_and_entries_are_refused(tmp_path: Path) -> None
             ({}, "Nothing was entered"),
         ):
             answer = await visit.browser.post(table, data=data | entry)
-            assert (answer.status_code, words in seen(answer)) == (422, True), entry
-            assert field(answer.text, "moment") == data["moment"], "the decision is still to be made"
+            assert answer.status_code == 422, entry
+            assert words in page_words(answer)
+            assert field(answer.text, "moment") == data["moment"], "the table still waits for a decision"
         assert (await visit.browser.post(table, data=data | {"entry": "size", "size": "2"})).status_code == 303
 
 
 async def test_table_is_hidden_from_other_users(tmp_path: Path) -> None:
-    async with logged_in(tmp_path) as visit:
-        table = await sit_down(visit.browser)
+    async with logged_in_visit(tmp_path) as visit:
+        table = await start_table(visit.browser)
         token = new_user(visit.house.folder, "eve")
         async with visit.another() as other:
             assert (await other.get("/play")).headers["location"] == "/login?next=/play"
@@ -190,10 +198,10 @@ async def test_table_is_hidden_from_other_users(tmp_path: Path) -> None:
                 assert (await other.post(path, data={"form_key": key, "entry": "f"})).status_code == 404
         page = await visit.browser.get(table)
         assert (await visit.browser.post(table, data={"moment": "0.0", "entry": "c"})).status_code == 403
-        assert "It is your turn." in seen(page)
+        assert "It is your turn." in page_words(page)
 
 
-async def test_tables_of_guests_are_limited_by_address_and_some_are_left_to_users(tmp_path: Path) -> None:
+async def test_tables_of_guests_are_limited_by_address_and_some_are_reserved_for_users(tmp_path: Path) -> None:
     settings = small_house(
         guests_may_play=True,
         max_tables_per_address=1,
@@ -202,7 +210,7 @@ async def test_tables_of_guests_are_limited_by_address_and_some_are_left_to_user
         proxies=("127.0.0.1",),
     )
 
-    async def ask(browser: httpx2.AsyncClient) -> Answer:
+    async def request_table(browser: httpx2.AsyncClient) -> Answer:
         page = await browser.get("/play", params={"game": GAME})
         data = {"form_key": field(page.text, "form_key"), "game": GAME, "bot1": "calling"}
         return await browser.post("/play", data=data)
@@ -216,34 +224,34 @@ async def test_tables_of_guests_are_limited_by_address_and_some_are_left_to_user
                 return browser
 
             browsers = [await guest(1) for _ in range(3)]
-            answers = await asyncio.gather(*map(ask, browsers))
+            answers = await asyncio.gather(*map(request_table, browsers))
             statuses = sorted(answer.status_code for answer in answers)
-            assert statuses == [303, 429, 429], "all at once, and each with a cookie of its own"
-            assert "The limit is 1 guest table per address" in seen(await ask(browsers[0]))
+            assert statuses == [303, 429, 429], "parallel requests with different cookies"
+            assert "The limit is 1 guest table per address" in page_words(await request_table(browsers[0]))
             last = await guest(2)
-            table = (await ask(last)).headers["location"]
-            assert "guest against calling" in seen(await last.get(table))
+            table = (await request_table(last)).headers["location"]
+            assert "guest against calling" in page_words(await last.get(table))
             assert (await browsers[0].get(table)).status_code == 404
-            refused = await ask(await guest(3))
+            refused = await request_table(await guest(3))
             assert (refused.status_code, refused.headers["retry-after"]) == (503, "60")
-            assert "All tables for guests are taken; log in" in seen(refused)
+            assert "All tables for guests are taken; log in" in page_words(refused)
             await visit.log_in()
             for _ in range(2):
-                await sit_down(visit.browser)
-            assert "All tables are taken" in seen(await ask(visit.browser))
+                await start_table(visit.browser)
+            assert "All tables are taken" in page_words(await request_table(visit.browser))
             key = field((await last.get(table)).text, "form_key")
             await last.post(f"{table}/end", data={"form_key": key})
-            assert (await ask(await guest(3))).status_code == 303, "one is free again"
+            assert (await request_table(await guest(3))).status_code == 303, "a table is free again"
         store = Store(tmp_path / DATABASE_NAME)
         assert sorted(table.is_guests for table in open_tables(store, tmp_path)) == [False] * 2 + [True] * 2
         store.close()
 
 
-async def test_table_resumes_at_the_same_decision_after_a_restart_and_after_a_visitor_left(tmp_path: Path) -> None:
+async def test_table_resumes_at_the_same_decision_after_a_restart_or_a_departure(tmp_path: Path) -> None:
     async with visiting(small_house(), tmp_path) as visit:
         token = visit.token
         await visit.log_in()
-        table = await sit_down(visit.browser, "holdem.limit.2p.reverse_blinds", bot1="random", seed="3")
+        table = await start_table(visit.browser, "holdem.limit.2p.reverse_blinds", bot1="random", seed="3")
         moments: list[str] = []
         while len(moments) < 3:
             page = await visit.browser.get(table)
@@ -252,7 +260,7 @@ async def test_table_resumes_at_the_same_decision_after_a_restart_and_after_a_vi
             if len(moments) < 3:
                 await enter(visit.browser, table, "next" if 'value="next"' in page.text else "c")
         left = await visit.browser.post(f"{table}/leave", data={"form_key": field(page.text, "form_key")})
-        assert "The table is kept" in seen(left)
+        assert "The table is kept" in page_words(left)
         assert field((await visit.browser.get(table)).text, "moment") == moments[-1]
     store = Store(tmp_path / DATABASE_NAME)
     assert [row.owner for row in open_tables(store, tmp_path)] == ["user 1"]
@@ -262,55 +270,56 @@ async def test_table_resumes_at_the_same_decision_after_a_restart_and_after_a_vi
         assert table in (await visit.browser.get("/play")).text
         page = await visit.browser.get(table)
         assert field(page.text, "moment") == moments[-1]
-        # What was sent before the break and had not arrived counts now.
+        # An entry from before the restart that had not arrived is accepted now.
         data = {"form_key": field(page.text, "form_key"), "moment": moments[-1], "entry": "c"}
         assert (await visit.browser.post(table, data=data)).status_code == 303
-        again = await visit.browser.post(table, data=data)
-        assert (again.status_code, "counts once" in seen(again)) == (409, True)
+        repeated = await visit.browser.post(table, data=data)
+        assert repeated.status_code == 409
+        assert "counts once" in page_words(repeated)
 
 
 async def test_table_that_is_ended_while_it_resumes_stays_ended(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    is_waking, may_wake = threading.Event(), threading.Event()
+    is_resuming, may_resume = threading.Event(), threading.Event()
     reopened = ServerTableStore.reopened
 
-    def slowly(store: ServerTableStore, table: TableRow) -> Run[Any]:
-        is_waking.set()
-        assert may_wake.wait(PATIENCE_S)
+    def reopen_slowly(store: ServerTableStore, table: TableRow) -> Run[Any]:
+        is_resuming.set()
+        assert may_resume.wait(PATIENCE_S)
         return reopened(store, table)
 
-    async with logged_in(tmp_path) as visit:
-        table = await sit_down(visit.browser)
+    async with logged_in_visit(tmp_path) as visit:
+        table = await start_table(visit.browser)
         form = {"form_key": field((await visit.browser.get(table)).text, "form_key")}
         await visit.browser.post(f"{table}/leave", data=form)
-        monkeypatch.setattr(ServerTableStore, "reopened", slowly)
+        monkeypatch.setattr(ServerTableStore, "reopened", reopen_slowly)
         async with asyncio.TaskGroup() as group:
             first = group.create_task(visit.browser.get(table))
-            assert await asyncio.to_thread(is_waking.wait, PATIENCE_S)
+            assert await asyncio.to_thread(is_resuming.wait, PATIENCE_S)
             is_ending = event_of_call(monkeypatch, TableManager, "suspend")
             end = group.create_task(visit.browser.post(f"{table}/end", data=form))
             await is_ending.wait()
             is_visited = event_of_call(monkeypatch, TableManager, "table_session")
             second = group.create_task(visit.browser.get(table))
             await is_visited.wait()
-            may_wake.set()
+            may_resume.set()
         assert [task.result().status_code for task in (first, end, second)] == [200, 303, 404]
-        assert "This table has been closed" in seen(second.result())
+        assert "This table has been closed" in page_words(second.result())
 
 
 async def test_entry_resumes_a_table_that_is_being_suspended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    play_on = TableSession.play
+    play = TableSession.play
     is_stopped, may_end = asyncio.Event(), asyncio.Event()
 
     async def play_slowly(table_session: TableSession) -> None:
-        await play_on(table_session)
+        await play(table_session)
         is_stopped.set()
         await may_end.wait()
 
     monkeypatch.setattr(TableSession, "play", play_slowly)
-    async with logged_in(tmp_path) as visit:
-        table = await sit_down(visit.browser)
+    async with logged_in_visit(tmp_path) as visit:
+        table = await start_table(visit.browser)
         page = (await visit.browser.get(table)).text
         form = {name: field(page, name) for name in ("form_key", "moment")} | {"entry": "c"}
         async with asyncio.TaskGroup() as group:
@@ -327,8 +336,8 @@ async def test_entry_resumes_a_table_that_is_being_suspended(tmp_path: Path, mon
 async def test_idle_table_is_suspended_and_closed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("dealer.server.table_manager._TIDY_EVERY_S", 0.01)
 
-    async with logged_in(tmp_path, table_asleep_minutes=0.05 / 60, table_closed_days=0.1 / 86400) as visit:
-        table = await sit_down(visit.browser)
+    async with logged_in_visit(tmp_path, table_asleep_minutes=0.05 / 60, table_closed_days=0.1 / 86400) as visit:
+        table = await start_table(visit.browser)
         query = "SELECT state, reason FROM runs WHERE id = ?"
         async with asyncio.timeout(PATIENCE_S):
             while (row := visit.house.rows(query, int(table.rpartition("/")[2]))[0])[0] == "running":
@@ -338,37 +347,37 @@ async def test_idle_table_is_suspended_and_closed(tmp_path: Path, monkeypatch: p
 
 
 async def test_poll_returns_a_part_of_the_page_after_a_change(tmp_path: Path) -> None:
-    async with logged_in(tmp_path) as visit:
-        table = await sit_down(visit.browser)
+    async with logged_in_visit(tmp_path) as visit:
+        table = await start_table(visit.browser)
         page = await visit.browser.get(table)
         tag = re.search('data-tag="([^"]+)"', page.text)
         assert tag
         waiting = asyncio.create_task(visit.browser.get(f"{table}/part", params={"seen": tag[1]}))
         data = {key: field(page.text, key) for key in ("form_key", "moment")} | {"entry": "c"}
-        mine = await visit.browser.post(table, data=data, headers={"x-part": "1"})
-        assert (mine.status_code, "<html" in mine.text) == (200, False)
-        theirs = await waiting
-        assert (theirs.status_code, "<html" in theirs.text) == (200, False)
-        anew = await visit.browser.get(f"{table}/part", params={"seen": "of another start"})
-        assert anew.status_code == 200
+        for answer in (await visit.browser.post(table, data=data, headers={"x-part": "1"}), await waiting):
+            assert answer.status_code == 200
+            assert "<html" not in answer.text
+        # The tag of an earlier start of the server is answered at once.
+        answer = await visit.browser.get(f"{table}/part", params={"seen": "of another start"})
+        assert answer.status_code == 200
 
 
 @pytest.mark.usefixtures("cheap_hashes")
-async def test_visitor_logs_in_on_the_way_to_a_table(tmp_path: Path) -> None:
+async def test_login_leads_back_to_the_requested_table(tmp_path: Path) -> None:
     async with visiting(small_house(), tmp_path) as visit:
         first = await visit.browser.get("/")
-        assert "Log in to play against its bots" in seen(first)
+        assert "Log in to play against its bots" in page_words(first)
         path = f"/play?game={GAME}"
         assert f'href="{path}"' in first.text
-        asked = await visit.browser.get(path)
-        assert asked.status_code == 303
-        page = await visit.browser.get(asked.headers["location"])
+        redirect = await visit.browser.get(path)
+        assert redirect.status_code == 303
+        page = await visit.browser.get(redirect.headers["location"])
         data = {name: field(page.text, name) for name in ("form_key", "next")} | {"name": "player", "secret": "wrong"}
         wrong = await visit.browser.post("/login", data=data)
-        assert 'value="player"' in wrong.text, "the name need not be typed again"
-        entered = await visit.browser.post("/login", data=data | {"secret": visit.token})
-        assert entered.headers["location"] == path
-        table = await sit_down(visit.browser, hands="1")
-        assert "The match has 1 hand." in seen(await visit.browser.get(table))
-        # A run that goes on says who sits there, the person too.
-        assert re.search(r"player ?, calling .* running", seen(await visit.browser.get("/runs")))
+        assert 'value="player"' in wrong.text, "the form keeps the name"
+        login = await visit.browser.post("/login", data=data | {"secret": visit.token})
+        assert login.headers["location"] == path
+        table = await start_table(visit.browser, hands="1")
+        assert "The match has 1 hand." in page_words(await visit.browser.get(table))
+        # The list of runs names the person among the players.
+        assert re.search(r"player ?, calling .* running", page_words(await visit.browser.get("/runs")))

@@ -1,4 +1,4 @@
-"""Runs, matches and hands on pages: what is shown, to whom, and that hostile texts stay texts."""
+"""Pages of runs, matches and hands: content, links, exports, access and hostile texts."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import json
 import re
 import shutil
 import time
+from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -21,19 +22,20 @@ from dealer.web.pages import shown_runs
 from dealer.web.pages.shown_runs import ShownRun
 from dealer.web.visitor import Visitor
 from engine import DealKey
+from logs import HandRecord
 from logs.acpc_log.exchanges import ACTION, Exchange, ExchangeWriter
 from logs.acpc_log.reader import read_log
 from logs.hand_view import views_of
 from logs.poker_table.faces import card_face
 from tests.dealer.helpers import ROOT
-from tests.dealer.web.browsing import PublicLibrary, browser, browsing, interrupted, links, played
+from tests.dealer.web.browsing import PublicLibrary, browser, browsing, copy_unfinished, links, play_run
 
 HOSTILE = "<script>alert(1)</script>"
 
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return played(tmp_path_factory.mktemp("runs") / "a run")
+    return play_run(tmp_path_factory.mktemp("runs") / "a run")
 
 
 @pytest.fixture(scope="module")
@@ -45,43 +47,46 @@ def tournament(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_every_link_leads_somewhere(run: Path, tournament: Path) -> None:
+def test_every_link_has_a_target(run: Path, tournament: Path) -> None:
     with browsing(run, tournament) as client:
-        seen: set[str] = set()
-        todo = ["/"]
-        while todo:
-            path = todo.pop()
+        visited: set[str] = set()
+        # Two hands of each match are enough.
+        visits_by_kind: Counter[str] = Counter()
+        waiting = ["/"]
+        while waiting:
+            path = waiting.pop()
             kind = re.sub(r"hands/\d+", "hands/N", path)
-            if path in seen or sum(re.sub(r"hands/\d+", "hands/N", one) == kind for one in seen) > 1:
+            if path in visited or visits_by_kind[kind] == 2:
                 continue
-            seen.add(path)
+            visited.add(path)
+            visits_by_kind[kind] += 1
             answer = client.get(path)
             assert answer.status_code == 200, path
             if answer.headers["content-type"].startswith("text/html"):
-                todo += links(answer.text)
-        assert any("/export/log" in path for path in seen)
-        assert any("/contest/" in path for path in seen)
-        assert any(path.endswith("/acpc") for path in seen)
+                waiting += links(answer.text)
+        assert any("/export/log" in path for path in visited)
+        assert any("/contest/" in path for path in visited)
+        assert any(path.endswith("/acpc") for path in visited)
 
 
-def test_two_visitors_of_a_run_that_is_new_to_both_read_it_once(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    made: list[WatchedRun] = []
+def test_run_opened_by_two_visitors_is_read_once(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    runs: list[WatchedRun] = []
 
-    class Slow(WatchedRun):
+    class SlowRun(WatchedRun):
         def __init__(self, path: Path, key: str) -> None:
-            made.append(self)
+            runs.append(self)
             time.sleep(0.1)
             super().__init__(path, key)
 
-    monkeypatch.setattr(shown_runs, "WatchedRun", Slow)
+    monkeypatch.setattr(shown_runs, "WatchedRun", SlowRun)
     open_run = shown_runs._cache_runs()
     with ThreadPoolExecutor(2) as threads:
         first, second = threads.map(lambda _: open_run(run, "a run"), range(2))
     assert first is second
-    assert made == [first]
+    assert runs == [first]
 
 
-def test_a_contest_shows_its_result_its_curve_and_what_is_worth_a_look(run: Path) -> None:
+def test_contest_shows_its_result_its_curve_and_notable_hands(run: Path) -> None:
     with browsing(run) as client:
         page = client.get("/runs/a%20run").text
         assert "random" in page
@@ -93,14 +98,16 @@ def test_a_contest_shows_its_result_its_curve_and_what_is_worth_a_look(run: Path
         assert "data-events" not in page
 
 
-def test_a_hand_has_a_stable_address_and_every_step_a_link(run: Path) -> None:
+def test_hand_has_a_stable_address_for_every_step(run: Path) -> None:
     record = list(read_log(run / "match.b.log"))[17]
     scenes = views_of(record)
     with browsing(run) as client:
         for step in (0, len(scenes) - 1):
             page = client.get(f"/runs/a%20run/matches/match.b/hands/17?step={step}").text
-            shown = [at for at in range(len(scenes)) if f'id="scene-{at}" aria-label="Step {at}">' in page]
-            assert shown == [step]
+            steps = [
+                number for number in range(len(scenes)) if f'id="scene-{number}" aria-label="Step {number}">' in page
+            ]
+            assert steps == [step]
             assert page.count('aria-current="step"') == 1
             for scene in scenes:
                 assert html.escape(scene.words) in page
@@ -117,7 +124,7 @@ def exchange(hand: int, index: int, **changes: Any) -> Exchange:
     return Exchange(hand, index, ACTION, 1, "Your turn", "", **changes)
 
 
-def test_exchanges_with_a_model_are_beside_the_hand(run: Path, tmp_path: Path) -> None:
+def test_exchanges_with_a_model_are_shown_with_their_hand(run: Path, tmp_path: Path) -> None:
     folder = tmp_path / "a run"
     shutil.copytree(run, folder)
     record = list(read_log(folder / "match.b.log"))[17]
@@ -162,76 +169,82 @@ def test_unknown_addresses_are_not_found(run: Path) -> None:
             (f"{match}?page=-1", 200),
         ):
             answer = client.get(path)
-            assert (answer.status_code, "Traceback" in answer.text) == (status, False), path
+            assert answer.status_code == status, path
+            assert "Traceback" not in answer.text
 
 
-def test_the_verdict_comes_first_also_before_the_end(run: Path, tmp_path: Path) -> None:
-    going = interrupted(run, tmp_path / "going", "match.b", 20)
+def test_verdict_is_first_also_in_an_unfinished_run(run: Path, tmp_path: Path) -> None:
+    going = copy_unfinished(run, tmp_path / "going", "match.b", 20)
     with browsing(run, going) as client:
-        over, page = (
-            re.findall(r'class="lead">([^<]+)', client.get(f"/runs/{name}").text) for name in ("a run", "going")
-        )
-        assert re.fullmatch(r"(random|calling) (beats|is ahead of) \w+ by .* 60 deals of leduc.*", over[0])
+
+        def verdict(name: str) -> str:
+            return str(re.findall(r'class="lead">([^<]+)', client.get(f"/runs/{name}").text)[0])
+
+        final = r"(random|calling) (beats|is ahead of) \w+ by .* 60 deals of leduc.*"
+        assert re.fullmatch(final, verdict("a run"))
         so_far = r"(random|calling) is ahead of \w+ by [\d,]+ mbb/g after 20 deals of leduc in 2 seatings each, too .*"
-        assert re.fullmatch(so_far, page[0])
+        assert re.fullmatch(so_far, verdict("going"))
         assert "Not finished." in client.get("/runs/going").text
 
 
-def test_hands_are_chosen_by_their_winner_and_their_pot(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    folder = played(tmp_path / "run", "limit", ("random", "calling"), 120)
+def test_hands_can_be_filtered_by_winner_and_pot(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = play_run(tmp_path / "run", "limit", ("random", "calling"), 120)
     records = list(read_log(folder / "match.a.log"))
     monkeypatch.setattr("dealer.web.pages.replay_pages._MAX_SEARCHED", 100)
 
     def listed(query: str) -> tuple[list[int], str]:
-        text = client.get(f"{here}{query}").text
-        return [int(link.rpartition("/")[2]) for link in links(text, f"{here}/hands/")], text
+        text = client.get(f"{match}{query}").text
+        return [int(link.rpartition("/")[2]) for link in links(text, f"{match}/hands/")], text
+
+    def is_winner(record: HandRecord, name: str) -> bool:
+        return record.values[record.names.index(name)] >= 0
 
     with browsing(folder) as client:
-        here = "/runs/run/matches/match.a"
+        match = "/runs/run/matches/match.a"
         numbers, text = listed("")
         assert numbers == list(range(50))
-        cards = sum(sum(map(len, one.deal.hole_cards)) + len(one.deal.board) for one in records[:50])
+        cards = sum(sum(map(len, record.deal.hole_cards)) + len(record.deal.board) for record in records[:50])
         assert text.count('<b class="mini ') == cards
         assert listed("?page=3")[0] == list(range(100, 120))
-        won = [one.hand_number for one in records if one.values[one.names.index("random")] >= 0]
+        won = [record.hand_number for record in records if is_winner(record, "random")]
         first, text = listed("?winner=random")
         assert first == [number for number in won if number < 100][:50]
         (following,) = links(text, "?winner=random")
         assert first + listed(following)[0] == won
+        large_pots = [record for record in records[:100] if record.betting.pot >= 100]
         assert listed("?pot=100&winner=calling")[0] == [
-            one.hand_number
-            for one in records[:100]
-            if one.betting.pot >= 100 and one.values[one.names.index("calling")] >= 0
+            record.hand_number for record in large_pots if is_winner(record, "calling")
         ]
-        nothing, text = listed("?pot=100000")
-        assert (nothing, "None of the 100 hands that were searched" in text) == ([], True)
+        numbers, text = listed("?pot=100000")
+        assert numbers == []
+        assert "None of the 100 hands that were searched" in text
         assert links(text, "?pot=100000") == ["?pot=100000&after=100"]
-        assert client.get(f"{here}?winner=nobody&pot=x&after=-1").status_code == 200
+        assert client.get(f"{match}?winner=nobody&pot=x&after=-1").status_code == 200
 
 
 def test_exports_are_files(run: Path, tmp_path: Path) -> None:
-    holdem = played(tmp_path / "holdem", "nolimit", ("calling", "random"), 12)
+    holdem = play_run(tmp_path / "holdem", "nolimit", ("calling", "random"), 12)
     with browsing(holdem) as client:
         log = client.get("/runs/holdem/matches/match.a/export/log")
         assert log.content == (holdem / "match.a.log").read_bytes()
         assert "attachment" in log.headers["content-disposition"]
         for name in ("pokerstars", "phh", "ohh"):
             whole = client.get(f"/runs/holdem/matches/match.a/export/{name}").text
-            one = client.get(f"/runs/holdem/matches/match.a/hands/7/{name}").text
-            assert len(whole) > 10 * len(one) > 1000
-        ours = next((holdem / "pokerstars").glob("*match.a*")).read_text()
+            hand = client.get(f"/runs/holdem/matches/match.a/hands/7/{name}").text
+            assert len(whole) > 10 * len(hand) > 1000
+        file = next((holdem / "pokerstars").glob("*match.a*")).read_text()
         ids = re.findall(r"Hand #(\d+)", client.get("/runs/holdem/matches/match.a/export/pokerstars").text)
-        assert ids == re.findall(r"Hand #(\d+)", ours)
+        assert ids == re.findall(r"Hand #(\d+)", file)
 
 
 def test_names_comments_and_faults_stay_text(tmp_path: Path) -> None:
     name = 'x<i onload="1">&amp;{{7*7}}'
     folder = tmp_path / "hostile"
-    played(folder, hands=12)
+    play_run(folder, hands=12)
     for path in folder.glob("*.log"):
         path.write_text(path.read_text().replace("random", name))
-    said = {"hand_number": 3, "seat": 0, "action_index": 0, "text": f"# {HOSTILE}\x1b[31m"}
-    (folder / "match.a.comments").write_text(json.dumps(said) + "\n")
+    comment = {"hand_number": 3, "seat": 0, "action_index": 0, "text": f"# {HOSTILE}\x1b[31m"}
+    (folder / "match.a.comments").write_text(json.dumps(comment) + "\n")
     fault = {"seat": 0, "kind": "flood", "hand_number": 3, "line": HOSTILE, "remedy": "played c", "is_final": False}
     (folder / "match.a.faults").write_text(json.dumps(fault) + "\n")
     with browsing(folder) as client:
@@ -247,7 +260,7 @@ def test_names_comments_and_faults_stay_text(tmp_path: Path) -> None:
         assert html.escape(HOSTILE) in pages[2].text
 
 
-def test_same_deal_of_other_seatings_is_linked_if_the_cards_are_the_same(tmp_path: Path) -> None:
+def test_other_seatings_are_linked_if_they_have_the_same_cards(tmp_path: Path) -> None:
     honest = f"{ROOT / 'research' / 'serve' / 'peeking.py'}:Honest"
     for name, seed in (("same", 7), ("other", DealKey(bytes(32)))):
         dealer.library.play("kuhn", [honest, "random"], out=tmp_path / name, deals=5, seed=seed, in_process=True)
@@ -257,8 +270,8 @@ def test_same_deal_of_other_seatings_is_linked_if_the_cards_are_the_same(tmp_pat
             assert ("The same deal in other seatings" in page) is (name == "same")
 
 
-def test_strangers_see_no_card_that_is_still_to_be_played(run: Path, tmp_path: Path) -> None:
-    going = interrupted(run, tmp_path / "going", "match.b", 20)
+def test_strangers_see_no_cards_still_to_be_played(run: Path, tmp_path: Path) -> None:
+    going = copy_unfinished(run, tmp_path / "going", "match.b", 20)
     with browsing(going, is_public=True) as client:
         for number in (19, 20):
             for rest in ("", "/acpc", "?step=1"):
@@ -274,36 +287,35 @@ def test_strangers_see_no_card_that_is_still_to_be_played(run: Path, tmp_path: P
 
 
 class KeyedLibrary(PublicLibrary):
-    """Runs of a stranger's whose cards come from a key."""
+    """Runs for a stranger, with cards that come from a key."""
 
-    def open(self, key: str, visitor: Visitor) -> ShownRun | None:
-        found = super().open(key, visitor)
-        return None if found is None else replace(found, seed=DealKey(bytes(32)))
+    def open(self, key: str, visitor: Visitor) -> ShownRun:
+        return replace(super().open(key, visitor), seed=DealKey(bytes(32)))
 
 
-def test_of_a_match_that_goes_on_hands_are_shown_whose_deals_are_over(run: Path, tmp_path: Path) -> None:
-    going = interrupted(run, tmp_path / "going", "match.b", 20)
-    said = {"hand_number": 3, "seat": 0, "action_index": 0, "text": "# I bluffed"}
-    (going / "match.a.comments").write_text(json.dumps(said) + "\n")
+def test_running_match_shows_hands_whose_deals_are_over(run: Path, tmp_path: Path) -> None:
+    going = copy_unfinished(run, tmp_path / "going", "match.b", 20)
+    comment = {"hand_number": 3, "seat": 0, "action_index": 0, "text": "# I bluffed"}
+    (going / "match.a.comments").write_text(json.dumps(comment) + "\n")
     writer = ExchangeWriter(going / "match.a.seat1.llm.jsonl")
     writer.write(exchange(3, 0)._replace(answer="I bluffed"))
     writer.close()
     with browser(KeyedLibrary([going])) as client:
         for match in ("match.a", "match.b"):
-            here = f"/runs/going/matches/{match}"
-            for rest in ("", "/acpc"):
-                found = [client.get(f"{here}/hands/{number}{rest}").status_code for number in (0, 9, 10, 19, 59)]
-                assert found == [200, 200, 403, 403, 403]
-            assert len(links(client.get(here).text, f"{here}/hands/")) == 10
-            assert client.get(f"{here}/export/log").status_code == 403
-            assert "bluffed" not in client.get(f"{here}/hands/3").text
+            path = f"/runs/going/matches/{match}"
+            for suffix in ("", "/acpc"):
+                statuses = [client.get(f"{path}/hands/{number}{suffix}").status_code for number in (0, 9, 10, 19, 59)]
+                assert statuses == [200, 200, 403, 403, 403]
+            assert len(links(client.get(path).text, f"{path}/hands/")) == 10
+            assert client.get(f"{path}/export/log").status_code == 403
+            assert "bluffed" not in client.get(f"{path}/hands/3").text
         assert "hands/" not in client.get("/runs/going").text
     with browser(PublicLibrary([going])) as client:
         assert client.get("/runs/going/matches/match.a/hands/0").status_code == 403
 
 
-def test_a_watcher_sees_the_last_hand_whose_deal_is_over(run: Path, tmp_path: Path) -> None:
-    going = interrupted(run, tmp_path / "going", "match.b", 20)
+def test_spectator_sees_the_last_hand_whose_deal_is_over(run: Path, tmp_path: Path) -> None:
+    going = copy_unfinished(run, tmp_path / "going", "match.b", 20)
     (going / "result.json").write_bytes((run / "result.json").read_bytes())
     record = list(read_log(run / "match.b.log"))[9]
     with browser(KeyedLibrary([going])) as client:
@@ -311,15 +323,14 @@ def test_a_watcher_sees_the_last_hand_whose_deal_is_over(run: Path, tmp_path: Pa
         assert "Hand 9, with its cards" in text
         assert re.search("The contest so far: .* 60 deals of leduc in 2 seatings each", text)
         assert links(text, "/runs/going/matches/match.b/hands/") == ["/runs/going/matches/match.b/hands/9"]
-        cards = {
-            card for cards in (*record.deal.hole_cards, record.deal.board) for card in record.game.shown_cards(cards)
-        }
+        groups = (*record.deal.hole_cards, record.deal.board)
+        cards = {card for group in groups for card in record.game.shown_cards(group)}
         assert {card_face(card).words for card in cards} == {*re.findall(r'role="img" aria-label="(\w+ of \w+)"', text)}
     with browser(PublicLibrary([going])) as client:
         assert "with its cards" not in client.get("/runs/going/matches/match.b/events").text
 
 
-def test_a_tournament_has_a_crosstable_whose_cells_lead_to_the_pairs(tournament: Path) -> None:
+def test_cells_of_a_crosstable_link_their_contests(tournament: Path) -> None:
     with browsing(tournament) as client:
         page = client.get("/runs/cup").text
         assert page.count("mbb/g of row against column, ± 95 %</caption>") == 2
@@ -332,7 +343,7 @@ def test_a_tournament_has_a_crosstable_whose_cells_lead_to_the_pairs(tournament:
             assert {client.get(link).status_code for link in hands[:1]} == {200}
 
 
-def test_a_bot_without_a_finished_contest_stays_in_the_crosstable(tournament: Path, tmp_path: Path) -> None:
+def test_bot_without_a_finished_contest_is_in_the_crosstable(tournament: Path, tmp_path: Path) -> None:
     folder = tmp_path / "cup"
     shutil.copytree(tournament, folder)
     result = json.loads((folder / "result.json").read_text("utf-8"))
@@ -343,8 +354,8 @@ def test_a_bot_without_a_finished_contest_stays_in_the_crosstable(tournament: Pa
     assert '<th scope="row" class="words">Bad (unfinished)</th>' in page
 
 
-def test_unreadable_files_are_named_beside_the_rest(run: Path, tmp_path: Path) -> None:
-    folder = interrupted(run, tmp_path / "damaged", "match.b", 10)
+def test_unreadable_files_are_named_and_others_shown(run: Path, tmp_path: Path) -> None:
+    folder = copy_unfinished(run, tmp_path / "damaged", "match.b", 10)
     (folder / "match.c.log").write_bytes(b"STATE:0:zz\n" * 3 + b"\xff\xfe\n")
     (folder / "match.a.tlog").write_bytes(b"\x00" * 100)
     with browsing(folder) as client:

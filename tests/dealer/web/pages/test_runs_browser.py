@@ -1,4 +1,4 @@
-"""Standings, pairs, runs, the table of a match that goes on and replays in a real browser."""
+"""Standings, pairs, runs, running matches and replays in a real browser."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import pytest
 
 from dealer.server.db.store import DATABASE_NAME
 from tests.browsers import SIZES, launch_browser, needs_browser, open_page, page_problems
-from tests.dealer.web.served import Served
+from tests.dealer.web.served import ServerThread
 from tests.dealer.web.visits import PATIENCE_S, small_house
 
 pytestmark = [needs_browser, pytest.mark.slow]
@@ -25,27 +25,27 @@ HOSTILE = "<img src=x onerror=window.isHacked=1>"
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
-    with launch_browser() as found:
-        yield found
+    with launch_browser() as browser:
+        yield browser
 
 
 @pytest.fixture
-def server(tmp_path: Path) -> Iterator[Served]:
-    with Served(small_house(max_deals=2_000_000), tmp_path / "server") as found:
-        yield found
+def server(tmp_path: Path) -> Iterator[ServerThread]:
+    with ServerThread(small_house(max_deals=2_000_000), tmp_path / "server") as server:
+        yield server
 
 
-def submit(page: Any, server: Served, **wish: Any) -> int:
-    """Ask for a contest; gives the number of the job."""
-    body = {"game": GAME, "players": ["random", "calling"], "deals": 10} | wish
+def submit(page: Any, server: ServerThread, **fields: Any) -> int:
+    """Request a contest; return the number of the job."""
+    body = {"game": GAME, "players": ["random", "calling"], "deals": 10} | fields
     headers = {"authorization": f"Bearer {server.token}"}
     answer = page.request.post(f"{server.address}api/v1/jobs", data=body, headers=headers)
     assert answer.ok, answer.text()
     return int(answer.json()["id"])
 
 
-def wait_for_pairs(page: Any, server: Served) -> Any:
-    """The first cell of a crosstable that leads somewhere."""
+def wait_for_pairs(page: Any, server: ServerThread) -> Any:
+    """Wait until the crosstable has a cell with a link, and return the first such cell."""
     cells = page.get_by_role("region", name="Crosstable").get_by_role("link")
     deadline_s = time.monotonic() + PATIENCE_S
     page.goto(f"{server.address}standings/{GAME}")
@@ -56,7 +56,7 @@ def wait_for_pairs(page: Any, server: Served) -> Any:
     return cells.first
 
 
-def test_a_replay_by_keyboard_only(browser: Any, server: Served) -> None:
+def test_replay_is_controlled_by_keyboard(browser: Any, server: ServerThread) -> None:
     with open_page(browser) as page:
         submit(page, server)
         wait_for_pairs(page, server)
@@ -91,7 +91,7 @@ def test_a_replay_by_keyboard_only(browser: Any, server: Served) -> None:
         page.wait_for_url(re.compile(r"/hands/4$"))
         page.keyboard.press("k")
         page.wait_for_url(re.compile(r"/hands/3$"))
-        # Without the keys of the page: the links take the focus in their order.
+        # Without the keys of the page, Tab moves the focus along the links.
         page.locator("[data-go=on]").focus()
         page.keyboard.press("Enter")
         assert step() == 1
@@ -100,7 +100,7 @@ def test_a_replay_by_keyboard_only(browser: Any, server: Served) -> None:
         assert step() == last
 
 
-def test_the_table_of_a_match_goes_on_by_itself_and_comes_back_after_a_break(browser: Any, server: Served) -> None:
+def test_table_of_a_running_match_updates_itself_also_after_a_restart(browser: Any, server: ServerThread) -> None:
     changed = "before => document.querySelector('#live h3') && document.querySelector('#live').innerText !== before"
     with open_page(browser) as page:
         submit(page, server, deals=1_000_000, seed=7)
@@ -114,7 +114,7 @@ def test_the_table_of_a_match_goes_on_by_itself_and_comes_back_after_a_break(bro
         page.wait_for_function(changed, arg=before)
         assert not re.search("(king|queen|jack) of", page.locator("#live").inner_html())
         server.stop()
-        # Nothing comes any more; what was there stays.
+        # The page keeps its table while the server is down.
         before = page.locator("#live").inner_text()
         assert "Pot" in before
         server.start()
@@ -122,7 +122,7 @@ def test_the_table_of_a_match_goes_on_by_itself_and_comes_back_after_a_break(bro
         assert page.evaluate("window.isTheSame") is True
 
 
-def test_the_list_of_runs_moves_by_itself(browser: Any, server: Served) -> None:
+def test_list_of_runs_updates_itself(browser: Any, server: ServerThread) -> None:
     with open_page(browser, width=SIZES[0]) as page:
         submit(page, server, deals=1_000_000)
         page.goto(f"{server.address}runs")
@@ -131,7 +131,7 @@ def test_the_list_of_runs_moves_by_itself(browser: Any, server: Served) -> None:
         page.evaluate("document.querySelector('.lines tbody a').isTheSame = true")
         before = row.text_content()
         page.wait_for_function("before => document.querySelector('.lines tbody tr').textContent !== before", arg=before)
-        # What a click has begun on is not replaced under the finger, and leads where it led.
+        # An update keeps the elements of existing rows, so that a click that has begun stays on its link.
         first = "document.querySelector('.lines tbody a[href=\"/runs/1\"]').isTheSame"
         assert page.evaluate(first) is True
         submit(page, server)
@@ -142,7 +142,7 @@ def test_the_list_of_runs_moves_by_itself(browser: Any, server: Served) -> None:
 
 def test_names_stay_text(browser: Any, tmp_path: Path) -> None:
     folder = tmp_path / "server"
-    with Served(small_house(), folder) as server, open_page(browser) as page:
+    with ServerThread(small_house(), folder) as server, open_page(browser) as page:
         submit(page, server)
         pair = wait_for_pairs(page, server).get_attribute("href")
         server.stop()
@@ -165,7 +165,7 @@ def test_names_stay_text(browser: Any, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("width", "scheme"), [(SIZES[0], "dark"), (SIZES[1], "light")])
-def test_axe_finds_nothing_wrong(browser: Any, server: Served, width: int, scheme: str) -> None:
+def test_pages_of_results_are_accessible(browser: Any, server: ServerThread, width: int, scheme: str) -> None:
     with open_page(browser, width=width, scheme=scheme) as page:
         submit(page, server)
         pair = wait_for_pairs(page, server).get_attribute("href")
@@ -173,7 +173,7 @@ def test_axe_finds_nothing_wrong(browser: Any, server: Served, width: int, schem
         while page.goto(f"{server.address}runs/2/matches/match.a").status != 200:
             page.wait_for_timeout(100)
         page.locator("#live h3").first.wait_for()
-        found = {"live": page_problems(page)}
+        problems = {"live": page_problems(page)}
         hand = "runs/1/matches/match.a/hands/3"
         bot = f"bots/{GAME}/random"
         paths = (
@@ -191,7 +191,7 @@ def test_axe_finds_nothing_wrong(browser: Any, server: Served, width: int, schem
         )
         for path in paths:
             page.goto(server.address + path)
-            found[path] = page_problems(page)
+            problems[path] = page_problems(page)
         page.keyboard.press("End")
-        found["the last step"] = page_problems(page)
-        assert {path: wrong for path, wrong in found.items() if wrong} == {}
+        problems["the last step"] = page_problems(page)
+        assert not any(problems.values()), problems

@@ -1,4 +1,4 @@
-"""Standings, pairs, runs and hands of a server, from a request that is played to a hand of it."""
+"""Pages of a server's results: standings, bots, pairs, tables, runs and hands."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ async def submit(visit: Visit, **fields: Any) -> int:
     return int(answer.json()["id"])
 
 
-async def finished(visit: Visit, job: int) -> None:
+async def wait_for_job(visit: Visit, job: int) -> None:
     headers = {"authorization": f"Bearer {visit.token}"}
     async with asyncio.timeout(PATIENCE_S):
         while (await visit.browser.get(f"/api/v1/jobs/{job}", headers=headers)).json()["job"]["ended_s"] is None:
@@ -39,7 +39,7 @@ async def finished(visit: Visit, job: int) -> None:
 
 
 async def first_state(visit: Visit, path: str) -> str:
-    """The first state of a stream of events."""
+    """Read a stream of events up to its first state."""
     text = ""
     async with visit.browser.stream("GET", path) as events:
         async for piece in events.aiter_text():
@@ -50,7 +50,7 @@ async def first_state(visit: Visit, path: str) -> str:
 
 
 async def first_view_bytes(visit: Visit) -> int:
-    """What a browser loads for the first page: all of it is from this server."""
+    """Bytes that a browser loads for the home page, all of which must come from this server."""
     page = await visit.browser.get("/")
     parts = re.findall(r'<(?:link rel="(?:icon|stylesheet)" href|script src|img src)="([^"]+)"', page.text)
     assert all(part.startswith("/static/") for part in parts)
@@ -65,7 +65,7 @@ async def first_view_bytes(visit: Visit) -> int:
     return sum(answer.num_bytes_downloaded for answer in loaded)
 
 
-async def test_standings_lead_to_a_hand(tmp_path: Path) -> None:
+async def test_standings_lead_to_runs_and_hands(tmp_path: Path) -> None:
     async with visiting(small_house(), tmp_path) as visit:
         home = (await visit.browser.get("/")).text
         assert "Nothing has been played yet" in home
@@ -75,7 +75,7 @@ async def test_standings_lead_to_a_hand(tmp_path: Path) -> None:
         assert "/account/request" in links(empty.text)
         for path, status in (("/standings", 302), ("/standings/chess", 404), (f"/pairs/{GAME}/7", 404), ("/runs", 200)):
             assert (await visit.browser.get(path)).status_code == status
-        await finished(visit, await submit(visit, deals=10, seating="rotations"))
+        await wait_for_job(visit, await submit(visit, deals=10, seating="rotations"))
         runs = links((await visit.browser.get("/runs")).text, "/runs/") or ["/runs/1"]
         page = await visit.browser.get(runs[0])
         assert "10 deals of kuhn in 2 seatings each" in page.text
@@ -87,11 +87,9 @@ async def test_standings_lead_to_a_hand(tmp_path: Path) -> None:
             while not (pairs := links((await visit.browser.get(f"/standings/{GAME}")).text, "/pairs/")):
                 await asyncio.sleep(0.1)
         assert (await visit.browser.get("/standings/kuhn")).text.count('class="interval"') == 3
-        assert (
-            f'<a href="/standings/{GAME}" aria-current="page">kuhn</a>'
-            in (await visit.browser.get("/standings/kuhn")).text
-        )
-        (path,) = links((await visit.browser.get("/standings/kuhn")).text, f"/bots/{GAME}/random")
+        standings = (await visit.browser.get("/standings/kuhn")).text
+        assert f'<a href="/standings/{GAME}" aria-current="page">kuhn</a>' in standings
+        (path,) = links(standings, f"/bots/{GAME}/random")
         bot = await visit.browser.get(path)
         assert {*links(bot.text, "/runs/"), *links(bot.text, "/pairs/")} == {runs[0], pairs[0]}
         assert (await visit.browser.get(f"/bots/{GAME}/chess")).status_code == 404
@@ -116,7 +114,8 @@ async def test_standings_lead_to_a_hand(tmp_path: Path) -> None:
             query = "UPDATE bots SET owner = ? WHERE game = ? AND name = 'random'"
             store.write_now(lambda db: db.execute(query, (add_user(db, "ann-lee"), GAME)).rowcount)
         standings = (await visit.browser.get("/standings/kuhn")).text
-        assert ("owner" in standings, standings.count("ann-lee")) == (True, 1)
+        assert "owner" in standings
+        assert standings.count("ann-lee") == 1
         pair = await visit.browser.get(pairs[0])
         assert pair.status_code == 200
         assert runs[0] in links(pair.text)
@@ -135,7 +134,7 @@ def _mbb(text: str) -> float:
     return float(text.partition("\xa0")[0].replace(",", ""))
 
 
-async def test_cell_of_a_larger_game_leads_to_the_tables_of_both_bots(
+async def test_cell_of_a_larger_game_links_the_common_tables_of_two_bots(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     _, game = find_game("kuhn.limit.3p")
@@ -160,12 +159,12 @@ async def test_cell_of_a_larger_game_leads_to_the_tables_of_both_bots(
             (pair,) = links(text, "/pairs/")
             behind = (await visit.browser.get(pair)).text
             pairs.append((pair, sorted(links(behind, "/runs/"))))
-            # Every figure of the table stands on the page behind it.
+            # The page of the table has the same figures.
             figures = re.findall(r'<td class="(?:won|lost|even)[12]?">([^<]+)</td>', text)
             assert len(figures) == 3
             assert all(f"<dd>{figure} mbb/g</dd>" in behind for figure in figures)
         assert sorted(pairs) == [("/pairs/kuhn3/1", ["/runs/1", "/runs/5"]), ("/pairs/kuhn3/3", ["/runs/3"])]
-        # The worst for the bot that the page is about first, whose result stands first.
+        # Tables are sorted by the result of the page's bot, the worst first.
         won = [_mbb(re.findall(r"<th[^>]*>bot2</th><td[^>]*>([^<]+)</td>", text)[0]) for text in (first, second)]
         assert won == sorted(won)
         assert (2 * won[0] + won[1]) / 3 == pytest.approx(_mbb(cell), abs=1)
@@ -176,7 +175,7 @@ async def test_cell_of_a_larger_game_leads_to_the_tables_of_both_bots(
         assert (await visit.browser.get("/tables/nothing")).status_code == 404
 
 
-async def test_lists_of_runs_come_page_by_page_and_cells_of_large_crosstables_are_short(
+async def test_lists_of_runs_are_paged_and_cells_of_large_crosstables_are_short(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("dealer.web.site.ROWS_ON_PAGE", 2)
@@ -184,7 +183,8 @@ async def test_lists_of_runs_come_page_by_page_and_cells_of_large_crosstables_ar
     monkeypatch.setattr("dealer.web.pages.replay_pages.ROWS_ON_PAGE", 2)
 
     async def pages_from(visit: Visit, path: str) -> list[list[str]]:
-        pages, query = [], ""
+        pages: list[list[str]] = []
+        query = ""
         while True:
             page = await visit.browser.get(f"{path}{query}")
             assert page.status_code == 200
@@ -199,7 +199,8 @@ async def test_lists_of_runs_come_page_by_page_and_cells_of_large_crosstables_ar
     async with visiting(settings, tmp_path) as visit:
         assert await pages_from(visit, "/runs") == [["/runs/3", "/runs/2"], ["/runs/1"]]
         cell = r'<a href="(/pairs/[^"]+)"[^>]* title="([^"]+)">([^<]+)</a>'
-        cells = re.findall(cell, page := (await visit.browser.get(f"/standings/{GAME}")).text)
+        page = (await visit.browser.get(f"/standings/{GAME}")).text
+        cells = re.findall(cell, page)
         assert len(cells) == 2
         assert all(whole.startswith(f"{short}\xa0±\xa0") for _, whole, short in cells)
         assert '<table class="cross">' in page
@@ -220,13 +221,13 @@ async def test_running_run_is_listed_first_and_hides_its_cards(tmp_path: Path) -
 
     async with visiting(settings, tmp_path / "data") as visit:
         await submit(visit, players=["slow", "calling"], deals=1_000_000, seating="rotations")
-        await finished(visit, await submit(visit, players=["folding", "raising"], deals=100))
+        await wait_for_job(visit, await submit(visit, players=["folding", "raising"], deals=100))
         async with asyncio.timeout(PATIENCE_S):
             while not re.search(r"[\d,]+ of 1,000,000", text := (await visit.browser.get("/runs")).text):
                 await asyncio.sleep(0.1)
         assert links(text, "/runs/") == ["/runs/1", "/runs/2"]
         assert links((await visit.browser.get("/runs?state=finished")).text, "/runs/") == ["/runs/2"]
-        # Folding every hand loses for certain, and the winner stands first.
+        # A bot that folds every hand always loses, and the winner is first.
         assert re.findall(r'<span class="words good">([^<]+)</span>', text) == ["raising"]
         assert "raising</span>, <span" in text
         for query, runs in (("", ["/runs/1", "/runs/2"]), ("?bot=folding", ["/runs/2"]), ("?user=ann", [])):
@@ -234,41 +235,42 @@ async def test_running_run_is_listed_first_and_hides_its_cards(tmp_path: Path) -
         assert (await visit.browser.get("/live/runs?state=lost")).status_code == 400
         match = "/runs/1/matches/match.a"
         page = await visit.browser.get(match)
-        assert (page.status_code, "export" in page.text) == (200, False)
+        assert page.status_code == 200
+        assert "export" not in page.text
         for path in (f"{match}/hands/0", f"{match}/hands/0/acpc", f"{match}/export/log"):
             answer = await visit.browser.get(path)
-            assert (answer.status_code, "STATE" in answer.text) == (403, False)
+            assert answer.status_code == 403
+            assert "STATE" not in answer.text
         text = await first_state(visit, f"{match}/events")
         assert "Pot <b>" in text
         assert not re.search("queen|king| of spades", text)
 
 
-async def test_many_bots_come_page_by_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Twenty bots that have all met: every one has a place of its own, and the crosstables are those of their pages."""
+async def test_standings_of_many_bots_are_paged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each of twenty bots has one place, and every page has the crosstable of its own bots."""
     settings = small_house()
     order = fill_server(tmp_path, settings, runs=190)
     assert len(order) == BOTS
 
-    def shown_in(page: str) -> tuple[list[int], list[str], list[str]]:
-        """Places, names, and the addresses of the pairs."""
+    def ranked_bots(page: str) -> list[tuple[int, str]]:
         rows = re.findall(r'<td>(\d+)</td><th scope="row"[^>]*><a href="/bots/[^"]*/(bot\d+)"', page)
-        return [int(place) for place, _ in rows], [name for _, name in rows], re.findall(r'href="(/pairs/[^"]+)"', page)
+        return [(int(place), name) for place, name in rows]
 
     async with visiting(settings, tmp_path) as visit:
         whole = (await visit.browser.get(f"/standings/{GAME}")).text
-        assert shown_in(whole)[:2] == (list(range(1, BOTS + 1)), order)
+        assert ranked_bots(whole) == list(enumerate(order, 1))
         assert "Later" not in whole
-        assert len(shown_in(whole)[2]) == BOTS * (BOTS - 1)
+        assert len(links(whole, "/pairs/")) == BOTS * (BOTS - 1)
         monkeypatch.setattr("dealer.web.pages.standings.ROWS_ON_PAGE", 8)
-        path, places, names, pairs = f"/standings/{GAME}", [], [], []
+        path = f"/standings/{GAME}"
+        bots: list[tuple[int, str]] = []
+        pair_counts = []
         while path:
             page = (await visit.browser.get(path)).text
-            found = shown_in(page)
-            places += found[0]
-            names += found[1]
-            pairs.append(len(found[2]))
+            bots += ranked_bots(page)
+            pair_counts.append(len(links(page, "/pairs/")))
             assert "It has the bots of this page, out of 20" in page
             following = re.search(r'href="([^"]+)">Later', page)
             path = "" if following is None else f"/standings/{GAME}{html.unescape(following[1])}"
-        assert (places, names) == (list(range(1, BOTS + 1)), order)
-        assert pairs == [8 * 7, 8 * 7, 4 * 3]
+        assert bots == list(enumerate(order, 1))
+        assert pair_counts == [8 * 7, 8 * 7, 4 * 3]
