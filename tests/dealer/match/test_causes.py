@@ -1,4 +1,4 @@
-"""Causes are values; each has a sentence for people and one of the reference dealer's."""
+"""Causes of an early end: values with a sentence for people and one in the reference dealer's format."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ def test_every_cause_has_its_sentences(cause: Cause, for_people: str, printed: s
 
 
 SECRET = "AhKs\nIts process ended. The last Bob wrote:\n    QdQc"
-FOR_EVERYBODY = [
+PUBLIC_CLAUSES = [
     (
         causes.NotStarted(BOB, causes.StartProblem.UNREADABLE_VERSION, line=SECRET.encode()),
         "does not speak the protocol: its first line was not 'VERSION:2.0.0'.",
@@ -128,36 +128,36 @@ FOR_EVERYBODY = [
     (causes.NoAnswer(BOB, 1, 1, is_closed=True, line=SECRET.encode()), "closed the connection in hand 7."),
     (causes.OutOfTime(BOB, Limit.HAND, line=SECRET.encode()), "exceeded its time for hand 7."),
 ]
-"""Causes that hold what a player sent or wrote, and what everybody may read after its name."""
+"""Causes with text that a player has sent or written, and the public clause after the player's name."""
 NAMES = [" ", "The last it wrote:\n    x", "Zoë 🂡 ♠", "{0}", r"\S+ wrote"]
 
 
 @pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize(("cause", "clause"), FOR_EVERYBODY)
-def test_public_sentence_holds_nothing_that_players_wrote(cause: causes.PlayerCause, clause: str, name: str) -> None:
+@pytest.mark.parametrize(("cause", "clause"), PUBLIC_CLAUSES)
+def test_public_sentence_contains_no_output_of_players(cause: causes.PlayerCause, clause: str, name: str) -> None:
     failure = causes.Failure(cause, ("Ann", name), 7, 3, tuple(SECRET.split("\n")), "Install it.")
-    shown = f"{name} {clause} Its process ended with exit code 3. Install it."
-    assert failure_sentence(failure, shows_output=False) == shown
-    whole = failure_sentence(failure, shows_output=True)
-    assert whole.endswith(" The last it wrote:\n    AhKs\n    Its process ended. The last Bob wrote:\n        QdQc")
+    public_sentence = f"{name} {clause} Its process ended with exit code 3. Install it."
+    assert failure_sentence(failure, shows_output=False) == public_sentence
+    sentence = failure_sentence(failure, shows_output=True)
+    assert sentence.endswith(" The last it wrote:\n    AhKs\n    Its process ended. The last Bob wrote:\n        QdQc")
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_last_lines_name_the_first_of_several_missing_players(name: str) -> None:
     cause = causes.NotStarted(Seat(0), causes.StartProblem.NOT_CONNECTED, 2_000_000, (BOB,))
     failure = causes.Failure(cause, (name, "Bob"), 0, 3, ("AhKs",))
-    shown = f"{name} and Bob have not connected within 2 s. {name}'s process ended with exit code 3."
-    assert failure_sentence(failure, shows_output=False) == shown
-    assert failure_sentence(failure, shows_output=True) == f"{shown} The last {name} wrote:\n    AhKs"
+    sentence = f"{name} and Bob have not connected within 2 s. {name}'s process ended with exit code 3."
+    assert failure_sentence(failure, shows_output=False) == sentence
+    assert failure_sentence(failure, shows_output=True) == f"{sentence} The last {name} wrote:\n    AhKs"
 
 
-def test_an_error_of_ours_is_named_without_its_text() -> None:
+def test_public_sentence_of_an_internal_error_omits_its_text() -> None:
     failure = causes.Failure(causes.InternalError("KeyError", "AhKs"))
     assert failure_sentence(failure, shows_output=False) == "internal error: KeyError."
     assert failure_sentence(failure, shows_output=True) == "internal error: KeyError: AhKs."
 
 
-def test_all_causes_have_a_sentence_here() -> None:
+def test_sentences_above_cover_all_causes() -> None:
     families = (causes.PlayerCause, causes.MatchCause)
     defined = {value for value in vars(causes).values() if isinstance(value, type) and issubclass(value, families)}
     assert {type(cause) for cause, *_ in SENTENCES} == defined - set(families)
@@ -166,7 +166,8 @@ def test_all_causes_have_a_sentence_here() -> None:
 def test_causes_are_values() -> None:
     for cause, *_ in SENTENCES:
         copy = pickle.loads(pickle.dumps(cause))
-        assert (copy, hash(copy)) == (cause, hash(cause))
+        assert copy == cause
+        assert hash(copy) == hash(cause)
         assert pickle.loads(pickle.dumps(MatchFailure(cause))).cause == cause
 
 

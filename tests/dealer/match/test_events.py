@@ -1,4 +1,4 @@
-"""Events are values, and watchers are told those they want."""
+"""Events of a match as values, their delivery to watchers, and the watchers that write logs."""
 
 from __future__ import annotations
 
@@ -41,11 +41,12 @@ def test_events_of_a_match_are_values() -> None:
     assert {type(event) for event in events} == set(Event.__args__)
     for event in events:
         copy = pickle.loads(pickle.dumps(event))
-        assert (copy, hash(copy)) == (event, hash(event))
+        assert copy == event
+        assert hash(copy) == hash(event)
 
 
 def test_watchers_receive_the_events_they_want_in_order() -> None:
-    told: list[tuple[int, Event]] = []
+    notices: list[tuple[int, Event]] = []
 
     class Listener(Watcher):
         def __init__(self, number: int, *kinds: type) -> None:
@@ -53,20 +54,21 @@ def test_watchers_receive_the_events_they_want_in_order() -> None:
             self.wants = frozenset(kinds)
 
         def notice(self, event: Event) -> None:
-            told.append((self.number, event))
+            notices.append((self.number, event))
 
-    closed, settled = HandClosed(3, (1, 2)), Settled()
+    closed = HandClosed(3, (1, 2))
+    settled = Settled()
     audience = Audience([Listener(0, HandClosed), Listener(1, Settled), Listener(2, Settled, HandClosed)])
     for event in (closed, settled, VersionDiffers(Seat(0))):
         audience.publish(event)
-    assert told == [(0, closed), (2, closed), (1, settled), (2, settled)]
+    assert notices == [(0, closed), (2, closed), (1, settled), (2, settled)]
     assert audience.wants(Settled)
     assert not audience.wants(VersionDiffers)
 
 
-def test_single_lines_and_actions_come_only_to_watchers_that_name_them() -> None:
-    plain = Audience([Watcher()])
-    assert {kind.__name__ for kind in Event.__args__ if not plain.wants(kind)} == {
+def test_frequent_events_reach_only_watchers_that_name_them() -> None:
+    audience = Audience([Watcher()])
+    assert {kind.__name__ for kind in Event.__args__ if not audience.wants(kind)} == {
         "ActionPlayed",
         "BotWrote",
         "HandPlayed",
@@ -81,17 +83,17 @@ def test_single_lines_and_actions_come_only_to_watchers_that_name_them() -> None
 
 
 def test_first_failing_watcher_stops_the_event() -> None:
-    """A full disk stops the round: what is not on disk has not happened."""
+    """Later watchers must not receive an event that a log on a full disk lacks."""
     last = Recorder()
     with pytest.raises(OSError, match="No space left"):
         Audience([FullDisk(Settled), last]).publish(Settled())
     assert last.calls == []
 
 
-# ---- the watchers that write
+# ---- writers of logs
 
 
-def test_a_log_holds_every_hand_when_it_is_over(tmp_path: Path) -> None:
+def test_log_contains_every_finished_hand(tmp_path: Path) -> None:
     path = tmp_path / "m.log"
     setup = make_setup(game("kuhn"), 5)
     board = Board(setup, watchers=[LogWriter(LineFile(path), setup.names)]).connect_all()
@@ -103,16 +105,16 @@ def test_a_log_holds_every_hand_when_it_is_over(tmp_path: Path) -> None:
     assert path.read_text().splitlines()[-1].startswith("SCORE:")
 
 
-def test_a_transaction_log_holds_every_action_before_it_counts(tmp_path: Path) -> None:
+def test_transaction_log_contains_every_action(tmp_path: Path) -> None:
     path = tmp_path / "m.tlog"
-    board = (
-        Board(make_setup(game("nolimit"), 5), watchers=[TransactionWriter(LineFile(path))]).connect_all().play(PLAYERS)
-    )
+    board = Board(make_setup(game("nolimit"), 5), watchers=[TransactionWriter(LineFile(path))])
+    board.connect_all().play(PLAYERS)
     assert path.read_text() == "".join(format_transaction(*action) for action in board.recorder.actions)
 
 
-def test_a_failed_match_keeps_what_is_written(tmp_path: Path) -> None:
-    log, transactions = tmp_path / "m.log", tmp_path / "m.tlog"
+def test_failed_match_keeps_its_logs(tmp_path: Path) -> None:
+    log = tmp_path / "m.log"
+    transactions = tmp_path / "m.tlog"
     setup = make_setup(game("kuhn"), 50)
     writers = [LogWriter(LineFile(log), setup.names), TransactionWriter(LineFile(transactions))]
     board = Board(setup, watchers=writers).connect_all().play(PLAYERS, hands=3)

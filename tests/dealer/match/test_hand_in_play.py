@@ -1,4 +1,4 @@
-"""A hand in play and the hands of a match: cards, seats, comments, times and score."""
+"""Hands of a match in play: cards, seats, comments, times and score."""
 
 from __future__ import annotations
 
@@ -12,31 +12,33 @@ from tests.dealer.helpers import game, make_setup
 OFFSET_NS = 1_700_000_000 * 10**9
 
 
-def _played(hand: HandInPlay, *actions: Action) -> HandInPlay:
+def _play(hand: HandInPlay, *actions: Action) -> HandInPlay:
     for number, action in enumerate(actions):
         hand.play(hand.betting.after(action), number * 10**6, number * 10**6 + 5000)
     return hand
 
 
 @pytest.mark.parametrize("fixed", [False, True])
-def test_hands_follow_each_other_from_any_hand_on(fixed: bool) -> None:
+def test_hands_are_dealt_in_order_from_the_first_hand_of_the_match(fixed: bool) -> None:
     rules = game("kuhn.limit.3p")
     setup = make_setup(rules, 10, 7, first_hand=4, fixed_seats=fixed)
     dealer = HandDealer(setup, 2, ())
     for number, deal in zip(range(6, 10), deals(rules, 7, 6), strict=False):
         assert dealer.hand_number == number
         hand = dealer.deal(OFFSET_NS)
-        assert (hand.number, hand.deal) == (number, deal)
-        assert hand.seats == ((0, 1, 2) if fixed else tuple((position + number) % 3 for position in range(3)))
+        assert hand.number == number
+        assert hand.deal == deal
+        button = 0 if fixed else number
+        assert hand.seats == tuple((position + button) % 3 for position in range(3))
         assert hand.actor == hand.seats[hand.betting.acting_position]
-        dealer.settle(_played(hand, CALL, CALL, CALL))
+        dealer.settle(_play(hand, CALL, CALL, CALL))
     assert dealer.hands_played == 6
     assert sum(dealer.totals) == 0
 
 
 def test_score_continues_from_an_earlier_run() -> None:
     dealer = HandDealer(make_setup(game("kuhn"), 9), 3, (5.0, -5.0))
-    hand = _played(dealer.deal(OFFSET_NS), RAISE, FOLD)
+    hand = _play(dealer.deal(OFFSET_NS), RAISE, FOLD)
     first, second = hand.seats
     record = dealer.settle(hand)
     assert record.values == (1.0, -1.0)
@@ -55,7 +57,9 @@ def test_record_has_times_in_unix_time_and_all_comments() -> None:
     start_us = OFFSET_NS // 1000
     assert [tuple(time) for time in record.times] == [(start_us + 1, start_us + 2), (start_us + 5, start_us + 6)]
     assert [tuple(comment) for comment in record.comments] == [(1, 0, "# early\ufffd"), (0, 1, "; late")]
-    assert (record.names_by_seat, record.match_name, record.deal) == (setup.names, setup.name, hand.deal)
+    assert record.names_by_seat == setup.names
+    assert record.match_name == setup.name
+    assert record.deal == hand.deal
     assert hand.unix_us(2999) == start_us + 2
     assert hand.monotonic_ns(start_us + 2) == 2000
 
@@ -72,14 +76,15 @@ def test_comments_are_bounded() -> None:
     for line in (b"# fifteen byte\n", b"# too long\n", b"# ok\n"):
         hand.comment(Seat(0), line)
     assert [comment.text for comment in hand.comments] == ["# fifteen byte", "# ok"]
-    assert (dealer.comment_space.dropped, dealer.comment_space.bytes_left) == (6, 0)
+    assert dealer.comment_space.dropped == 6
+    assert dealer.comment_space.bytes_left == 0
 
 
 def test_actions_are_counted_by_seat() -> None:
     hand = HandDealer(make_setup(game("leduc"), 2), 1, ()).deal(OFFSET_NS)
     assert [hand.count_actions(Seat(seat)) for seat in (0, 1)] == [0, 0]
-    _played(hand, CALL, RAISE, CALL, CALL)
+    _play(hand, CALL, RAISE, CALL, CALL)
     assert hand.seats == (1, 0)
     assert [hand.count_actions(Seat(seat)) for seat in (0, 1)] == [1, 3]
-    _played(hand, RAISE)
+    _play(hand, RAISE)
     assert [hand.count_actions(Seat(seat)) for seat in (0, 1)] == [2, 3]

@@ -1,4 +1,4 @@
-"""Matches inside this process, held against the same bots behind bytes, and against the real thing over TCP."""
+"""Matches inside this process, compared with matches of the same bots over bytes in memory and over TCP."""
 
 from __future__ import annotations
 
@@ -64,43 +64,43 @@ KUHN = game("kuhn")
 HOOKS = ("act", "hand_started", "hand_finished")
 
 
-# ---- the same bots behind bytes
+# ---- comparison with matches over bytes
 
 
 def play_over_bytes(setup: MatchSetup, bots: Sequence[Bot], watcher: Watcher) -> Match:
-    """The dealer and the bots' own side of the protocol, bytes passed to and fro in memory."""
+    """Play a match by the protocol, with the bytes passed in memory."""
     match = Match(setup, [watcher])
-    talks = [Conversation(bot, setup.game) for bot in bots]
+    conversations = [Conversation(bot, setup.game) for bot in bots]
     inboxes = [bytearray() for _ in bots]
 
     def write_to(inbox: bytearray) -> Callable[[bytes, bool], None]:
         return lambda data, _: inbox.extend(data)
 
-    for seat, (talk, inbox) in enumerate(zip(talks, inboxes, strict=True)):
+    for seat, (conversation, inbox) in enumerate(zip(conversations, inboxes, strict=True)):
         match.connect(Seat(seat), write_to(inbox))
-        match.receive(Seat(seat), talk.open())
+        match.receive(Seat(seat), conversation.open())
     while any(inboxes):
-        for seat, (talk, inbox) in enumerate(zip(talks, inboxes, strict=True)):
+        for seat, (conversation, inbox) in enumerate(zip(conversations, inboxes, strict=True)):
             data = bytes(inbox)
             inbox.clear()
-            if answer := talk.receive_data(data):
+            if answer := conversation.receive_data(data):
                 match.receive(Seat(seat), answer)
     assert match.phase is Phase.FINISHED
-    for talk in talks:
-        talk.receive_eof()
+    for conversation in conversations:
+        conversation.receive_eof()
     return match
 
 
 def play(setup: MatchSetup, bots: Sequence[Bot], *watchers: Watcher) -> InProcessMatch:
-    """The same inside this process."""
+    """Play a match inside this process."""
     match = InProcessMatch(setup, bots, watchers)
     match.play(setup.hands)
     assert match.phase is Phase.FINISHED
     return match
 
 
-def made(specs: Sequence[str]) -> list[Bot]:
-    """Built-in bots, each with a seed of its own."""
+def make_bots(specs: Sequence[str]) -> list[Bot]:
+    """Make built-in bots with different seeds."""
     return [make_bot(spec, 100 + seat) for seat, spec in enumerate(specs)]
 
 
@@ -126,7 +126,7 @@ CASTS = [
 @pytest.mark.sampled
 @pytest.mark.parametrize(("name", "specs"), CASTS, ids=[f"{name} {'-'.join(specs[:3])}" for name, specs in CASTS])
 @pytest.mark.parametrize("options", [{}, {"fixed_seats": True, "first_hand": 5}], ids=["", "fixed"])
-def test_the_log_is_that_of_a_match_over_bytes(
+def test_log_equals_the_log_of_a_match_over_bytes(
     name: str, specs: Sequence[str], options: dict[str, Any], tmp_path: Path
 ) -> None:
     setup = make_setup(game(name), 20, 3, **options)
@@ -134,14 +134,14 @@ def test_the_log_is_that_of_a_match_over_bytes(
     for kind in (play, play_over_bytes):
         path = tmp_path / kind.__name__
         with LineFile(path) as file:
-            match = kind(setup, made(specs), LogWriter(file, setup.names))
+            match = kind(setup, make_bots(specs), LogWriter(file, setup.names))
         logs.append((path.read_bytes(), match.totals, match.hands_played))
     assert logs[0] == logs[1]
     assert logs[0][0].count(b"\n") == 21
 
 
 class Diarist(Bot):
-    """Decides by what it sees, remarks on it now and then, and keeps every call with the view it came with."""
+    """Bot that records every call with its view, and draws its actions and comments from the view."""
 
     def __init__(self, salt: int, hooks: Sequence[str] = HOOKS) -> None:
         self.events: list[tuple[str, str]] = []
@@ -150,12 +150,12 @@ class Diarist(Bot):
             if hook in hooks:
                 setattr(self, hook, lambda view, hook=hook: self._note(hook, view))
 
-    def _note(self, what: str, view: View) -> random.Random:
+    def _note(self, hook: str, view: View) -> random.Random:
         state = view.match_state.format()
-        self.events.append((what, f"{state} {view.values if view.finished else view.legal}"))
-        draw = random.Random(zlib.crc32(f"{self._salt}{what}{state}".encode()))
+        self.events.append((hook, f"{state} {view.values if view.finished else view.legal}"))
+        draw = random.Random(zlib.crc32(f"{self._salt}{hook}{state}".encode()))
         for i in range(draw.choice((0, 0, 0, 1, 20))):
-            view.comment(f"{what} {state} is no {i} \xe4\u20ac")
+            view.comment(f"{hook} {state} is no {i} \xe4\u20ac")
         return draw
 
     def act(self, view: View) -> Action:
@@ -171,24 +171,24 @@ class Diarist(Bot):
 
 
 class Scribe(Recorder):
-    """Keeps what a match tells, but for the times."""
+    """Recorder that also keeps the events' values without their times."""
 
     def __init__(self) -> None:
         super().__init__(wants_lines=False)
-        self.told: list[tuple[Any, ...]] = []
+        self.values: list[tuple[Any, ...]] = []
 
     def notice(self, event: Event) -> None:
         super().notice(event)
         if isinstance(event, ActionPlayed):
-            self.told.append((event.action, type(event.action.kind), event.hand_number, event.seat, event.betting))
+            self.values.append((event.action, type(event.action.kind), event.hand_number, event.seat, event.betting))
         elif isinstance(event, HandStarted):
-            self.told.append((event.hand_number, event.seats, event.deal))
+            self.values.append((event.hand_number, event.seats, event.deal))
         elif isinstance(event, HandFinished):
             self._note_hand(event.record)
 
     def _note_hand(self, record: HandRecord) -> None:
         assert [time[:2] for time in record.times] == [action[2:] for action in self.actions[-len(record.times) :]]
-        self.told.append(
+        self.values.append(
             (
                 (record.game, record.match_name, record.hand_number, record.names_by_seat, record.seats, record.deal),
                 (record.betting.rounds, record.values, len(record.times), record.comments),
@@ -208,13 +208,13 @@ def test_bots_and_watchers_see_the_same_in_process_and_over_bytes(name: str, hoo
         casts.append([Diarist(seat, hooks) for seat in range(setup.game.num_players)])
         scribes.append(Scribe())
         kind(setup, casts[-1], scribes[-1])
-    for here, there in zip(*casts, strict=True):
-        assert here.events == there.events
-    here_scribe, there_scribe = scribes
-    assert here_scribe.calls == there_scribe.calls
-    assert here_scribe.told == there_scribe.told
-    assert here_scribe.totals == there_scribe.totals
-    assert sum(len(record.comments) for record in here_scribe.records) > 0
+    for bot, bot_over_bytes in zip(*casts, strict=True):
+        assert bot.events == bot_over_bytes.events
+    scribe, scribe_over_bytes = scribes
+    assert scribe.calls == scribe_over_bytes.calls
+    assert scribe.values == scribe_over_bytes.values
+    assert scribe.totals == scribe_over_bytes.totals
+    assert sum(len(record.comments) for record in scribe.records) > 0
 
 
 def test_game_without_decisions_is_played() -> None:
@@ -227,7 +227,7 @@ def test_game_without_decisions_is_played() -> None:
     assert len(casts[0][0].events) == 11
 
 
-def test_comments_of_a_hand_are_bounded_alike() -> None:
+def test_comments_of_a_hand_have_the_same_bound_over_bytes() -> None:
     class Chatterbox(Bot):
         def act(self, view: View) -> Action:
             for i in range(16):
@@ -238,7 +238,7 @@ def test_comments_of_a_hand_are_bounded_alike() -> None:
     scribes = [Scribe(), Scribe()]
     for kind, scribe in zip((play, play_over_bytes), scribes, strict=True):
         kind(setup, [Chatterbox(), Chatterbox()], scribe)
-    assert scribes[0].told == scribes[1].told
+    assert scribes[0].values == scribes[1].values
     assert [len(record.comments) for record in scribes[0].records] == [256, 256]
 
 
@@ -249,35 +249,37 @@ def test_comments_of_a_hand_are_bounded_alike() -> None:
         ("nolimit", ("random", "constant?action=raise,size=pot")),
     ],
 )
-async def test_the_log_is_that_of_a_match_over_tcp(
+async def test_log_equals_the_log_of_a_match_over_tcp(
     name: str, specs: Sequence[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
     plan = contest_plan(tmp_path / "tcp", *specs, game=name, deals=20, seating=Seating.SINGLE)
     (match_plan,) = plan.match_plans
-    setup, here = plan.setup_of(match_plan), replace(plan.record, folder=tmp_path / "here")
-    here.folder.mkdir()
+    setup = plan.setup_of(match_plan)
+    tcp_record = plan.record
+    own_record = replace(tcp_record, folder=tmp_path / "in process")
+    own_record.folder.mkdir()
 
     run = TcpRun(plan, match_plan)
     async with asyncio.timeout(PATIENCE_S):
         await run.play_until(setup.hands)
         await run.close()
     assert run.failure is None
-    files = MatchFiles(setup, here)
+    files = MatchFiles(setup, own_record)
     play(setup, [make_bot(spec, plan.bot_seed(match_plan, seat)) for seat, spec in enumerate(specs)], *files.watchers)
     files.close()
-    records = plan.record, here
-    tcp_log, log = (record.path(setup, "log").read_bytes() for record in records)
-    assert log == tcp_log
+    log = own_record.path(setup, "log").read_bytes()
+    assert log == tcp_record.path(setup, "log").read_bytes()
     assert log.count(b"STATE:") == 20
-    # The transactions, too, but for the times in the last two columns.
-    tcp_actions, here_actions = (
-        [line.split()[:2] for line in record.path(setup, "tlog").read_text("ascii").splitlines()] for record in records
+    # Drop the times of the transactions, in the last two columns.
+    own_actions, tcp_actions = (
+        [line.split()[:2] for line in record.path(setup, "tlog").read_text("ascii").splitlines()]
+        for record in (own_record, tcp_record)
     )
-    assert here_actions == tcp_actions
+    assert own_actions == tcp_actions
 
 
-# ---- in pieces
+# ---- matches in pieces
 
 
 PIECE_GAMES = ("kuhn", "leduc", "nolimit", "holdem.limit.3p")
@@ -285,73 +287,75 @@ PIECE_HANDS = 14
 
 
 def random_bots(rules: Game) -> list[Bot]:
-    return made(["random"] * rules.num_players)
+    return make_bots(["random"] * rules.num_players)
 
 
-def whole_log(setup: MatchSetup) -> list[str]:
-    seen = Recorder(setup.names, wants_lines=False)
-    play(setup, random_bots(setup.game), seen)
-    return seen.log
+def uninterrupted_log(setup: MatchSetup) -> list[str]:
+    recorder = Recorder(setup.names, wants_lines=False)
+    play(setup, random_bots(setup.game), recorder)
+    return recorder.log
 
 
 @settings(deadline=None, max_examples=30, suppress_health_check=list(HealthCheck))
 @given(
     name=st.sampled_from(PIECE_GAMES),
     fixed=st.booleans(),
-    cuts=st.lists(st.tuples(st.integers(0, PIECE_HANDS), st.sampled_from(("hold", "break off"))), max_size=6),
+    cuts=st.lists(st.tuples(st.integers(0, PIECE_HANDS), st.sampled_from(("hold", "restart"))), max_size=6),
     slices=st.lists(st.integers(0, PIECE_HANDS), max_size=4),
 )
-def test_any_two_ways_to_cut_a_match_into_pieces_give_the_same_log(
+def test_log_does_not_depend_on_holds_restarts_and_slices(
     name: str, fixed: bool, cuts: list[tuple[int, str]], slices: list[int]
 ) -> None:
-    """Held and moved on, broken off and continued with new bots, or cut into slices: hands and score are the same."""
     rules = game(name)
     setup = make_setup(rules, PIECE_HANDS, 21, fixed_seats=fixed)
-    wanted = whole_log(setup)
+    expected = uninterrupted_log(setup)
 
-    seen = Recorder(setup.names, wants_lines=False)
-    match = InProcessMatch(setup, random_bots(rules), [seen])
-    for until, how in sorted(cuts):
+    recorder = Recorder(setup.names, wants_lines=False)
+    match = InProcessMatch(setup, random_bots(rules), [recorder])
+    for until, kind in sorted(cuts):
         match.play(until)
         assert match.hands_played == until
-        if how == "break off" and until < PIECE_HANDS:
+        if kind == "restart" and until < PIECE_HANDS:
             match.close()
-            used_us = tuple(seen.used_us[-1]) if seen.used_us else ()
-            so_far = EarlierHands(until, tuple(match.totals), used_us)
-            match = InProcessMatch(setup, random_bots(rules), [seen], so_far)
+            used_us = tuple(recorder.used_us[-1]) if recorder.used_us else ()
+            earlier = EarlierHands(until, tuple(match.totals), used_us)
+            match = InProcessMatch(setup, random_bots(rules), [recorder], earlier)
     match.play(PIECE_HANDS)
     assert match.phase is Phase.FINISHED
-    assert seen.log == wanted
-    for of_seat in zip(*seen.used_us, strict=True):
-        assert list(of_seat) == sorted(of_seat), "time used only grows, also beyond a break"
+    assert recorder.log == expected
+    for seat_times in zip(*recorder.used_us, strict=True):
+        assert list(seat_times) == sorted(seat_times), "time used must not decrease at a restart"
 
     hands: list[str] = []
     edges = sorted({0, PIECE_HANDS, *slices})
     for first, end in itertools.pairwise(edges):
         part = make_setup(rules, end - first, 21, fixed_seats=fixed, first_hand=first)
-        hands += whole_log(part)[:-1]
-    assert hands == wanted[:-1]
+        hands += uninterrupted_log(part)[:-1]
+    assert hands == expected[:-1]
 
 
-def test_several_matches_move_on_in_turn() -> None:
+def test_several_matches_play_in_turn() -> None:
     setups = [make_setup(game(name), 10, 2) for name in ("kuhn", "nolimit")]
-    seen = [Recorder(setup.names, wants_lines=False) for setup in setups]
-    matches = [InProcessMatch(s, random_bots(s.game), [o]) for s, o in zip(setups, seen, strict=True)]
+    recorders = [Recorder(setup.names, wants_lines=False) for setup in setups]
+    matches = [
+        InProcessMatch(setup, random_bots(setup.game), [recorder])
+        for setup, recorder in zip(setups, recorders, strict=True)
+    ]
     for until in (3, 3, 6, 10):
         for match in matches:
             match.play(until)
             assert match.hands_played == until
             assert match.phase is (Phase.FINISHED if until == 10 else Phase.HOLDING)
-    assert [observer.log for observer in seen] == [whole_log(setup) for setup in setups]
-    for observer in seen:
-        assert observer.calls.count("MatchStarted") == 1
+    assert [recorder.log for recorder in recorders] == [uninterrupted_log(setup) for setup in setups]
+    for recorder in recorders:
+        assert recorder.calls.count("MatchStarted") == 1
 
 
-def test_a_match_may_be_ended_where_it_holds() -> None:
+def test_holding_match_can_be_finished_early() -> None:
     setup = make_setup(KUHN, 10)
     bots = [Diarist(0), Diarist(1)]
-    seen = Recorder(setup.names, wants_lines=False)
-    match = InProcessMatch(setup, bots, [seen])
+    recorder = Recorder(setup.names, wants_lines=False)
+    match = InProcessMatch(setup, bots, [recorder])
     match.play(4)
     assert match.phase is Phase.HOLDING
     assert bots[0].events[-1][0] == "hand_finished"
@@ -361,25 +365,24 @@ def test_a_match_may_be_ended_where_it_holds() -> None:
         match.play(10)
         match.close()
     assert match.hands_played == 4
-    assert [line.split(":")[0] for line in seen.log] == ["STATE"] * 4 + ["SCORE"]
+    assert [line.split(":")[0] for line in recorder.log] == ["STATE"] * 4 + ["SCORE"]
     assert [event for event, _ in bots[0].events].count("match_finished") == 1
-    assert seen.calls.count("MatchEnded") == 1
+    assert recorder.calls.count("MatchEnded") == 1
 
 
-def test_a_match_may_end_before_its_first_hand() -> None:
+def test_match_can_end_before_its_next_hand() -> None:
     setup = make_setup(KUHN, 10)
-    seen = Recorder(setup.names, wants_lines=False)
-    InProcessMatch(setup, random_bots(KUHN), [seen], EarlierHands(5, (3.0, -3.0))).finish()
-    assert seen.calls == ["MatchStarted", "MatchEnded"]
-    assert seen.log == ["SCORE:3|-3:A|B\n"]
-    all_done = InProcessMatch(
-        setup, random_bots(KUHN), [again := Recorder(setup.names, wants_lines=False)], EarlierHands(10)
-    )
-    all_done.play(10)
-    assert again.log == ["SCORE:0|0:A|B\n"]
+    recorder = Recorder(setup.names, wants_lines=False)
+    InProcessMatch(setup, random_bots(KUHN), [recorder], EarlierHands(5, (3.0, -3.0))).finish()
+    assert recorder.calls == ["MatchStarted", "MatchEnded"]
+    assert recorder.log == ["SCORE:3|-3:A|B\n"]
+    recorder = Recorder(setup.names, wants_lines=False)
+    complete = InProcessMatch(setup, random_bots(KUHN), [recorder], EarlierHands(10))
+    complete.play(10)
+    assert recorder.log == ["SCORE:0|0:A|B\n"]
 
 
-def test_a_watcher_that_wants_lines_is_refused() -> None:
+def test_watcher_that_wants_lines_is_refused() -> None:
     with pytest.raises(ValueError, match="no lines to show; play it over TCP"):
         InProcessMatch(make_setup(KUHN, 1), random_bots(KUHN), [Recorder()])
 
@@ -388,28 +391,30 @@ def test_a_watcher_that_wants_lines_is_refused() -> None:
 
 
 class Failing(Bot):
-    """Calls until one call of one hand, where it does something else."""
+    """Bot that calls, except that one method runs `fail` in one hand."""
 
-    def __init__(self, where: str, hand: int, deed: Callable[[], Any]) -> None:
-        self._where, self._hand, self._deed = where, hand, deed
+    def __init__(self, method: str, hand: int, fail: Callable[[], Any]) -> None:
+        self._method = method
+        self._hand = hand
+        self._fail = fail
         self.ends = 0
 
-    def _at(self, where: str, hand: int) -> Any:
-        return self._deed() if (where, hand) == (self._where, self._hand) else CALL
+    def _run(self, method: str, hand: int) -> Any:
+        return self._fail() if method == self._method and hand == self._hand else CALL
 
     def act(self, view: View) -> Action:
-        answer: Action = self._at("act", view.hand_number)
+        answer: Action = self._run("act", view.hand_number)
         return answer
 
     def hand_started(self, view: View) -> None:
-        self._at("hand_started", view.hand_number)
+        self._run("hand_started", view.hand_number)
 
     def hand_finished(self, view: View) -> None:
-        self._at("hand_finished", view.hand_number)
+        self._run("hand_finished", view.hand_number)
 
     def match_finished(self) -> None:
         self.ends += 1
-        self._at("match_finished", -1)
+        self._run("match_finished", -1)
 
 
 def crash() -> None:
@@ -421,18 +426,18 @@ def quit_program() -> None:
 
 
 def play_to_failure(setup: MatchSetup, *bots: Bot) -> tuple[InProcessMatch, Recorder]:
-    seen = Recorder(setup.names, wants_lines=False)
-    match = InProcessMatch(setup, bots, [seen])
+    recorder = Recorder(setup.names, wants_lines=False)
+    match = InProcessMatch(setup, bots, [recorder])
     match.play(setup.hands)
-    return match, seen
+    return match, recorder
 
 
-def tracebacks(seen: Recorder) -> dict[Seat, str]:
-    return {event.seat: event.text for event in seen.events if isinstance(event, BotWrote)}
+def tracebacks(recorder: Recorder) -> dict[Seat, str]:
+    return {event.seat: event.text for event in recorder.events if isinstance(event, BotWrote)}
 
 
 @pytest.mark.parametrize(
-    ("where", "deed", "hands", "sentence"),
+    ("method", "fail", "hands", "sentence"),
     [
         ("act", crash, 3, "B: the bot's own code failed in hand 3: ZeroDivisionError: no luck; the state was "),
         (
@@ -451,28 +456,33 @@ def tracebacks(seen: Recorder) -> dict[Seat, str]:
         ("act", lambda: "call", 3, "B: the bot answered 'call' in hand 3: act() must return an Action"),
     ],
 )
-def test_a_bot_that_fails_ends_the_match(where: str, deed: Callable[[], Any], hands: int, sentence: str) -> None:
-    bots = Failing("act", -2, crash), Failing(where, 3, deed)
-    match, seen = play_to_failure(make_setup(KUHN, 8), *bots)
+def test_failing_bot_ends_the_match(method: str, fail: Callable[[], Any], hands: int, sentence: str) -> None:
+    bots = Failing("act", -2, crash), Failing(method, 3, fail)
+    match, recorder = play_to_failure(make_setup(KUHN, 8), *bots)
+    assert match.phase is Phase.FAILED
     failure = match.failure
     assert failure is not None
-    assert failure is seen.failure
-    assert (match.phase, failure.seat, failure.kind) == (Phase.FAILED, 1, FaultKind.CRASH)
+    assert failure is recorder.failure
+    assert failure.seat == 1
+    assert failure.kind is FaultKind.CRASH
     text = cause_sentence(failure, match.setup.names, hands, shows_output=True)
     assert re.sub(r" \(\S+, line \d+\)", "", text).startswith(sentence)
     assert "MATCHSTATE:" in text
     assert "\n" not in text
     assert format_failure(failure) == f"ERROR: seat 2{text[1:-1]}\n"
-    assert (match.hands_played, len(seen.log)) == (hands, hands)
-    assert [call for call in seen.calls if call != "BotWrote"][-1] == "MatchEnded early"
-    assert [bot.ends for bot in bots] == [1, 0], "who is left is told that it is over"
-    is_crash = deed in (crash, quit_program)
-    assert list(tracebacks(seen)) == [1] * is_crash
-    if is_crash:
-        assert f"in {deed.__name__}" in tracebacks(seen)[Seat(1)]
+    assert match.hands_played == hands
+    assert len(recorder.log) == hands
+    assert [call for call in recorder.calls if call != "BotWrote"][-1] == "MatchEnded early"
+    assert [bot.ends for bot in bots] == [1, 0], "only the remaining bot is notified of the end"
+    if fail in (crash, quit_program):
+        assert list(tracebacks(recorder)) == [1]
+        assert f"in {fail.__name__}" in tracebacks(recorder)[Seat(1)]
+    else:
+        assert tracebacks(recorder) == {}
     match.play(8)
     match.finish()
-    assert (match.hands_played, match.phase) == (hands, Phase.FAILED)
+    assert match.hands_played == hands
+    assert match.phase is Phase.FAILED
 
 
 @pytest.mark.parametrize(
@@ -482,24 +492,25 @@ def test_a_bot_that_fails_ends_the_match(where: str, deed: Callable[[], Any], ha
 )
 @pytest.mark.parametrize("policy", [FaultPolicy.END, FaultPolicy.FORFEIT])
 def test_any_exception_of_a_bot_is_its_failure(raised: BaseException, policy: FaultPolicy) -> None:
-    def deed() -> None:
+    def fail() -> None:
         raise raised
 
-    line = deed.__code__.co_firstlineno + 1
+    line = fail.__code__.co_firstlineno + 1
     setup = make_setup(KUHN, 8, on_fault=policy)
-    match, seen = play_to_failure(setup, Failing("act", 3, deed), Failing("act", -2, crash))
+    match, recorder = play_to_failure(setup, Failing("act", 3, fail), Failing("act", -2, crash))
     if policy is FaultPolicy.FORFEIT:
-        assert (match.phase, match.hands_played) == (Phase.FINISHED, 8)
-        assert seen.faults == [Fault(Seat(0), FaultKind.CRASH, 3, b"", Remedy.FORFEITED)]
+        assert match.phase is Phase.FINISHED
+        assert match.hands_played == 8
+        assert recorder.faults == [Fault(Seat(0), FaultKind.CRASH, 3, b"", Remedy.FORFEITED)]
         return
     assert match.failure is not None
-    text = cause_sentence(match.failure, setup.names, 3, shows_output=True)
-    found = re.fullmatch(
-        r"A: the bot's own code failed in hand 3 \((.*), line (\d+)\): (.*); the state was \S+\.", text
-    )
-    assert found is not None, text
-    assert (Path(found[1]).name, int(found[2])) == (Path(__file__).name, line)
-    assert found[3] == in_one_line(raised)
+    sentence = cause_sentence(match.failure, setup.names, 3, shows_output=True)
+    pattern = r"A: the bot's own code failed in hand 3 \((.*), line (\d+)\): (.*); the state was \S+\."
+    parts = re.fullmatch(pattern, sentence)
+    assert parts is not None, sentence
+    assert Path(parts[1]).name == Path(__file__).name
+    assert int(parts[2]) == line
+    assert parts[3] == in_one_line(raised)
 
 
 def interrupt() -> None:
@@ -513,11 +524,11 @@ def be_interrupted() -> None:
 
 
 @pytest.mark.parametrize(
-    ("deed", "kind"), [(interrupt, BotInterrupt), (be_interrupted, KeyboardInterrupt)], ids=["ours", "Ctrl-C"]
+    ("interruption", "kind"), [(interrupt, BotInterrupt), (be_interrupted, KeyboardInterrupt)], ids=["ours", "Ctrl-C"]
 )
-def test_an_interruption_is_no_failure_of_a_bot(deed: Callable[[], None], kind: type[BaseException]) -> None:
+def test_interruption_is_no_failure_of_a_bot(interruption: Callable[[], None], kind: type[BaseException]) -> None:
     with pytest.raises(kind):
-        play_to_failure(make_setup(KUHN, 8), Failing("act", 3, deed), Failing("act", -2, crash))
+        play_to_failure(make_setup(KUHN, 8), Failing("act", 3, interruption), Failing("act", -2, crash))
 
 
 class Asynchronous(Bot):
@@ -569,7 +580,7 @@ class Long:
     ],
     ids=["async act", "async hook", "None", "unshowable", "long", "no number"],
 )
-def test_an_answer_that_is_no_action_gets_a_sentence(bot: Bot, sentence: str) -> None:
+def test_invalid_return_value_of_act_is_named_in_the_failure(bot: Bot, sentence: str) -> None:
     match, _ = play_to_failure(make_setup(KUHN, 8), bot, Failing("act", -2, crash))
     assert match.failure is not None
     text = cause_sentence(match.failure, match.setup.names, 0, shows_output=True)
@@ -577,61 +588,68 @@ def test_an_answer_that_is_no_action_gets_a_sentence(bot: Bot, sentence: str) ->
     assert len(text) < 400
 
 
-@pytest.mark.parametrize(("where", "hand"), [("hand_finished", 7), ("match_finished", -1)])
-def test_a_bot_that_fails_when_all_is_played_ends_nothing(where: str, hand: int) -> None:
-    match, seen = play_to_failure(make_setup(KUHN, 8), Failing(where, hand, crash), Failing("act", -2, crash))
-    assert (match.phase, match.failure) == (Phase.FINISHED, None)
-    assert seen.log[-1].startswith("SCORE:")
-    assert "ZeroDivisionError" in tracebacks(seen)[Seat(0)]
+@pytest.mark.parametrize(("method", "hand"), [("hand_finished", 7), ("match_finished", -1)])
+def test_failure_after_the_last_hand_does_not_fail_the_match(method: str, hand: int) -> None:
+    match, recorder = play_to_failure(make_setup(KUHN, 8), Failing(method, hand, crash), Failing("act", -2, crash))
+    assert match.phase is Phase.FINISHED
+    assert match.failure is None
+    assert recorder.log[-1].startswith("SCORE:")
+    assert "ZeroDivisionError" in tracebacks(recorder)[Seat(0)]
 
 
 @pytest.mark.parametrize("policy", [FaultPolicy.FORFEIT, FaultPolicy.RESTART])
-@pytest.mark.parametrize(
-    ("where", "deed", "hand"), [("act", crash, 3), ("hand_started", crash, 3), ("hand_finished", crash, 4)]
-)
-def test_a_match_may_go_on_without_a_bot(policy: FaultPolicy, where: str, deed: Callable[[], Any], hand: int) -> None:
+@pytest.mark.parametrize(("method", "hand"), [("act", 3), ("hand_started", 3), ("hand_finished", 4)])
+def test_match_continues_without_a_failed_bot(policy: FaultPolicy, method: str, hand: int) -> None:
     rules = game("kuhn.limit.3p")
-    others = made(["random", "raising"])
-    bad = Failing(where, 3, deed)
-    match, seen = play_to_failure(make_setup(rules, 20, on_fault=policy), others[0], bad, others[1])
-    assert (match.phase, match.hands_played) == (Phase.FINISHED, 20)
-    assert seen.faults == [Fault(Seat(1), FaultKind.CRASH, hand, b"", Remedy.FORFEITED)]
-    assert bad.ends == 0
-    assert "ZeroDivisionError" in tracebacks(seen)[Seat(1)]
-    for record in seen.records:
+    random_bot, raising_bot = make_bots(["random", "raising"])
+    failing_bot = Failing(method, 3, crash)
+    setup = make_setup(rules, 20, on_fault=policy)
+    match, recorder = play_to_failure(setup, random_bot, failing_bot, raising_bot)
+    assert match.phase is Phase.FINISHED
+    assert match.hands_played == 20
+    assert recorder.faults == [Fault(Seat(1), FaultKind.CRASH, hand, b"", Remedy.FORFEITED)]
+    assert failing_bot.ends == 0
+    assert "ZeroDivisionError" in tracebacks(recorder)[Seat(1)]
+    for record in recorder.records:
         if record.hand_number > hand:
-            position = record.seats.index(Seat(1))
-            kinds = [action for actions in record.betting.rounds for at, action in actions if at == position]
-            assert RAISE not in kinds
-            assert kinds.count(FOLD) == record.betting.folded >> position & 1
+            failed_position = record.seats.index(Seat(1))
+            actions = [
+                action
+                for round_actions in record.betting.rounds
+                for position, action in round_actions
+                if position == failed_position
+            ]
+            has_folded = record.betting.folded >> failed_position & 1
+            assert RAISE not in actions
+            assert actions.count(FOLD) == has_folded
 
 
-def test_forfeited_seat_checks_or_folds_as_over_tcp() -> None:
-    """The twin plays the same seat with the bot that folds to every bet."""
+def test_forfeited_seat_plays_like_the_folding_bot() -> None:
     rules = game("limit")
     setup = make_setup(rules, 30, 4, on_fault=FaultPolicy.FORFEIT)
-    seen, twin = (Recorder(setup.names, wants_lines=False) for _ in range(2))
-    bad = Failing("act", -2, crash)
-    match = InProcessMatch(setup, [bad, *made(["raising"])], [seen], EarlierHands(forfeited=frozenset({Seat(0)})))
+    recorder, twin = (Recorder(setup.names, wants_lines=False) for _ in range(2))
+    forfeited_bot = Failing("act", -2, crash)
+    earlier = EarlierHands(forfeited=frozenset({Seat(0)}))
+    match = InProcessMatch(setup, [forfeited_bot, *make_bots(["raising"])], [recorder], earlier)
     match.play(30)
-    play(setup, made(["folding", "raising"]), twin)
-    assert seen.log == twin.log
-    assert bad.ends == 0
+    play(setup, make_bots(["folding", "raising"]), twin)
+    assert recorder.log == twin.log
+    assert forfeited_bot.ends == 0
     assert match.totals == twin.totals
 
 
 def test_match_without_players_ends() -> None:
     bots = Failing("act", 2, crash), Failing("act", 4, lambda: FOLD)
-    match, seen = play_to_failure(make_setup(KUHN, 8, on_fault=FaultPolicy.FORFEIT), *bots)
+    match, recorder = play_to_failure(make_setup(KUHN, 8, on_fault=FaultPolicy.FORFEIT), *bots)
     assert match.failure == NobodyLeft()
-    assert [(fault.seat, fault.hand_number) for fault in seen.faults] == [(0, 2), (1, 4)]
-    assert seen.calls[-2:] == ["FaultSeen", "MatchEnded early"]
+    assert [(fault.seat, fault.hand_number) for fault in recorder.faults] == [(0, 2), (1, 4)]
+    assert recorder.calls[-2:] == ["FaultSeen", "MatchEnded early"]
 
 
 def test_keyboard_interrupt_propagates_and_its_hand_is_played_again() -> None:
     setup = make_setup(KUHN, 8)
-    seen = Recorder(setup.names, wants_lines=False)
-    match = InProcessMatch(setup, [Failing("act", 3, be_interrupted), Failing("act", -2, crash)], [seen])
+    recorder = Recorder(setup.names, wants_lines=False)
+    match = InProcessMatch(setup, [Failing("act", 3, be_interrupted), Failing("act", -2, crash)], [recorder])
     with pytest.raises(KeyboardInterrupt):
         match.play(8)
     with pytest.raises(RuntimeError, match="interrupted in hand 3; continue it in a new match"):
@@ -639,29 +657,29 @@ def test_keyboard_interrupt_propagates_and_its_hand_is_played_again() -> None:
     rest = InProcessMatch(
         setup,
         [Failing("act", -2, crash), Failing("act", -2, crash)],
-        [seen],
+        [recorder],
         EarlierHands(match.hands_played, tuple(match.totals)),
     )
     rest.play(8)
-    whole = Recorder(setup.names, wants_lines=False)
-    play(setup, made(["calling", "calling"]), whole)
-    assert seen.log == whole.log
+    uninterrupted = Recorder(setup.names, wants_lines=False)
+    play(setup, make_bots(["calling", "calling"]), uninterrupted)
+    assert recorder.log == uninterrupted.log
 
 
-def test_a_log_that_cannot_be_written_ends_the_match() -> None:
+def test_full_disk_ends_the_match() -> None:
     setup = make_setup(KUHN, 8)
-    seen = Recorder(wants_lines=False)
-    match = InProcessMatch(setup, random_bots(KUHN), [FullDisk(HandFinished, 2), seen])
+    recorder = Recorder(wants_lines=False)
+    match = InProcessMatch(setup, random_bots(KUHN), [FullDisk(HandFinished, 2), recorder])
     match.play(8)
     assert match.failure == NotWritten("m.log", "No space left on device")
-    assert seen.failure is match.failure
+    assert recorder.failure is match.failure
 
 
 # ---- time
 
 
 class Slow(Bot):
-    """Calls, taking its time."""
+    """Bot that calls after these times in seconds."""
 
     def __init__(self, clock: Clock, *seconds: float) -> None:
         self._clock = clock
@@ -680,19 +698,19 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
 
 
 def test_time_is_measured_and_counted(clock: Clock) -> None:
-    match, seen = play_to_failure(make_setup(KUHN, 2), Slow(clock, 0.5, 2.0), Slow(clock, 0.25))
+    match, recorder = play_to_failure(make_setup(KUHN, 2), Slow(clock, 0.5, 2.0), Slow(clock, 0.25))
     assert match.phase is Phase.FINISHED
-    assert [received - sent for *_, sent, received in seen.actions] == [500_000, 250_000, 0, 2_000_000]
-    assert seen.actions[0][2] == 1_700_000_000_000_000 + 1_000_000_000
-    assert seen.used_us == [[500_000, 250_000], [2_500_000, 250_000]]
-    assert [[tuple(times) for times in record.times] for record in seen.records] == [
-        [action[2:] for action in seen.actions[:2]],
-        [action[2:] for action in seen.actions[2:]],
+    assert [received - sent for *_, sent, received in recorder.actions] == [500_000, 250_000, 0, 2_000_000]
+    assert recorder.actions[0][2] == 1_700_000_000_000_000 + 1_000_000_000
+    assert recorder.used_us == [[500_000, 250_000], [2_500_000, 250_000]]
+    assert [[tuple(times) for times in record.times] for record in recorder.records] == [
+        [action[2:] for action in recorder.actions[:2]],
+        [action[2:] for action in recorder.actions[2:]],
     ]
 
 
-class LastWords(Watcher):
-    """Keeps the times told at the end."""
+class TimeRecorder(Watcher):
+    """Times of the start and of the last question, or the last wait of a failed match."""
 
     def __init__(self) -> None:
         self.times_us: list[int] = []
@@ -704,14 +722,16 @@ class LastWords(Watcher):
             self.times_us.append(event.asked_us if event.cause is None else event.waited_us)
 
 
-def test_the_end_tells_when_the_last_question_was(clock: Clock) -> None:
+def test_end_event_has_the_time_of_the_last_question(clock: Clock) -> None:
     start_us = clock.time_ns() // 1000
-    match = InProcessMatch(make_setup(KUHN, 1), [Slow(clock, 0.5), Slow(clock, 2.0)], [finished := LastWords()])
+    times = TimeRecorder()
+    match = InProcessMatch(make_setup(KUHN, 1), [Slow(clock, 0.5), Slow(clock, 2.0)], [times])
     clock.pass_s(1.0)
     match.play(1)
-    assert finished.times_us == [start_us + 1_000_000, start_us + 1_500_000]
-    InProcessMatch(make_setup(KUHN, 1), [Slow(clock), Slow(clock, 2e3)], [failed := LastWords()]).play(1)
-    assert failed.times_us[1] == 2_000_000_000
+    assert times.times_us == [start_us + 1_000_000, start_us + 1_500_000]
+    times = TimeRecorder()
+    InProcessMatch(make_setup(KUHN, 1), [Slow(clock), Slow(clock, 2e3)], [times]).play(1)
+    assert times.times_us[1] == 2_000_000_000
 
 
 @pytest.mark.parametrize(
@@ -723,23 +743,21 @@ def test_the_end_tells_when_the_last_question_was(clock: Clock) -> None:
     ],
     ids=["one answer", "a hand", "the match"],
 )
-def test_too_late_is_too_late_once_it_has_come(
-    clock: Clock, bounds: dict[str, float], seconds: list[float], limit: Limit
-) -> None:
+def test_late_answer_ends_the_match(clock: Clock, bounds: dict[str, float], seconds: list[float], limit: Limit) -> None:
     setup = make_setup(KUHN, 4, limits=limits(**bounds))
-    match, seen = play_to_failure(setup, Slow(clock, *seconds), Slow(clock))
+    match, recorder = play_to_failure(setup, Slow(clock, *seconds), Slow(clock))
     assert match.failure == OutOfTime(Seat(0), limit)
     assert match.hands_played == 1
-    assert len(seen.actions) == 3, "the late answer is not played"
+    assert len(recorder.actions) == 3, "the late answer is not played"
 
 
-def test_just_in_time_is_in_time(clock: Clock) -> None:
+def test_answer_at_the_limit_is_in_time(clock: Clock) -> None:
     setup = make_setup(KUHN, 2, limits=limits(response_s=1.0, hand_s=1.0, per_hand_s=1.0))
     match, _ = play_to_failure(setup, Slow(clock, 1.0, 1.0), Slow(clock, 0.5))
     assert match.phase is Phase.FINISHED
 
 
-def test_time_used_before_counts(clock: Clock) -> None:
+def test_time_used_before_a_restart_counts(clock: Clock) -> None:
     setup = make_setup(KUHN, 4, limits=limits(per_hand_s=0.5))
     bots = Slow(clock, 0.6), Slow(clock)
     match = InProcessMatch(setup, bots, [], EarlierHands(2, used_us=(1_500_000, 0)))
@@ -749,9 +767,9 @@ def test_time_used_before_counts(clock: Clock) -> None:
     assert match.hands_played == 2
 
 
-def test_late_player_may_forfeit(clock: Clock) -> None:
+def test_late_player_forfeits(clock: Clock) -> None:
     setup = make_setup(KUHN, 4, limits=limits(response_s=1.0), on_fault=FaultPolicy.FORFEIT)
-    match, seen = play_to_failure(setup, Slow(clock, 0.9, 1.1), Slow(clock))
+    match, recorder = play_to_failure(setup, Slow(clock, 0.9, 1.1), Slow(clock))
     assert match.phase is Phase.FINISHED
-    assert seen.faults == [Fault(Seat(0), FaultKind.TIMEOUT, 1, b"", Remedy.FORFEITED)]
-    assert len(seen.actions) == 8
+    assert recorder.faults == [Fault(Seat(0), FaultKind.TIMEOUT, 1, b"", Remedy.FORFEITED)]
+    assert len(recorder.actions) == 8

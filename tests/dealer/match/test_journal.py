@@ -1,4 +1,4 @@
-"""A match logs its course, with its name and the player."""
+"""Messages of a match in the log of the program."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def _messages(caplog: pytest.LogCaptureFixture) -> list[tuple[str, str]]:
     return [(record.levelname, record.getMessage()) for record in caplog.records]
 
 
-def test_a_match_that_is_played_to_its_end(caplog: pytest.LogCaptureFixture) -> None:
+def test_finished_match_logs_its_start_its_faults_and_its_end(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.INFO, "dealer")
     setup = make_setup(game("kuhn"), 2)
     board = Board(setup, watchers=[Journal(setup)]).connect_all()
@@ -30,15 +30,15 @@ def test_a_match_that_is_played_to_its_end(caplog: pytest.LogCaptureFixture) -> 
     ]
 
 
-def test_a_match_that_fails(caplog: pytest.LogCaptureFixture) -> None:
+def test_failed_match_logs_the_cause(caplog: pytest.LogCaptureFixture) -> None:
     setup = make_setup(game("kuhn"), 5, first_hand=3)
     board = Board(setup, watchers=[Journal(setup)]).connect_all()
-    asked = board.acting_seat
-    board.match.receive_eof(Seat(asked))
-    assert _messages(caplog) == [("WARNING", f"match test: {setup.names[asked]} closed the connection in hand 3.")]
+    seat = board.acting_seat
+    board.match.receive_eof(Seat(seat))
+    assert _messages(caplog) == [("WARNING", f"match test: {setup.names[seat]} closed the connection in hand 3.")]
 
 
-def test_a_match_without_players(caplog: pytest.LogCaptureFixture) -> None:
+def test_match_without_players_logs_its_end(caplog: pytest.LogCaptureFixture) -> None:
     setup = make_setup(game("kuhn"), 5)
     Board(setup, watchers=[Journal(setup)]).connect_all().match.fail(NobodyLeft())
     assert caplog.messages == ["match test: no player is left to act."]

@@ -1,4 +1,4 @@
-"""A seat: who sits there, from the connection to the loss, and what it is charged with."""
+"""Seats of players: connection, version, loss, time and idle lines."""
 
 from __future__ import annotations
 
@@ -23,10 +23,11 @@ def _cause(raised: pytest.ExceptionInfo[MatchFailure]) -> object:
     return raised.value.cause
 
 
-def test_a_player_is_sent_nothing_before_it_has_named_its_version() -> None:
+def test_player_receives_nothing_before_its_version() -> None:
     sent: list[bytes] = []
     player_seat = _player_seat()
-    assert (player_seat.presence, player_seat.has_unread) == (Presence.AWAITED, True)
+    assert player_seat.presence is Presence.AWAITED
+    assert player_seat.has_unread
     player_seat.arrive(lambda data, is_asked: sent.append(data))
     player_seat.write(b"too early", False)
     assert player_seat.read_version() is None
@@ -42,28 +43,27 @@ def test_a_player_is_sent_nothing_before_it_has_named_its_version() -> None:
 
 def test_lost_player_receives_nothing_until_it_reconnects() -> None:
     player_seat = _player_seat()
-    player_seat.arrive(lambda data, is_asked: pytest.fail("told"))
+    player_seat.arrive(lambda data, is_asked: pytest.fail("sent data to a lost player"))
     player_seat.session.receive_data(VERSION + b"half a li")
     player_seat.read_version()
     player_seat.begin_hand()
     player_seat.charge(5)
     player_seat.vacate(Presence.AWAITED)
     player_seat.write(b"x", True)
-    assert (player_seat.presence, player_seat.session.buffered_bytes, player_seat.clock.hand_us) == (
-        Presence.AWAITED,
-        0,
-        0,
-    )
+    assert player_seat.presence is Presence.AWAITED
+    assert player_seat.session.buffered_bytes == 0
+    assert player_seat.clock.hand_us == 0
     assert player_seat.clock.match_us == 5
     player_seat.arrive(lambda data, is_asked: None)
     player_seat.session.receive_data(VERSION)
     assert player_seat.read_version() is not None
 
 
-def test_an_absent_player_is_to_be_answered_for() -> None:
+def test_seat_of_an_absent_player_has_unread_input() -> None:
     player_seat = _player_seat()
     player_seat.vacate(Presence.ABSENT)
-    assert (player_seat.presence, player_seat.has_unread) == (Presence.ABSENT, True)
+    assert player_seat.presence is Presence.ABSENT
+    assert player_seat.has_unread
     assert _player_seat(is_absent=True).has_unread
 
 

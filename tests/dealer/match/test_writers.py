@@ -1,4 +1,4 @@
-"""What the watchers of a match leave on disk."""
+"""Files of a match: log, transactions, faults and comments."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ FAULTS = st.builds(
 
 
 @given(FAULTS)
-def test_a_fault_is_one_line_and_read_as_it_was(fault: Fault) -> None:
+def test_fault_is_one_line_and_survives_a_round_trip(fault: Fault) -> None:
     line = format_fault(fault)
     assert line.count("\n") == 1
     assert line.endswith("\n")
@@ -52,7 +52,7 @@ def test_a_fault_is_one_line_and_read_as_it_was(fault: Fault) -> None:
     assert parse_fault(line, 10) == fault
 
 
-def test_a_long_line_is_kept_in_part() -> None:
+def test_long_line_of_a_fault_is_cut() -> None:
     fault = Fault(Seat(0), FaultKind.FLOOD, 1, b"x" * 10_000, Remedy.IGNORED)
     assert parse_fault(format_fault(fault), 1).line == b"x" * QUOTED_BYTES
 
@@ -76,12 +76,12 @@ NO_REMEDY = '{"seat": 0, "kind": "flood", "hand_number": 1, "line": "", "remedy"
         '{"kind": "flood"}',
     ],
 )
-def test_lines_that_are_no_faults_are_refused(line: str) -> None:
+def test_invalid_fault_line_is_refused(line: str) -> None:
     with pytest.raises(ValueError):
         parse_fault(line, 2)
 
 
-def test_faults_follow_each_other(tmp_path: Path) -> None:
+def test_resumed_match_appends_its_faults(tmp_path: Path) -> None:
     first = Fault(Seat(0), FaultKind.STALE_REPLY, 1, b"\xff\r\n", Remedy.IGNORED)
     second = Fault(Seat(1), FaultKind.CRASH, 2, b"", Remedy.FORFEITED)
     plan = RecordPlan(tmp_path, "kuhn")
@@ -97,10 +97,12 @@ def test_faults_follow_each_other(tmp_path: Path) -> None:
     assert read_faults(tmp_path / "nothing.faults", 2) == []
 
 
-def test_the_logs_of_a_match(tmp_path: Path) -> None:
-    log, transactions = LineFile(tmp_path / "m.log"), LineFile(tmp_path / "m.tlog")
-    of_hands = LineFile(tmp_path / "hands.tlog")
-    watchers = [LogWriter(log, ("A", "B")), TransactionWriter(transactions), HandTransactionWriter(of_hands)]
+def test_logs_contain_all_hands_and_actions(tmp_path: Path) -> None:
+    watchers = [
+        LogWriter(LineFile(tmp_path / "m.log"), ("A", "B")),
+        TransactionWriter(LineFile(tmp_path / "m.tlog")),
+        HandTransactionWriter(LineFile(tmp_path / "hands.tlog")),
+    ]
     board = Board(make_setup(game("leduc"), 20), watchers=watchers).connect_all()
     board.play([random_policy(seat) for seat in range(2)])
     assert (tmp_path / "m.log").read_text() == "".join(board.log)
@@ -118,7 +120,7 @@ def test_comments_are_kept_and_read_with_the_log(tmp_path: Path) -> None:
     board.send(board.acting_seat, b"# \xc3\xbc\xff now then\r\n")
     board.play([random_policy(seat) for seat in range(2)])
     files.close()
-    read = list(read_log(tmp_path / "test.log", times=True))
-    assert [record.comments for record in read] == [record.comments for record in board.recorder.records]
-    assert read[0].comments == ()
-    assert [comment.text for comment in read[1].comments] == ["# ü\ufffd now then"]
+    first, second = read_log(tmp_path / "test.log", times=True)
+    assert [first.comments, second.comments] == [record.comments for record in board.recorder.records]
+    assert first.comments == ()
+    assert [comment.text for comment in second.comments] == ["# ü\ufffd now then"]
