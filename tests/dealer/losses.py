@@ -1,4 +1,4 @@
-"""What the tests of lost players share: matches played question by question, and what they should come to."""
+"""Helpers for tests of lost players: play question by question, and expected logs."""
 
 from __future__ import annotations
 
@@ -14,46 +14,46 @@ from protocol.match_state import StateReader
 from tests.dealer.helpers import Board, Policy, answer, game, limits, make_setup, random_policy
 
 HANDS = 3
-MOST_IDLE_LINES = 4
+MAX_IDLE_LINES = 4
 RESPONSE_S = 5.0
 
 
 def question(line: bytes, rules: Game) -> ReceivedState:
-    """A state line as its player reads it."""
+    """Parse a state line that asks its player to act."""
     return ReceivedState(line, StateReader(rules).read(line.decode().rstrip("\r\n")), is_my_turn=True)
 
 
 @functools.cache
 def _reply(line: bytes, rules: Game, policy: Policy) -> bytes:
-    """What a player answers, which follows from the line alone; the same matches are played again and again."""
+    """Reply to a state line, cached because the tests replay the same matches many times."""
     return answer(line, format_action(policy(question(line, rules))))
 
 
 def reply_to(board: Board, policy: Policy) -> None:
-    """Let the player who is asked answer."""
+    """Send the reply of the acting seat."""
     seat = board.acting_seat
     board.send(seat, _reply(board.last_line(seat), board.setup.game, policy))
 
 
 def is_stuck(board: Board) -> bool:
-    """Whether the match waits for somebody who is not there."""
+    """Return whether the player to act has been lost."""
     return board.match.phase is Phase.PLAYING and board.match.is_awaited(Seat(board.acting_seat))
 
 
 def play_on(board: Board, policies: list[Policy], questions: int | None = None) -> int:
-    """Answer until the match is over, waits for somebody who is gone, or so many answers were given."""
-    given = 0
-    while board.match.phase is Phase.PLAYING and not is_stuck(board) and given != questions:
+    """Reply until the match ends or waits for a lost player, at most `questions` times; return the number."""
+    replies = 0
+    while board.match.phase is Phase.PLAYING and not is_stuck(board) and replies != questions:
         reply_to(board, policies[board.acting_seat])
-        given += 1
-    return given
+        replies += 1
+    return replies
 
 
-def policies_of(setup: MatchSetup) -> list[Policy]:
-    return [_drawn_by_state(seat) for seat in range(setup.game.num_players)]
+def policies_for(setup: MatchSetup) -> list[Policy]:
+    return [_cached_policy(seat) for seat in range(setup.game.num_players)]
 
 
-_drawn_by_state = functools.cache(random_policy)
+_cached_policy = functools.cache(random_policy)
 
 
 def check_or_fold(event: ReceivedState) -> Action:
@@ -61,16 +61,17 @@ def check_or_fold(event: ReceivedState) -> Action:
 
 
 class Undisturbed:
-    """A match in which nothing goes wrong.
+    """A match without faults.
 
     Attributes:
-        board: it. questions: seat and line of each, in order.
+        board: the finished match.
+        questions: seat and line of each question, in order.
     """
 
     def __init__(self, setup: MatchSetup) -> None:
         self.board = Board(replace(setup, on_fault=FaultPolicy.END), wants_lines=False).connect_all()
         self.questions: list[tuple[int, bytes]] = []
-        policies = policies_of(setup)
+        policies = policies_for(setup)
         while self.board.match.phase is Phase.PLAYING:
             seat = self.board.acting_seat
             self.questions.append((seat, self.board.last_line(seat)))
@@ -79,7 +80,7 @@ class Undisturbed:
 
 
 def setup_for(name: str, on_fault: FaultPolicy, **options: Any) -> MatchSetup:
-    options = {"max_idle_lines_per_hand": MOST_IDLE_LINES, "limits": limits(response_s=RESPONSE_S)} | options
+    options = {"max_idle_lines_per_hand": MAX_IDLE_LINES, "limits": limits(response_s=RESPONSE_S)} | options
     return make_setup(game(name), HANDS, 5, on_fault=on_fault, **options)
 
 
@@ -90,17 +91,20 @@ def undisturbed(name: str) -> Undisturbed:
 
 @functools.cache
 def forfeited_log(name: str, gone: tuple[tuple[int, int], ...]) -> list[str]:
-    """The log of a match in which seats check or fold from a question on.
+    """Log of a match in which seats check or fold after a certain number of questions.
 
     Args:
-        name: of the game.
-        gone: seats, and the number of the question from which on they are gone.
+        name: name of the game.
+        gone: seats, each with the number of questions before it forfeits.
     """
     setup = setup_for(name, FaultPolicy.END)
     board = Board(setup, wants_lines=False).connect_all()
-    policies, since, asked = policies_of(setup), dict(gone), 0
+    policies = policies_for(setup)
+    first_forfeits = dict(gone)
+    questions = 0
     while board.match.phase is Phase.PLAYING:
         seat = board.acting_seat
-        reply_to(board, check_or_fold if asked >= since.get(seat, asked + 1) else policies[seat])
-        asked += 1
+        has_forfeited = seat in first_forfeits and questions >= first_forfeits[seat]
+        reply_to(board, check_or_fold if has_forfeited else policies[seat])
+        questions += 1
     return board.log

@@ -1,4 +1,4 @@
-"""The clocks of a match, driven by a clock that moves when told to."""
+"""Time limits of a match, tested with a simulated clock."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def _failure(board: Board) -> tuple[str, int | None, FaultKind | None]:
     return format_failure(failure), failure.seat, failure.kind
 
 
-def test_silence_ends_the_match(clock: Clock) -> None:
+def test_silent_player_ends_the_match(clock: Clock) -> None:
     board = _board(limits(response_s=2))
     assert board.match.deadline_ns == clock.now_ns + 2 * 10**9
     clock.pass_s(1.9999)
@@ -52,7 +52,7 @@ def test_silence_ends_the_match(clock: Clock) -> None:
     assert board.match.deadline_ns is None
 
 
-def test_player_to_act_is_the_late_one(clock: Clock) -> None:
+def test_timeout_is_a_fault_of_the_player_to_act(clock: Clock) -> None:
     board = _board(limits(response_s=2))
     clock.pass_s(1)
     board.reply("c")
@@ -64,8 +64,8 @@ def test_player_to_act_is_the_late_one(clock: Clock) -> None:
     assert _failure(board)[1:] == (1, FaultKind.TIMEOUT)
 
 
-def test_an_answer_that_came_too_late_is_no_answer(clock: Clock) -> None:
-    """The timer may go off later than the answer comes; the clock decides."""
+def test_late_answer_is_not_played(clock: Clock) -> None:
+    """An answer can arrive after the limit, but before the timer has fired."""
     board = _board(limits(response_s=2))
     clock.pass_s(2.000001)
     board.reply("c")
@@ -73,14 +73,14 @@ def test_an_answer_that_came_too_late_is_no_answer(clock: Clock) -> None:
     assert played_actions(board) == []
 
 
-def test_the_limit_itself_is_still_in_time(clock: Clock) -> None:
+def test_answer_at_the_limit_is_in_time(clock: Clock) -> None:
     board = _board(limits(response_s=2))
     clock.pass_s(2)
     board.reply("c")
     assert played_actions(board) == ["c"]
 
 
-def test_bad_lines_are_charged_again_from_the_question(clock: Clock) -> None:
+def test_each_bad_line_is_charged_from_the_question(clock: Clock) -> None:
     """Three bad lines and the reply at 0.2 s each cost 0.2 + 0.4 + 0.6 + 0.8 s."""
     board = _board(limits(hand_s=1.9))
     for _ in range(3):
@@ -114,7 +114,7 @@ def max_comments(monkeypatch: pytest.MonkeyPatch) -> int:
     return 100
 
 
-def test_comments_are_free_but_the_reply_counts_from_the_question(clock: Clock, max_comments: int) -> None:
+def test_comments_are_free_but_the_reply_is_charged_from_the_question(clock: Clock, max_comments: int) -> None:
     board = _board(limits(response_s=2, hand_s=2))
     for _ in range(max_comments):
         clock.pass_s(1.5)
@@ -137,13 +137,13 @@ def test_comments_are_limited_for_each_question(max_comments: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("of_clocks", "last_s"),
+    ("time_limits", "last_s"),
     [({"response_s": 2}, 2), ({"response_s": 9, "hand_s": 5}, 5), ({"response_s": 9, "per_hand_s": 1}, 3)],
 )
-def test_where_idle_lines_are_limited_a_player_comments_no_longer_than_it_could_answer(
-    clock: Clock, of_clocks: dict[str, float], last_s: int
+def test_comments_do_not_extend_the_time_if_idle_lines_are_limited(
+    clock: Clock, time_limits: dict[str, float], last_s: int
 ) -> None:
-    board = Board(make_setup(KUHN, 3, limits=limits(**of_clocks), max_idle_lines_per_hand=20)).connect_all()
+    board = Board(make_setup(KUHN, 3, limits=limits(**time_limits), max_idle_lines_per_hand=20)).connect_all()
     for _ in range(last_s):
         clock.pass_s(1)
         board.send(0, b"# hm\n")
@@ -157,15 +157,15 @@ def test_where_idle_lines_are_limited_a_player_comments_no_longer_than_it_could_
     )
 
 
-def test_a_partial_line_does_not_extend_the_wait(clock: Clock) -> None:
+def test_partial_line_does_not_extend_the_time(clock: Clock) -> None:
     board = _board(limits(response_s=2))
-    before = board.match.deadline_ns
+    deadline_ns = board.match.deadline_ns
     clock.pass_s(1)
     board.send(0, b"MATCHSTATE:0")
-    assert board.match.deadline_ns == before
+    assert board.match.deadline_ns == deadline_ns
 
 
-def test_time_of_a_hand_adds_up_and_begins_anew_with_the_next(clock: Clock) -> None:
+def test_time_for_a_hand_adds_up_and_is_reset_by_the_next_hand(clock: Clock) -> None:
     board = _board(limits(hand_s=3))
     for _ in range(2):
         for _ in range(2):
@@ -197,7 +197,7 @@ def test_time_per_hand_is_a_budget_for_the_match(clock: Clock) -> None:
     assert board.match.hands_played == 1
 
 
-def test_only_the_player_to_act_pays(clock: Clock) -> None:
+def test_only_the_player_to_act_is_charged(clock: Clock) -> None:
     board = _board(limits(response_s=2))
     for _ in range(6):
         clock.pass_s(1.9)
@@ -226,13 +226,13 @@ def test_failure_includes_the_time_waited(clock: Clock) -> None:
 
 def test_action_times_are_unix_times(clock: Clock) -> None:
     board = _board(limits())
-    asked_us = clock.time_ns() // 1000
+    question_us = clock.time_ns() // 1000
     clock.pass_s(0.25)
     board.reply("c")
-    assert board.recorder.actions[0][1:] == (0, asked_us, asked_us + 250_000)
+    assert board.recorder.actions[0][1:] == (0, question_us, question_us + 250_000)
 
 
-def test_a_match_that_is_over_awaits_nothing(clock: Clock) -> None:
+def test_finished_match_has_no_deadline(clock: Clock) -> None:
     board = _board(limits(response_s=1), hands=1)
     board.reply("c")
     board.reply("c")
@@ -242,7 +242,7 @@ def test_a_match_that_is_over_awaits_nothing(clock: Clock) -> None:
     assert board.match.phase is Phase.FINISHED
 
 
-def test_before_the_first_question_nothing_is_awaited(clock: Clock) -> None:
+def test_match_has_no_deadline_before_the_first_question(clock: Clock) -> None:
     board = Board(make_setup(KUHN, 1, limits=limits(response_s=1)))
     board.connect(0)
     assert board.match.deadline_ns is None
@@ -250,18 +250,19 @@ def test_before_the_first_question_nothing_is_awaited(clock: Clock) -> None:
     assert board.match.phase is Phase.CONNECTING
 
 
-# ---- one clock alone
+# ---- clock of a seat
 
 
-def test_a_clock_charges_until_one_of_three_limits_is_exceeded() -> None:
+def test_clock_refuses_a_charge_above_the_limit_for_a_hand() -> None:
     clock = SeatClock(make_setup(KUHN, 2, limits=TimeLimits(100, 150, 90)), Seat(0))
     assert clock.charge(100)
     assert clock.charge(50)
-    assert (clock.hand_us, clock.match_us) == (150, 150)
+    assert clock.hand_us == 150
+    assert clock.match_us == 150
     assert not clock.charge(1)
 
 
-def test_a_single_answer_has_its_own_limit() -> None:
+def test_clock_refuses_a_charge_above_the_limit_for_an_answer() -> None:
     assert not SeatClock(make_setup(KUHN, 1, limits=TimeLimits(100, 1000, 1000)), Seat(0)).charge(101)
 
 
@@ -273,13 +274,14 @@ def test_budgets_wrap_like_64_bit_numbers() -> None:
 def test_limits_in_seconds_and_milliseconds() -> None:
     clock_limits = TimeLimits.from_seconds(response_s=1.5, hand_s=20.0, per_hand_s=0.0305, start_s=4.0)
     assert clock_limits == TimeLimits(1_500_000, 20_000_000, 30_500, 4_000_000)
-    assert (clock_limits.response_ms, clock_limits.hand_ms, clock_limits.per_hand_ms) == (1500, 20_000, 30)
+    assert clock_limits.response_ms == 1500
+    assert clock_limits.hand_ms == 20_000
+    assert clock_limits.per_hand_ms == 30
     assert clock_limits.start_s == 4.0
     assert TimeLimits().start_s is None
 
 
-def test_limits_of_one_player() -> None:
+def test_single_limits_can_be_replaced() -> None:
     assert TimeLimits().with_seconds(hand_s=2.0) == TimeLimits(hand_us=2_000_000)
-    assert TimeLimits().with_seconds(response_s=1.0, per_hand_s=3.0) == TimeLimits(
-        response_us=1_000_000, per_hand_us=3_000_000
-    )
+    replaced = TimeLimits().with_seconds(response_s=1.0, per_hand_s=3.0)
+    assert replaced == TimeLimits(response_us=1_000_000, per_hand_us=3_000_000)

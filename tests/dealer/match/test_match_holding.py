@@ -1,4 +1,4 @@
-"""A match that holds between hands: what is told, played and logged is what it would be without."""
+"""Matches that hold between hands: bytes, log and events are the same as without holds."""
 
 from __future__ import annotations
 
@@ -36,24 +36,24 @@ GAMES = ("kuhn", "leduc", "nolimit", "holdem.limit.3p", "sidepots.nolimit.3p.gam
 
 
 def _game(name: str) -> Game:
-    own = {"all-in blinds": ALL_IN_BLINDS, "board first": FIRST_ROUND_BOARD}
-    return parse_game_definition(own[name]) if name in own else game(name)
+    definitions = {"all-in blinds": ALL_IN_BLINDS, "board first": FIRST_ROUND_BOARD}
+    return parse_game_definition(definitions[name]) if name in definitions else game(name)
 
 
 def _talkative(salt: int) -> Speaker:
-    """Answers, and says things nobody asked for before and behind the answer."""
+    """Speaker that sends comments, junk and stale replies before and after some replies."""
     plain = speaker(random_policy(salt))
 
-    def say(event: ReceivedState) -> bytes | None:
-        said = plain(event)
-        assert said is not None
+    def speak(event: ReceivedState) -> bytes | None:
+        reply = plain(event)
+        assert reply is not None
         if len(event.raw) % 3 == 0:
-            return b"# thinking\r\n" + said + b"; done\r\n"
+            return b"# thinking\r\n" + reply + b"; done\r\n"
         if len(event.raw) % 3 == 1:
-            return b"junk\r\n" + said + answer(event.raw, "c")
-        return said
+            return b"junk\r\n" + reply + answer(event.raw, "c")
+        return reply
 
-    return say
+    return speak
 
 
 def _speakers(rules: Game, *, is_talkative: bool) -> list[Speaker]:
@@ -62,8 +62,7 @@ def _speakers(rules: Game, *, is_talkative: bool) -> list[Speaker]:
 
 
 @functools.cache
-def _without(name: str, *, is_talkative: bool) -> Board:
-    """The match that never holds."""
+def _play_without_holds(name: str, *, is_talkative: bool) -> Board:
     rules = _game(name)
     board = Board(make_setup(rules, HANDS, 5), wants_lines=False).connect_all()
     board.play_raw(_speakers(rules, is_talkative=is_talkative))
@@ -71,46 +70,46 @@ def _without(name: str, *, is_talkative: bool) -> Board:
     return board
 
 
-def _is_resting(board: Board) -> bool:
+def _is_idle(board: Board) -> bool:
     seats = range(board.setup.game.num_players)
     return board.match.deadline_ns is None and not any(board.match.is_asked(Seat(seat)) for seat in seats)
 
 
-def _play_held(name: str, marks: list[int], *, is_talkative: bool, wants_lines: bool = False) -> Board:
+def _play_with_holds(name: str, marks: list[int], *, is_talkative: bool, wants_lines: bool = False) -> Board:
     rules = _game(name)
     board = Board(make_setup(rules, HANDS, 5), wants_lines=wants_lines)
     board.match.play_until(marks[0])
     board.connect_all()
     speakers = _speakers(rules, is_talkative=is_talkative)
-    for here, following in zip(marks, [*marks[1:], HANDS], strict=True):
+    for mark, next_mark in zip(marks, [*marks[1:], HANDS], strict=True):
         board.play_raw(speakers)
-        assert board.match.hands_played == here
-        if here < HANDS:
+        assert board.match.hands_played == mark
+        if mark < HANDS:
             assert board.match.phase is Phase.HOLDING
-            assert _is_resting(board)
-        assert len(board.recorder.records) == here
-        board.match.play_until(following)
+            assert _is_idle(board)
+        assert len(board.recorder.records) == mark
+        board.match.play_until(next_mark)
     board.play_raw(speakers)
     return board
 
 
-def _same(board: Board, other: Board) -> bool:
-    return (
-        board.match.phase is other.match.phase is Phase.FINISHED
-        and board.sent == other.sent
-        and board.log == other.log
-        and board.match.totals == other.match.totals
-        and [action[:2] for action in board.recorder.actions] == [action[:2] for action in other.recorder.actions]
-        and board.recorder.faults == other.recorder.faults
-    )
+def _check_equal(board: Board, other: Board) -> None:
+    """Check that two finished matches differ only in times."""
+    assert board.match.phase is Phase.FINISHED
+    assert other.match.phase is Phase.FINISHED
+    assert board.sent == other.sent
+    assert board.log == other.log
+    assert board.match.totals == other.match.totals
+    assert [action[:2] for action in board.recorder.actions] == [action[:2] for action in other.recorder.actions]
+    assert board.recorder.faults == other.recorder.faults
 
 
 @pytest.mark.sampled
 @pytest.mark.parametrize("is_talkative", [False, True])
 @pytest.mark.parametrize("name", GAMES)
 def test_holding_after_every_hand_changes_no_byte(name: str, is_talkative: bool) -> None:
-    held = _play_held(name, list(range(1, HANDS + 1)), is_talkative=is_talkative)
-    assert _same(held, _without(name, is_talkative=is_talkative))
+    board = _play_with_holds(name, list(range(1, HANDS + 1)), is_talkative=is_talkative)
+    _check_equal(board, _play_without_holds(name, is_talkative=is_talkative))
 
 
 @settings(deadline=None, max_examples=20, suppress_health_check=list(HealthCheck))
@@ -121,16 +120,17 @@ def test_holding_after_every_hand_changes_no_byte(name: str, is_talkative: bool)
     wants_lines=st.booleans(),
 )
 def test_holding_anywhere_changes_no_byte(name: str, marks: list[int], is_talkative: bool, wants_lines: bool) -> None:
-    held = _play_held(name, marks, is_talkative=is_talkative, wants_lines=wants_lines)
-    assert _same(held, _without(name, is_talkative=is_talkative))
+    board = _play_with_holds(name, marks, is_talkative=is_talkative, wants_lines=wants_lines)
+    _check_equal(board, _play_without_holds(name, is_talkative=is_talkative))
 
 
-def test_the_hands_of_these_tests_end_in_every_way() -> None:
-    ends = [line.split(":")[2] for name in GAMES for line in _without(name, is_talkative=False).log[:-1]]
-    assert any(end.endswith("f") for end in ends)
-    assert any(end.endswith("c") for end in ends)
-    assert any(end.endswith("/") for end in ends)
-    assert any("f" in end and not end.endswith("f") for end in ends)
+def test_hands_of_these_tests_have_all_kinds_of_ends() -> None:
+    boards = [_play_without_holds(name, is_talkative=False) for name in GAMES]
+    bettings = [line.split(":")[2] for board in boards for line in board.log[:-1]]
+    assert any(betting.endswith("f") for betting in bettings)
+    assert any(betting.endswith("c") for betting in bettings)
+    assert any(betting.endswith("/") for betting in bettings)
+    assert any("f" in betting and not betting.endswith("f") for betting in bettings)
 
 
 def test_last_state_of_a_hand_is_sent_before_a_hold() -> None:
@@ -140,7 +140,7 @@ def test_last_state_of_a_hand_is_sent_before_a_hold() -> None:
     board.reply("r")
     board.writes.clear()
     board.reply("f")
-    assert [(seat, asked) for seat, _, asked in board.writes] == [(0, False), (1, False)]
+    assert [(seat, is_question) for seat, _, is_question in board.writes] == [(0, False), (1, False)]
     assert all(data.startswith(b"MATCHSTATE:%d:0:rf:" % seat) for seat, data, _ in board.writes)
 
 
@@ -170,10 +170,11 @@ def test_player_that_leaves_during_a_hold_is_lost_at_its_next_turn() -> None:
     assert board.match.phase is Phase.PLAYING
     board.reply("c")
     assert board.match.failure is not None
-    assert (board.match.failure.seat, board.match.failure.kind) == (0, FaultKind.DISCONNECT)
+    assert board.match.failure.seat == 0
+    assert board.match.failure.kind is FaultKind.DISCONNECT
 
 
-def test_clocks_stand_during_a_hold(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_clocks_are_stopped_during_a_hold(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = Clock()
     monkeypatch.setattr("dealer.match.match_play.time", clock)
     clocks = limits(response_s=2, hand_s=3, per_hand_s=1)
@@ -191,7 +192,7 @@ def test_clocks_stand_during_a_hold(monkeypatch: pytest.MonkeyPatch) -> None:
     assert board.match.overhead_ns == 0
 
 
-def test_a_holding_match_can_be_ended_with_its_score() -> None:
+def test_holding_match_can_be_finished_with_its_score() -> None:
     board = Board(make_setup(game("kuhn"), 5), wants_lines=False)
     board.match.play_until(2)
     board.connect_all().play([always("r")] * 2)
@@ -206,7 +207,7 @@ def test_a_holding_match_can_be_ended_with_its_score() -> None:
     assert board.recorder.calls.count("MatchEnded") == 1
 
 
-def test_a_match_that_does_not_hold_cannot_be_ended_so() -> None:
+def test_match_cannot_be_finished_outside_a_hold() -> None:
     board = Board(make_setup(game("kuhn"), 5), wants_lines=False)
     board.match.finish()
     board.connect_all()
@@ -215,7 +216,7 @@ def test_a_match_that_does_not_hold_cannot_be_ended_so() -> None:
     assert board.match.is_asked(Seat(0))
 
 
-def test_a_holding_match_stays_where_it_is_when_nothing_more_is_asked_for() -> None:
+def test_match_holds_until_more_hands_are_requested() -> None:
     board = Board(make_setup(game("kuhn"), 5), wants_lines=False)
     board.match.play_until(3)
     board.connect_all().play([always("c")] * 2)
@@ -228,7 +229,7 @@ def test_a_holding_match_stays_where_it_is_when_nothing_more_is_asked_for() -> N
     assert board.match.hands_played == 5
 
 
-def test_a_holding_match_can_fail() -> None:
+def test_holding_match_can_fail() -> None:
     board = Board(make_setup(game("kuhn"), 5), wants_lines=False)
     board.match.play_until(1)
     board.connect_all().play([always("c")] * 2)
@@ -243,15 +244,17 @@ def test_match_holds_between_hands_without_decisions() -> None:
     board = Board(make_setup(parse_game_definition(ALL_IN_BLINDS), 4), wants_lines=False)
     board.match.play_until(1)
     board.connect_all()
-    assert (board.match.phase, board.match.hands_played) == (Phase.HOLDING, 1)
+    assert board.match.phase is Phase.HOLDING
+    assert board.match.hands_played == 1
     board.match.play_until(3)
-    assert (board.match.phase, board.match.hands_played) == (Phase.HOLDING, 3)
+    assert board.match.phase is Phase.HOLDING
+    assert board.match.hands_played == 3
     assert board.sent[0].count(b"\n") == 3
     board.match.play_until(4)
     assert board.match.phase is Phase.FINISHED
 
 
-def test_a_match_that_goes_on_at_a_mark_holds_there_at_once() -> None:
+def test_match_resumed_at_the_hand_of_a_hold_holds_at_once() -> None:
     setup = make_setup(game("kuhn"), 5)
     board = Board(setup, wants_lines=False, progress=EarlierHands(2, (1.0, -1.0), (5, 7)))
     board.match.play_until(2)
@@ -267,13 +270,11 @@ def test_a_match_that_goes_on_at_a_mark_holds_there_at_once() -> None:
 @pytest.mark.sampled
 @pytest.mark.parametrize("name", GAMES)
 @pytest.mark.parametrize("hands", range(HANDS))
-def test_a_match_goes_on_behind_any_hand(name: str, hands: int) -> None:
-    """As after an interruption: with the totals so far, the rest is the rest."""
-    whole = _without(name, is_talkative=False)
+def test_match_resumes_after_any_hand(name: str, hands: int) -> None:
+    whole = _play_without_holds(name, is_talkative=False)
     rules = _game(name)
-    before = whole.recorder.records[:hands]
     totals = [0.0] * rules.num_players
-    for record in before:
+    for record in whole.recorder.records[:hands]:
         for seat, value in zip(record.seats, record.values, strict=True):
             totals[seat] += value
     board = Board(whole.setup, wants_lines=False, progress=EarlierHands(hands, tuple(totals)))
@@ -284,7 +285,7 @@ def test_a_match_goes_on_behind_any_hand(name: str, hands: int) -> None:
     assert board.match.hands_played == HANDS
 
 
-def test_a_slice_goes_on_with_its_own_numbers() -> None:
+def test_slice_of_a_match_resumes_with_its_own_hand_numbers() -> None:
     setup = make_setup(game("kuhn"), 6, 3, first_hand=10)
     whole = Board(setup).connect_all().play([always("c")] * 2)
     totals = tuple(Board(setup).connect_all().play([always("c")] * 2, hands=4).match.totals)
@@ -292,7 +293,7 @@ def test_a_slice_goes_on_with_its_own_numbers() -> None:
     assert rest.log == whole.log[4:]
 
 
-def test_time_used_before_counts(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_time_used_before_a_restart_counts(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = Clock()
     monkeypatch.setattr("dealer.match.match_play.time", clock)
     setup = make_setup(game("kuhn"), 4, limits=limits(per_hand_s=1))
@@ -303,7 +304,7 @@ def test_time_used_before_counts(monkeypatch: pytest.MonkeyPatch) -> None:
     assert format_failure(board.match.failure) == "ERROR: seat 1 ran out of time\n"
 
 
-def test_the_dealers_own_time_is_counted_from_answer_to_question(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_overhead_is_the_time_from_reply_to_question(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = Clock()
     monkeypatch.setattr("dealer.match.match_play.time", clock)
 
@@ -314,27 +315,29 @@ def test_the_dealers_own_time_is_counted_from_answer_to_question(monkeypatch: py
             clock.pass_s(0.25)
 
     board = Board(make_setup(game("kuhn"), 2), watchers=[Slow()], wants_lines=False).connect_all()
-    # Seat 1 is told while seat 0 thinks already: that is not between answer and question.
-    assert (board.match.questions, board.match.overhead_ns) == (1, 0)
+    # Writes to seat 1 do not count: seat 0 already has its question.
+    assert board.match.questions == 1
+    assert board.match.overhead_ns == 0
     clock.pass_s(7)
     board.reply("c")
-    assert (board.match.questions, board.match.overhead_ns) == (2, 250_000_000)
+    assert board.match.questions == 2
+    assert board.match.overhead_ns == 250_000_000
 
 
-def test_player_that_computes_before_the_dealer_has_sent_is_charged(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As on a core that both share: the system may run the player in the middle of the dealer's call."""
+def test_player_is_charged_for_time_during_the_dealers_write(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a shared core the system may run the player before the dealer's call returns."""
     clock = Clock()
     monkeypatch.setattr("dealer.match.match_play.time", clock)
     board = Board(make_setup(game("kuhn"), 2, limits=limits(response_s=1)), wants_lines=False)
     board.connect(0, b"")
     write = board.writer(1)
 
-    def overtaken(data: bytes, is_asked: bool) -> None:
+    def slow_write(data: bytes, is_asked: bool) -> None:
         write(data, is_asked)
         if is_asked:
             clock.pass_s(1.5)
 
-    board.match.connect(Seat(1), overtaken)
+    board.match.connect(Seat(1), slow_write)
     for seat in range(2):
         board.send(seat, VERSION)
     board.reply("c")

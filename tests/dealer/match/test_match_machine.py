@@ -1,4 +1,4 @@
-"""A match under everything that can happen to its players, in any order: drawn by hypothesis, checked at every step."""
+"""Stateful property test of a match: random sequences of replies, losses, returns and holds."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ from dealer.match.faults import FaultPolicy
 from engine import Seat
 from protocol import ReceivedState
 from tests.dealer.helpers import VERSION, Board, Clock, game, player_session
-from tests.dealer.losses import HANDS, RESPONSE_S, forfeited_log, policies_of, reply_to, setup_for
+from tests.dealer.losses import HANDS, RESPONSE_S, forfeited_log, policies_for, reply_to, setup_for
 
 SEATS = st.integers(0, 2)
 
 
 class Disturbed(RuleBasedStateMachine):
-    """A match whose players leave, die, babble, oversleep and return, and that holds and goes on."""
+    """A match with players who send junk, are late, leave, crash and return, and with holds between hands."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -37,11 +37,11 @@ class Disturbed(RuleBasedStateMachine):
         self._patch = patch("dealer.match.match_play.time", self.clock)
         self._patch.start()
         self.silent: set[int] = set()
-        """Seats whose connection has ended."""
+        """Seats with a closed connection."""
         self.greeting: dict[int, bytes] = {}
-        """What those who are coming back have still to say."""
+        """Rest of the version that returning players have yet to send, by seat."""
         self.gone: list[tuple[int, int]] = []
-        """Who was given up, and before which action."""
+        """Forfeited seats, with the number of actions before each forfeit."""
 
     @initialize(
         name=st.sampled_from(["kuhn", "leduc", "kuhn.limit.3p.game", "sidepots.nolimit.3p.game"]),
@@ -66,7 +66,7 @@ class Disturbed(RuleBasedStateMachine):
 
     def _check_end(self) -> None:
         if self.match.phase is not Phase.FAILED:
-            self._to_the_end()
+            self._play_to_the_end()
         expected = forfeited_log(self.name, tuple(self.gone))
         log = self.board.log
         if self.match.phase is Phase.FINISHED:
@@ -75,8 +75,8 @@ class Disturbed(RuleBasedStateMachine):
         else:
             assert log == expected[: len(log)]
 
-    def _to_the_end(self) -> None:
-        """Everybody who can comes back and plays properly."""
+    def _play_to_the_end(self) -> None:
+        """Reconnect all players that are not forfeited and play without faults."""
         while self.match.phase in (Phase.PLAYING, Phase.HOLDING):
             self.match.take_losses()
             for seat in range(self.players):
@@ -87,97 +87,97 @@ class Disturbed(RuleBasedStateMachine):
                     self.silent.discard(seat)
             self.match.play_until(HANDS)
             if self.match.phase is Phase.PLAYING and not self._is_stuck():
-                reply_to(self.board, policies_of(self.board.setup)[self.board.acting_seat])
+                reply_to(self.board, policies_for(self.board.setup)[self.board.acting_seat])
 
     def _is_stuck(self) -> bool:
         return self.match.is_awaited(Seat(self.board.acting_seat))
 
-    def _can_speak(self, seat: int) -> bool:
-        is_here = seat not in self.match.missing_seats() and seat not in dict(self.gone)
-        return is_here and seat not in self.silent and seat not in self.greeting
+    def _can_send(self, seat: int) -> bool:
+        is_connected = seat not in self.match.missing_seats() and seat not in dict(self.gone)
+        return is_connected and seat not in self.silent and seat not in self.greeting
 
-    # ---- what happens
+    # ---- steps
 
     @precondition(lambda self: self.match.phase is Phase.PLAYING and not self._is_stuck())
     @rule(is_late=st.sampled_from([False, False, False, True]))
-    def answers(self, is_late: bool) -> None:
+    def reply(self, is_late: bool) -> None:
         seat = self.board.acting_seat
-        if not self._can_speak(seat):
+        if not self._can_send(seat):
             return
         if is_late:
             self.clock.pass_s(RESPONSE_S + 1)
-        reply_to(self.board, policies_of(self.board.setup)[seat])
+        reply_to(self.board, policies_for(self.board.setup)[seat])
 
     @rule(seat=SEATS, line=st.sampled_from([b"what?\r\n", b"# so\r\n", b"what?\r\n# so\r\n"]))
-    def babbles(self, seat: int, line: bytes) -> None:
-        if seat < self.players and self._can_speak(seat):
+    def send_junk(self, seat: int, line: bytes) -> None:
+        if seat < self.players and self._can_send(seat):
             self.board.send(seat, line)
 
     @rule(seat=SEATS)
-    def answers_what_nobody_asks_any_more(self, seat: int) -> None:
-        if seat < self.players and self._can_speak(seat):
+    def send_stale_reply(self, seat: int) -> None:
+        if seat < self.players and self._can_send(seat):
             self.board.send(seat, b"MATCHSTATE:%d:99::%s:c\r\n" % (seat, b"|" * (self.players - 1)))
 
     @rule(seat=SEATS)
-    def leaves(self, seat: int) -> None:
-        if seat < self.players and self._can_speak(seat):
+    def leave(self, seat: int) -> None:
+        if seat < self.players and self._can_send(seat):
             self.silent.add(seat)
             self.match.receive_eof(Seat(seat))
 
     @rule(seat=SEATS)
-    def dies(self, seat: int) -> None:
+    def crash(self, seat: int) -> None:
         if seat < self.players:
             self.match.lose(NotStarted(Seat(seat), StartProblem.ENDED))
 
     @rule(seat=SEATS)
-    def does_not_hear(self, seat: int) -> None:
-        if seat < self.players and self._can_speak(seat):
+    def break_connection(self, seat: int) -> None:
+        if seat < self.players and self._can_send(seat):
             self.board.broken[seat] = BrokenPipeError(32, "Broken pipe")
 
     @rule(seconds=st.sampled_from([1.0, RESPONSE_S, 100.0]))
-    def time_passes(self, seconds: float) -> None:
+    def pass_time(self, seconds: float) -> None:
         self.clock.pass_s(seconds)
         self.match.check_time(self.clock.now_ns)
 
-    @rule(seat=SEATS, said=st.integers(0, len(VERSION)))
-    def connects_again(self, seat: int, said: int) -> None:
+    @rule(seat=SEATS, num_bytes=st.integers(0, len(VERSION)))
+    def reconnect(self, seat: int, num_bytes: int) -> None:
         if seat in self.match.missing_seats():
             self.silent.discard(seat)
-            self.greeting[seat] = VERSION[said:]
-            self.board.come_back(seat, VERSION[:said])
+            self.greeting[seat] = VERSION[num_bytes:]
+            self.board.come_back(seat, VERSION[:num_bytes])
             if not self.match.is_awaited(Seat(seat)):
                 self.greeting.pop(seat, None)
 
     @rule(seat=SEATS)
-    def greets(self, seat: int) -> None:
+    def send_rest_of_version(self, seat: int) -> None:
         if seat in self.greeting:
             self.board.send(seat, self.greeting.pop(seat))
 
     @rule(seat=SEATS)
-    def leaves_while_greeting(self, seat: int) -> None:
+    def leave_before_version(self, seat: int) -> None:
         if self.greeting.pop(seat, None) is not None:
             self.match.receive_eof(Seat(seat))
 
     @rule(seat=SEATS)
-    def is_given_up(self, seat: int) -> None:
+    def forfeit(self, seat: int) -> None:
         if seat < self.players and self.match.is_awaited(Seat(seat)):
             self.gone.append((seat, len(self.board.recorder.actions)))
             self.greeting.pop(seat, None)
             self.match.forfeit(Seat(seat))
 
     @rule(hands=st.integers(0, HANDS + 1))
-    def goes_on_or_holds(self, hands: int) -> None:
+    def set_hold(self, hands: int) -> None:
         self.match.play_until(hands)
 
     @precondition(lambda self: self.match.phase is Phase.HOLDING and self.match.hands_played == HANDS - 1)
     @rule()
-    def is_ended(self) -> None:
+    def finish_early(self) -> None:
         self.match.finish()
 
-    # ---- what holds at every step
+    # ---- invariants
 
     @invariant()
-    def losses_are_told_once_and_people_are_awaited(self) -> None:
+    def each_loss_is_reported_once_and_its_seat_is_awaited(self) -> None:
         if hasattr(self, "board"):
             for loss in self.match.take_losses():
                 seat = loss.cause.seat
@@ -196,13 +196,13 @@ class Disturbed(RuleBasedStateMachine):
             assert abs(sum(self.match.totals)) < 1e-9
 
     @invariant()
-    def only_a_table_without_players_fails(self) -> None:
+    def only_a_match_without_players_fails(self) -> None:
         if hasattr(self, "board"):
             is_empty = len(self.gone) == self.players
             assert (self.match.phase is Phase.FAILED) is (is_empty and self.match.phase is not Phase.FINISHED)
 
     @invariant()
-    def everybody_is_told_every_state_once_and_nobody_before_he_greets(self) -> None:
+    def each_state_is_sent_once_and_none_before_the_version(self) -> None:
         if not hasattr(self, "board"):
             return
         for seat in range(self.players):
@@ -213,7 +213,7 @@ class Disturbed(RuleBasedStateMachine):
             assert all(line != other for line, other in itertools.pairwise(lines))
 
     @invariant()
-    def time_runs_for_one_who_is_there_and_asked_and_for_nobody_else(self) -> None:
+    def deadline_exists_only_while_a_connected_player_is_to_act(self) -> None:
         if hasattr(self, "board"):
             is_running = self.match.phase is Phase.PLAYING and not self._is_stuck()
             assert (self.match.deadline_ns is not None) is is_running

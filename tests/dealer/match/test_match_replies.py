@@ -1,4 +1,4 @@
-"""What becomes of every kind of reply: the action played, the sentence printed, the fault counted."""
+"""Replies of all kinds: the played action, the printed warning and the counted fault."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ def _board(name: str, *actions: str, hands: int = 3) -> Board:
 
 
 @pytest.mark.parametrize(
-    ("name", "before", "text", "played", "warning", "kind"),
+    ("name", "actions", "text", "played", "warning", "kind"),
     [
-        # Legal ones, in all their spellings.
+        # Legal actions in all spellings.
         ("kuhn", (), "c", "c", None, None),
         ("kuhn", (), "k", "c", None, None),
         ("kuhn", (), "call me", "c", None, None),
@@ -49,26 +49,26 @@ def _board(name: str, *actions: str, hands: int = 3) -> Board:
         ("kuhn", ("r",), "r", "c", INVALID, FaultKind.ILLEGAL_ACTION),
         ("nolimit", ("r20000",), "r20000", "c", INVALID, FaultKind.ILLEGAL_ACTION),
         ("nolimit", ("c",), "f", "c", INVALID, FaultKind.ILLEGAL_ACTION),
-        # Sizes that are made legal.
+        # Sizes that are changed to legal ones.
         ("nolimit", (), "r150", "r200", "WARNING: raise of 150 increased to 200", FaultKind.ILLEGAL_ACTION),
         ("nolimit", (), "r-5", "r200", "WARNING: raise of -5 increased to 200", FaultKind.ILLEGAL_ACTION),
         ("nolimit", (), "r20001", "r20000", "WARNING: raise of 20001 decreased to 20000", FaultKind.ILLEGAL_ACTION),
         ("nolimit", (), "r4294967396", "r200", "WARNING: raise of 100 increased to 200", FaultKind.ILLEGAL_ACTION),
         ("nolimit", ("r300",), "r499", "r500", "WARNING: raise of 499 increased to 500", FaultKind.ILLEGAL_ACTION),
-        # Sizes that cannot be read.
+        # Unreadable sizes.
         ("nolimit", (), "r", "c", BAD_ACTION, FaultKind.MALFORMED_REPLY),
         ("nolimit", (), "rx", "c", BAD_ACTION, FaultKind.MALFORMED_REPLY),
-        # Letters that are no action, and none at all.
+        # Unknown letters, and no letter.
         ("kuhn", (), "x", "c", INVALID, FaultKind.MALFORMED_REPLY),
         ("kuhn", (), "", "c", INVALID, FaultKind.MALFORMED_REPLY),
         ("kuhn", (), "\0c", "c", INVALID, FaultKind.MALFORMED_REPLY),
         ("kuhn", (), "\xff", "c", INVALID, FaultKind.MALFORMED_REPLY),
     ],
 )
-def test_a_reply_to_the_present_state(
-    name: str, before: tuple[str, ...], text: str, played: str, warning: str | None, kind: FaultKind | None
+def test_reply_to_the_current_state(
+    name: str, actions: tuple[str, ...], text: str, played: str, warning: str | None, kind: FaultKind | None
 ) -> None:
-    board = _board(name, *before)
+    board = _board(name, *actions)
     seat = board.reply(text)
     assert played_actions(board) == [played]
     assert board.recorder.warnings == ([] if warning is None else [warning])
@@ -87,7 +87,7 @@ def test_line_ends_do_not_matter(end: str) -> None:
     assert board.recorder.warnings == []
 
 
-def test_an_echo_without_a_colon_is_a_call() -> None:
+def test_echoed_line_is_a_call() -> None:
     board = _board("kuhn")
     board.send(0, board.last_line(0))
     assert played_actions(board) == ["c"]
@@ -95,14 +95,14 @@ def test_an_echo_without_a_colon_is_a_call() -> None:
     assert board.recorder.faults[0].kind is FaultKind.MALFORMED_REPLY
 
 
-def test_an_echo_with_its_cr_left_in_is_a_call() -> None:
+def test_echo_with_cr_before_the_action_is_a_call() -> None:
     board = _board("kuhn")
     board.send(0, board.last_line(0).replace(b"\n", b"") + b":r\r\n")
     assert played_actions(board) == ["c"]
     assert board.recorder.warnings == [BAD_ACTION]
 
 
-def test_lower_case_cards_and_leading_zeros_are_taken() -> None:
+def test_lower_case_cards_and_leading_zeros_are_accepted() -> None:
     board = _board("kuhn")
     line = board.last_line(0)
     board.send(0, answer(line.replace(b":0:0:", b":00: +0:").swapcase().replace(b"matchstate", b"MATCHSTATE"), "r"))
@@ -126,19 +126,22 @@ def test_lower_case_cards_and_leading_zeros_are_taken() -> None:
         b"x" * 4000 + b"\n",
     ],
 )
-def test_a_line_that_is_no_state_is_passed_over(junk: bytes) -> None:
+def test_line_without_a_state_is_ignored(junk: bytes) -> None:
     board = _board("kuhn")
     board.send(0, junk)
     assert board.recorder.warnings == [BAD_STATE]
     fault = board.recorder.faults[0]
-    assert (fault.seat, fault.kind, fault.line, fault.remedy) == (0, FaultKind.MALFORMED_REPLY, junk, Remedy.IGNORED)
+    assert fault.seat == 0
+    assert fault.kind is FaultKind.MALFORMED_REPLY
+    assert fault.line == junk
+    assert fault.remedy is Remedy.IGNORED
     assert played_actions(board) == []
     assert board.acting_seat == 0
     board.reply("r")
     assert played_actions(board) == ["r"]
 
 
-def test_a_line_of_4096_bytes_is_two_lines() -> None:
+def test_line_above_4095_bytes_is_split() -> None:
     board = _board("kuhn")
     board.send(0, b"#" + b"x" * 5999 + b"\r\n")
     assert board.recorder.warnings == [BAD_STATE]
@@ -146,7 +149,7 @@ def test_a_line_of_4096_bytes_is_two_lines() -> None:
 
 
 @pytest.mark.parametrize("change", [(b":0:0:", b":1:0:"), (b":0:0:", b":0:1:"), (b"::", b":c:")])
-def test_a_reply_to_another_state_is_passed_over(change: tuple[bytes, bytes]) -> None:
+def test_reply_to_another_state_is_ignored(change: tuple[bytes, bytes]) -> None:
     board = _board("kuhn")
     line = board.last_line(0).replace(*change)
     if line.startswith(b"MATCHSTATE:1"):
@@ -160,7 +163,7 @@ def test_a_reply_to_another_state_is_passed_over(change: tuple[bytes, bytes]) ->
     assert played_actions(board) == ["r"]
 
 
-def test_other_cards_make_a_reply_stale() -> None:
+def test_reply_with_other_cards_is_stale() -> None:
     board = _board("kuhn")
     own = board.last_line(0).rstrip().rpartition(b":")[2].strip(b"|")
     other = next(card for card in (b"Ks", b"Qs", b"As") if card != own)
@@ -168,11 +171,11 @@ def test_other_cards_make_a_reply_stale() -> None:
     assert board.recorder.warnings == [STALE]
 
 
-def test_the_same_reply_twice_is_stale_at_the_next_turn() -> None:
+def test_repeated_reply_is_stale_at_the_next_turn() -> None:
     board = _board("kuhn", hands=2)
     reply = answer(board.last_line(0), "r")
     board.send(0, reply + reply)
-    # Nobody has asked seat 0 again: the second copy waits.
+    # The second copy stays unread until the next turn of seat 0.
     assert board.recorder.warnings == []
     assert board.match.buffered_bytes(Seat(0)) == len(reply)
     board.reply("c")
@@ -188,25 +191,28 @@ def test_lines_sent_out_of_turn_are_judged_at_the_turn() -> None:
     assert board.recorder.warnings == []
     assert board.match.buffered_bytes(Seat(1)) == len(early)
     board.reply("r")
-    # Seat 1 had answered this very state before it was asked.
+    # Seat 1 had sent a reply to this state in advance.
     assert played_actions(board) == ["r", "f"]
     assert board.recorder.warnings == [BAD_STATE]
     assert [comment.text for comment in board.recorder.records[0].comments] == ["# thinking ahead"]
 
 
-def test_a_whole_match_can_be_answered_in_advance() -> None:
-    played = Board(make_setup(game("kuhn"), 4)).connect_all()
-    while played.match.phase is Phase.PLAYING:
-        played.reply("c")
+def test_all_replies_of_a_match_can_be_sent_in_advance() -> None:
+    expected = Board(make_setup(game("kuhn"), 4)).connect_all()
+    while expected.match.phase is Phase.PLAYING:
+        expected.reply("c")
     board = Board(make_setup(game("kuhn"), 4))
-    replies = [b"".join(line for by, line in played.recorder.read if by == seat) for seat in (0, 1)]
+    replies = {0: b"", 1: b""}
+    for seat, line in expected.recorder.read:
+        replies[seat] += line
     for seat in (0, 1):
         board.connect(seat, b"VERSION:2.0.0\r\n" + replies[seat])
     assert board.match.phase is Phase.FINISHED
-    assert (board.log, board.sent) == (played.log, played.sent)
+    assert board.log == expected.log
+    assert board.sent == expected.sent
 
 
-def test_comments_are_kept_with_the_hand_and_are_no_fault() -> None:
+def test_comments_are_part_of_the_hand_and_no_fault() -> None:
     board = _board("kuhn")
     board.send(0, b"# bluff\r\n")
     board.send(0, b"; really\n")
@@ -244,14 +250,14 @@ def test_reply_may_come_in_pieces() -> None:
         assert played_actions(board) == ["r"]
 
 
-def test_several_lines_in_one_packet() -> None:
+def test_packet_with_several_lines_is_read_line_by_line() -> None:
     board = _board("kuhn")
     board.send(0, b"# hm\r\njunk\r\n" + answer(board.last_line(0), "r"))
     assert played_actions(board) == ["r"]
     assert board.recorder.warnings == [BAD_STATE]
 
 
-def test_the_last_action_may_lack_its_line_end_when_the_player_closes() -> None:
+def test_last_reply_may_lack_its_line_end_once_the_player_has_closed_the_connection() -> None:
     board = _board("kuhn", "r", hands=1)
     board.send(1, answer(board.last_line(1), "c", end=""))
     assert played_actions(board) == []
@@ -260,7 +266,7 @@ def test_the_last_action_may_lack_its_line_end_when_the_player_closes() -> None:
     assert board.match.phase is Phase.FINISHED
 
 
-def test_closed_player_is_lost_at_its_next_turn() -> None:
+def test_disconnected_player_is_lost_at_its_next_turn() -> None:
     board = _board("kuhn", hands=1)
     board.match.receive_eof(Seat(1))
     assert board.match.phase is Phase.PLAYING
@@ -270,12 +276,13 @@ def test_closed_player_is_lost_at_its_next_turn() -> None:
     assert board.match.phase is Phase.FAILED
     failure = board.recorder.failure
     assert failure is not None
-    assert (failure.seat, failure.kind) == (1, FaultKind.DISCONNECT)
+    assert failure.seat == 1
+    assert failure.kind is FaultKind.DISCONNECT
     assert format_failure(failure).startswith("ERROR: could not get action from seat 2\n0.")
     assert format_failure(failure).endswith(" seconds spent waiting; timeout 600.0\n")
 
 
-def test_junk_before_the_end_is_judged_before_the_farewell() -> None:
+def test_junk_before_a_disconnect_is_reported() -> None:
     board = _board("kuhn")
     board.send(0, b"bye")
     board.match.receive_eof(Seat(0))
@@ -284,7 +291,7 @@ def test_junk_before_the_end_is_judged_before_the_farewell() -> None:
     assert board.recorder.log == []
 
 
-def test_the_64th_action_of_a_round_is_kept_for_answers() -> None:
+def test_64th_action_of_a_round_cannot_be_a_raise() -> None:
     rules = game("nolimit")
     board = Board(make_setup(rules, 1)).connect_all()
     size = 200
@@ -298,8 +305,8 @@ def test_the_64th_action_of_a_round_is_kept_for_answers() -> None:
     assert len(played_actions(board)) == 64
 
 
-def test_a_readable_reply_is_cheaper_on_the_eyes_than_on_the_rules() -> None:
-    """The same tail behind another state is judged by the rules of that state, however often it was seen before."""
+def test_same_raise_is_checked_in_each_state() -> None:
+    """Caches of parsed replies must not carry over the legality of a size."""
     board = _board("nolimit", hands=4)
     board.reply("r300")
     board.reply("r300")
@@ -309,25 +316,28 @@ def test_a_readable_reply_is_cheaper_on_the_eyes_than_on_the_rules() -> None:
 
 @pytest.mark.parametrize("wants_lines", [True, False])
 @pytest.mark.parametrize("hands", [1, 2])
-def test_a_reply_repeated_after_the_end_changes_nothing(hands: int, *, wants_lines: bool) -> None:
-    """A line that answered the very last state comes once more before the connection closes."""
-    for _ in range(2):  # the second match meets states that the first one has seen
+def test_reply_repeated_after_the_end_changes_nothing(hands: int, *, wants_lines: bool) -> None:
+    # States of the second match are already in caches.
+    for _ in range(2):
         board = Board(make_setup(game("kuhn"), hands), wants_lines=wants_lines).connect_all()
         while board.match.phase is Phase.PLAYING:
             seat = board.acting_seat
             line = answer(board.last_line(seat), "c")
             board.send(seat, line)
         assert board.match.phase is Phase.FINISHED
-        log, totals = list(board.log), list(board.match.totals)
+        log = list(board.log)
+        totals = list(board.match.totals)
         for _ in range(3):
             board.send(seat, line)
         board.match.receive_eof(Seat(seat))
-        assert (board.log, board.match.totals, board.match.hands_played) == (log, totals, hands)
+        assert board.log == log
+        assert board.match.totals == totals
+        assert board.match.hands_played == hands
         assert board.match.phase is Phase.FINISHED
 
 
 @pytest.mark.parametrize("wants_lines", [True, False])
-def test_a_reply_after_a_failure_changes_nothing(*, wants_lines: bool) -> None:
+def test_reply_after_a_failure_changes_nothing(*, wants_lines: bool) -> None:
     for _ in range(2):
         board = Board(make_setup(game("kuhn"), 5), wants_lines=wants_lines).connect_all()
         board.reply("c")
@@ -340,7 +350,7 @@ def test_a_reply_after_a_failure_changes_nothing(*, wants_lines: bool) -> None:
 
 
 @pytest.mark.parametrize("wants_lines", [True, False])
-def test_two_replies_in_one_packet_are_one_reply_and_one_that_waits(*, wants_lines: bool) -> None:
+def test_second_reply_of_a_packet_stays_unread(*, wants_lines: bool) -> None:
     for _ in range(2):
         board = Board(make_setup(game("kuhn"), 2), wants_lines=wants_lines).connect_all()
         reply = answer(board.last_line(0), "r")
@@ -350,35 +360,30 @@ def test_two_replies_in_one_packet_are_one_reply_and_one_that_waits(*, wants_lin
         assert board.acting_seat == 1
 
 
-WORDS = st.sampled_from(
-    [*["c\r\n", "r\r\n", "f\r\n", "r300\r\n", "c\n"], *["k\r\n", "r9\r\n", "\r\n", "x\n", "c", "c\r\n#\n"]]
+REPLY_ENDS = st.sampled_from(
+    ["c\r\n", "r\r\n", "f\r\n", "r300\r\n", "c\n", "k\r\n", "r9\r\n", "\r\n", "x\n", "c", "c\r\n#\n"]
 )
-SAYINGS = st.one_of(
-    st.tuples(st.booleans(), WORDS), st.tuples(st.booleans(), st.sampled_from([b"#\r\n", b"junk\n", b"M"]))
-)
+OTHER_DATA = st.sampled_from([b"#\r\n", b"junk\n", b"M"])
+MESSAGES = st.one_of(st.tuples(st.booleans(), REPLY_ENDS), st.tuples(st.booleans(), OTHER_DATA))
+"""Whether the sender is the player who is not to act, and the text after the state or the whole message."""
 
 
 @settings(max_examples=40)
-@given(st.sampled_from(["kuhn", "limit", "nolimit"]), st.lists(SAYINGS, max_size=30))
-def test_an_answer_taken_at_once_is_the_answer_it_would_have_been(
-    name: str, sayings: list[tuple[bool, str | bytes]]
-) -> None:
-    """Each saying is by the player to act or by the other one; an answer of the other, or half of one, has to wait."""
-    quick, plain = (Board(make_setup(game(name), 3), wants_lines=False).connect_all() for _ in range(2))
+@given(st.sampled_from(["kuhn", "limit", "nolimit"]), st.lists(MESSAGES, max_size=30))
+def test_fast_path_gives_the_same_match(name: str, messages: list[tuple[bool, str | bytes]]) -> None:
+    fast, plain = (Board(make_setup(game(name), 3), wants_lines=False).connect_all() for _ in range(2))
     plain.match._can_use_fast_path = False
-    for is_early, said in sayings:
-        if quick.match.phase is not Phase.PLAYING:
+    for is_early, message in messages:
+        if fast.match.phase is not Phase.PLAYING:
             break
-        seat = quick.acting_seat ^ is_early
-        for board in (quick, plain):
-            board.send(seat, said if isinstance(said, bytes) else answer(board.last_line(seat), said, ""))
-        assert quick.sent == plain.sent
-        assert quick.recorder.calls == plain.recorder.calls
-        assert (quick.log, quick.recorder.warnings, quick.recorder.faults) == (
-            plain.log,
-            plain.recorder.warnings,
-            plain.recorder.faults,
-        )
-        assert played_actions(quick) == played_actions(plain)
-        waiting = [[board.match.buffered_bytes(Seat(seat)) for seat in (0, 1)] for board in (quick, plain)]
-        assert waiting[0] == waiting[1]
+        seat = fast.acting_seat ^ is_early
+        for board in (fast, plain):
+            board.send(seat, message if isinstance(message, bytes) else answer(board.last_line(seat), message, ""))
+        assert fast.sent == plain.sent
+        assert fast.recorder.calls == plain.recorder.calls
+        assert fast.log == plain.log
+        assert fast.recorder.warnings == plain.recorder.warnings
+        assert fast.recorder.faults == plain.recorder.faults
+        assert played_actions(fast) == played_actions(plain)
+        for seat in (0, 1):
+            assert fast.match.buffered_bytes(Seat(seat)) == plain.match.buffered_bytes(Seat(seat))

@@ -1,4 +1,4 @@
-"""A match goes on from the actions of an earlier run: any beginning of a recorded match leads to the same end."""
+"""Matches resumed from the actions of an earlier run."""
 
 from __future__ import annotations
 
@@ -39,28 +39,27 @@ def _whole(name: str) -> Board:
 
 @settings(deadline=None, max_examples=25, suppress_health_check=list(HealthCheck))
 @given(name=st.sampled_from(GAMES), share=st.floats(0.0, 1.0))
-def test_any_beginning_leads_to_the_same_end(name: str, share: float) -> None:
+def test_match_resumed_from_any_prefix_ends_the_same(name: str, share: float) -> None:
     whole = _whole(name)
     actions = played_transactions(whole)
-    beginning = actions[: round(share * len(actions))]
-    resumed = Board(whole.setup, transactions=beginning).connect_all().play(_players(name))
+    prefix = actions[: round(share * len(actions))]
+    resumed = Board(whole.setup, transactions=prefix).connect_all().play(_players(name))
     assert resumed.match.phase is Phase.FINISHED
-    # Hands of the beginning count and are not told again; the rest is the same, times apart.
+    # Complete hands of the prefix count, but have no events. The rest differs only in times.
     missing = len(whole.log) - len(resumed.log)
     assert resumed.log == whole.log[missing:]
     assert resumed.match.totals == whole.match.totals
     assert resumed.match.hands_played == HANDS
-    assert [a[0] for a in resumed.recorder.actions] == [a[0] for a in whole.recorder.actions[len(beginning) :]]
+    resumed_actions = [action for action, *_ in resumed.recorder.actions]
+    assert resumed_actions == [action for action, *_ in whole.recorder.actions[len(prefix) :]]
     for record, original in zip(resumed.recorder.records, whole.recorder.records[missing:], strict=True):
-        assert (record.hand_number, record.deal, record.values) == (
-            original.hand_number,
-            original.deal,
-            original.values,
-        )
+        assert record.hand_number == original.hand_number
+        assert record.deal == original.deal
+        assert record.values == original.values
         assert len(record.times) == len(original.times)
 
 
-def test_a_half_played_hand_goes_on_with_its_present_state() -> None:
+def test_partial_hand_resumes_with_its_current_state() -> None:
     actions = parse_transactions(["c 0 1.000000 1.500000\n", "r 0 2.000000 2.500000\n"], is_limit=True)
     board = Board(make_setup(game("kuhn"), 1), transactions=actions).connect_all()
     assert [sent.count(b"\n") for sent in board.sent] == [1, 1]
@@ -73,7 +72,7 @@ def test_a_half_played_hand_goes_on_with_its_present_state() -> None:
     ]
 
 
-def test_a_complete_record_plays_nothing_and_gives_the_score() -> None:
+def test_complete_transaction_log_yields_the_score_without_play() -> None:
     whole = _whole("kuhn")
     board = Board(whole.setup, transactions=played_transactions(whole)).connect_all()
     assert board.match.phase is Phase.FINISHED
@@ -81,7 +80,7 @@ def test_a_complete_record_plays_nothing_and_gives_the_score() -> None:
     assert board.sent == [b"", b""]
 
 
-def test_more_hands_than_asked_for_all_count() -> None:
+def test_surplus_hands_of_a_transaction_log_count() -> None:
     whole = _whole("kuhn")
     board = Board(make_setup(game("kuhn"), 3, 11), transactions=played_transactions(whole)).connect_all()
     assert board.match.phase is Phase.FINISHED
@@ -99,7 +98,7 @@ def test_more_hands_than_asked_for_all_count() -> None:
         (["c 0 1.0 1.0\n", "\n"], "ERROR: could not parse transaction stamp"),
     ],
 )
-def test_a_record_that_does_not_fit_ends_the_match(lines: list[str], sentence: str) -> None:
+def test_transaction_log_of_another_match_ends_the_match(lines: list[str], sentence: str) -> None:
     board = Board(make_setup(game("kuhn"), 2), transactions=parse_transactions(lines, is_limit=True)).connect_all()
     assert board.match.phase is Phase.FAILED
     assert format_failure(board.match.failure).rstrip() == sentence
@@ -107,13 +106,13 @@ def test_a_record_that_does_not_fit_ends_the_match(lines: list[str], sentence: s
     assert board.log == []
 
 
-def test_a_size_that_would_be_fixed_does_not_fit() -> None:
+def test_illegal_size_in_a_transaction_log_ends_the_match() -> None:
     actions = parse_transactions(["r150 0 1.0 1.0\n"], is_limit=False)
     board = Board(make_setup(game("nolimit"), 2), transactions=actions).connect_all()
     assert format_failure(board.match.failure) == "ERROR: invalid action in transaction log: r150 0 1.0 1.0\n"
 
 
-def test_an_action_of_a_game_without_actions_does_not_fit() -> None:
+def test_action_in_a_game_without_decisions_ends_the_match() -> None:
     actions = parse_transactions(["c 0 1.0 1.0\n"], is_limit=False)
     board = Board(make_setup(parse_game_definition(ALL_IN_BLINDS), 2), transactions=actions).connect_all()
     assert format_failure(board.match.failure).startswith("ERROR: invalid action in transaction log: ")
@@ -125,10 +124,11 @@ def test_times_of_the_earlier_run_are_charged() -> None:
     failure = board.match.failure
     assert failure is not None
     assert format_failure(failure) == "ERROR: seat 1 ran out of time in transaction file\n"
-    assert (failure.seat, failure.kind) == (0, FaultKind.TIMEOUT)
+    assert failure.seat == 0
+    assert failure.kind is FaultKind.TIMEOUT
 
 
-def test_a_clock_that_went_back_costs_nothing() -> None:
+def test_negative_time_in_a_transaction_log_costs_nothing() -> None:
     actions = parse_transactions(["c 0 4.000000 1.000000\n"], is_limit=True)
     board = Board(make_setup(game("kuhn"), 1, limits=limits(response_s=2)), transactions=actions).connect_all()
     assert board.match.phase is Phase.PLAYING
@@ -136,13 +136,13 @@ def test_a_clock_that_went_back_costs_nothing() -> None:
 
 
 def test_recorded_actions_are_replayed_once_all_are_connected() -> None:
-    """A match that never starts leaves the record alone."""
+    """The invalid transaction has no effect before the match starts."""
     board = Board(make_setup(game("kuhn"), 2), transactions=parse_transactions(["junk\n"], is_limit=True))
     board.connect(0)
     assert board.match.phase is Phase.CONNECTING
 
 
-def test_fixed_seats_are_fixed_in_the_record_too() -> None:
+def test_match_with_fixed_seats_resumes() -> None:
     setup = make_setup(game("kuhn"), 6, 3, fixed_seats=True)
     players = _players("kuhn")
     whole = Board(setup).connect_all().play(players)
