@@ -1,4 +1,4 @@
-"""Results made up for tests: only what a test names differs from a plain contest of A and B."""
+"""Results for tests: a plain contest of A and B, with fields replaced by keyword."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ def winnings(
     best: Estimate | None = None,
     corrected_best: Estimate | None = None,
 ) -> PlayerWinnings:
-    """Winnings, whose claims about the winner have the same intervals as those about any player."""
+    """Winnings with the same intervals for claims about the winner as for claims about any player."""
     return PlayerWinnings(raw=raw, corrected=corrected, best=best or raw, corrected_best=corrected_best or corrected)
 
 
 def won_by(player: PlayerResult) -> PlayerWinnings:
-    """The winnings of a player with a complete deal."""
+    """Winnings of a player with at least one complete deal."""
     assert player.won is not None
     return player.won
 
 
-def player(name: str, **given: Any) -> PlayerResult:
-    plain: dict[str, Any] = {
+def player(name: str, **changes: Any) -> PlayerResult:
+    fields: dict[str, Any] = {
         "name": name,
         "player": "calling",
         "chips": 0.0,
@@ -41,11 +41,11 @@ def player(name: str, **given: Any) -> PlayerResult:
         "p99_us": 90.0,
         "exit_code": None,
     }
-    return PlayerResult(**plain | given)
+    return PlayerResult(**fields | changes)
 
 
-def contest(*players: PlayerResult, **given: Any) -> ContestResult:
-    plain: dict[str, Any] = {
+def contest(*players: PlayerResult, **changes: Any) -> ContestResult:
+    fields: dict[str, Any] = {
         "game": "holdem.limit.2p",
         "seed": 1,
         "seating": "rotations",
@@ -68,4 +68,4 @@ def contest(*players: PlayerResult, **given: Any) -> ContestResult:
         "dealer": DealerReport(actions=200, us_per_action=40.0, timeouts_per_million_actions=0.0),
         "sentence": "A and B are level.",
     }
-    return ContestResult(**plain | given)
+    return ContestResult(**fields | changes)

@@ -1,4 +1,4 @@
-"""The errors of the dealer: one tree, drawn in its docstring, with sentences and facts that survive pickling."""
+"""Errors of the dealer: the tree in the docstring, sentences and attributes."""
 
 from __future__ import annotations
 
@@ -35,19 +35,20 @@ def test_errors_keep_their_facts_as_attributes(error: errors.DealerError, senten
     assert str(error) == sentence
     copy = pickle.loads(pickle.dumps(error))
     assert type(copy) is type(error)
-    assert (str(copy), vars(copy)) == (sentence, vars(error))
+    assert str(copy) == sentence
+    assert vars(copy) == vars(error)
 
 
-def test_the_tree_is_the_one_drawn() -> None:
-    drawn: list[tuple[int, str]] = []
+def test_docstring_has_the_tree_of_errors() -> None:
+    tree: list[tuple[int, str]] = []
     for line in (errors.__doc__ or "").splitlines():
         match = re.match(r"    ([│├└─ ]*)(\w+)", line)
         if match and match[2].endswith(("Error", "Failure")):
-            drawn.append((len(match[1]) // 4, match[2]))
-    there = [name for name, value in vars(errors).items() if isinstance(value, type) and issubclass(value, Exception)]
-    assert sorted(name for _, name in drawn) == sorted(set(there) - {"PortableError"})
-    above: dict[int, str] = {}
-    for depth, name in drawn:
-        above[depth] = name
+            tree.append((len(match[1]) // 4, match[2]))
+    classes = [name for name, value in vars(errors).items() if isinstance(value, type) and issubclass(value, Exception)]
+    assert sorted(name for _, name in tree) == sorted(set(classes) - {"PortableError"})
+    parents: dict[int, str] = {}
+    for depth, name in tree:
+        parents[depth] = name
         if depth:
-            assert getattr(errors, name).__bases__[0] is getattr(errors, above[depth - 1]), name
+            assert getattr(errors, name).__bases__[0] is getattr(errors, parents[depth - 1]), name

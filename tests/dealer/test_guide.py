@@ -1,4 +1,4 @@
-"""The examples of the page "Python API" run as they stand."""
+"""Examples of the page "Python API"."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ GUIDE = (ROOT / "docs" / "python-api.md").read_text("utf-8")
 
 
 @pytest.mark.slow
-def test_the_examples_run_from_top_to_bottom(
+def test_examples_run_in_order(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)

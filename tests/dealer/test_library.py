@@ -1,4 +1,4 @@
-"""Plays, tournaments and resumed runs from Python."""
+"""Matches, tournaments and resumed runs by functions of the package."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ ENDLESS: dict[str, Any] = {"deals": 4_000_000, "seed": 1, "in_process": True, "s
 
 
 @pytest.fixture(autouse=True)
-def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def _enter_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
 
@@ -50,9 +50,12 @@ def _without_times(result: dealer.ContestResult) -> dict[str, Any]:
 
 def test_play_without_a_folder_leaves_no_files(tmp_path: Path) -> None:
     result = dealer.play("kuhn", ["calling", "Bob=random"], **FAST)
-    assert (result.outcome, result.duplicates, result.hands_played) == (dealer.Outcome.FINISHED, 40, 80)
+    assert result.outcome is dealer.Outcome.FINISHED
+    assert result.duplicates == 40
+    assert result.hands_played == 80
     assert [player.name for player in result.players] == ["calling", "Bob"]
-    assert (result.folder, result.resume) == (None, None)
+    assert result.folder is None
+    assert result.resume is None
     assert list(tmp_path.iterdir()) == []
     assert pickle.loads(pickle.dumps(result)) == result
 
@@ -69,10 +72,11 @@ def test_play_with_a_folder_writes_the_files_of_the_command(tmp_path: Path) -> N
 def test_bots_that_are_programs_play_over_tcp(tmp_path: Path) -> None:
     bot = write_program(tmp_path, "bob.py", CONNECT + "hello()\nfor line in f: call(line)\n")
     result = dealer.play("kuhn", [f"Bob={bot}", "calling"], deals=5, seed=1)
-    assert (result.outcome, result.hands_played) == (dealer.Outcome.FINISHED, 10)
+    assert result.outcome is dealer.Outcome.FINISHED
+    assert result.hands_played == 10
 
 
-def test_commands_start_in_the_directory_asked_for(tmp_path: Path) -> None:
+def test_commands_start_in_the_configured_directory(tmp_path: Path) -> None:
     (tmp_path / "bots").mkdir()
     write_program(tmp_path / "bots", "bob.py", CONNECT + "hello()\nfor line in f: call(line)\n")
     result = dealer.play("kuhn", [f"{sys.executable} bob.py", "calling"], deals=2, directory="bots")
@@ -81,46 +85,48 @@ def test_commands_start_in_the_directory_asked_for(tmp_path: Path) -> None:
 
 
 def test_progress_is_a_value_and_ends_with_all_hands() -> None:
-    seen: list[dealer.Progress] = []
-    dealer.play("kuhn", ["calling", "random"], on_progress=seen.append, **FAST)
-    last = seen[-1]
-    assert (last.contests, last.contests_ended, last.hands, last.hands_planned) == (1, 1, 80, 80)
+    reports: list[dealer.Progress] = []
+    dealer.play("kuhn", ["calling", "random"], on_progress=reports.append, **FAST)
+    last = reports[-1]
+    assert last.contests == last.contests_ended == 1
+    assert last.hands == last.hands_planned == 80
     assert last.players == ("calling", "random")
-    assert [progress.is_correcting for progress in seen[-2:]] == [False, True]
+    assert [progress.is_correcting for progress in reports[-2:]] == [False, True]
     assert replace(last) == last
     assert pickle.loads(pickle.dumps(last)) == last
 
 
 def test_every_match_can_be_watched() -> None:
-    seen: list[dealer.MatchEvent] = []
-    result = dealer.play("kuhn", ["A=calling", "B=random"], watch=seen.append, **FAST)
-    assert {(event.game, event.match, event.players) for event in seen} == {
+    events: list[dealer.MatchEvent] = []
+    result = dealer.play("kuhn", ["A=calling", "B=random"], watch=events.append, **FAST)
+    assert {(event.game, event.match, event.players) for event in events} == {
         ("kuhn.limit.2p", "match.a", ("A", "B")),
         ("kuhn.limit.2p", "match.b", ("B", "A")),
     }
-    kinds = Counter(type(event.event) for event in seen)
+    kinds = Counter(type(event.event) for event in events)
     assert kinds[dealer.HandStarted] == kinds[dealer.HandFinished] == result.hands_played == 80
     assert kinds[dealer.ActionPlayed] == sum(player.actions for player in result.players)
     assert kinds[dealer.MatchStarted] == kinds[dealer.MatchEnded] == 2
-    records = [event.event.record for event in seen if isinstance(event.event, dealer.HandFinished)]
+    records = [event.event.record for event in events if isinstance(event.event, dealer.HandFinished)]
     chips = sum(record.values[record.names.index("A")] for record in records)
     assert chips == result.players[0].chips
-    assert pickle.loads(pickle.dumps(seen)) == seen
+    assert pickle.loads(pickle.dumps(events)) == events
 
 
-def test_matches_over_tcp_are_watched_from_the_thread_of_the_loop(tmp_path: Path) -> None:
-    here: list[dealer.MatchEvent] = []
-    there: list[tuple[dealer.MatchEvent, threading.Thread]] = []
+def test_matches_over_tcp_are_watched_from_the_thread_of_the_loop() -> None:
+    expected: list[dealer.MatchEvent] = []
     settings: dict[str, Any] = {"deals": 3, "seed": 1, "workers": 1}
-    dealer.play("kuhn", ["calling", "random"], watch=here.append, **settings)
+    dealer.play("kuhn", ["calling", "random"], watch=expected.append, **settings)
+    events: list[dealer.MatchEvent] = []
+    threads: set[threading.Thread] = set()
 
-    async def main() -> None:
-        watch = lambda event: there.append((event, threading.current_thread()))  # noqa: E731
-        await dealer.play_async("kuhn", ["calling", "random"], watch=watch, **settings)
+    def watch(event: dealer.MatchEvent) -> None:
+        events.append(event)
+        threads.add(threading.current_thread())
 
-    asyncio.run(main())
-    assert [type(event.event) for event in here] == [type(event.event) for event, _ in there]
-    assert {thread for _, thread in there} == {threading.current_thread()}
+    asyncio.run(dealer.play_async("kuhn", ["calling", "random"], watch=watch, **settings))
+    assert [type(event.event) for event in events] == [type(event.event) for event in expected]
+    assert threads == {threading.current_thread()}
 
 
 @pytest.mark.parametrize("callback", ["on_progress", "watch"])
@@ -134,13 +140,13 @@ def test_error_of_a_callback_is_raised_when_the_run_has_ended(tmp_path: Path, ca
 
     options: Any = {callback: fail, "out": "run", **FAST}
 
-    def play() -> object:
-        bots = ["calling", "random"]
-        return (
+    bots = ["calling", "random"]
+
+    def play() -> None:
+        if is_in_loop:
             asyncio.run(dealer.play_async("kuhn", bots, **options))
-            if is_in_loop
-            else dealer.play("kuhn", bots, **options)
-        )
+        else:
+            dealer.play("kuhn", bots, **options)
 
     with pytest.raises(ZeroDivisionError):
         play()
@@ -149,8 +155,9 @@ def test_error_of_a_callback_is_raised_when_the_run_has_ended(tmp_path: Path, ca
     assert json.loads((tmp_path / "run" / "result.json").read_text())["outcome"] == "finished"
 
 
-def test_callback_that_cannot_be_called_is_refused_before_anything_is_played(tmp_path: Path) -> None:
-    bots, no_function = ["calling", "random"], cast("Any", 3)
+def test_callback_that_is_no_function_is_refused_before_play(tmp_path: Path) -> None:
+    bots = ["calling", "random"]
+    no_function = cast("Any", 3)
     with pytest.raises(dealer.ConfigError, match="on_progress: must be a function, not 3"):
         dealer.play("kuhn", bots, out="run", on_progress=no_function, **FAST)
     with pytest.raises(dealer.ConfigError, match="watch: must be a function, not 3"):
@@ -180,53 +187,60 @@ def test_unplayable_settings_raise_specific_errors(tmp_path: Path) -> None:
         dealer.play(3, ["calling", "calling"])  # type: ignore[arg-type]
     with pytest.raises(dealer.ConfigError, match="command: it follows from the function, here play"):
         dealer.play("kuhn", ["calling", "calling"], command="tournament")
-    with pytest.raises(dealer.ListenError) as cannot_listen:
+    with pytest.raises(dealer.ListenError) as raised:
         dealer.play("kuhn", ["calling", "calling"], host="192.0.2.1")
-    assert cannot_listen.value.host == "192.0.2.1"
+    assert raised.value.host == "192.0.2.1"
     assert list(tmp_path.iterdir()) == []
 
 
-def test_tournament_is_one_call() -> None:
+def test_tournament_has_contests_and_a_crosstable() -> None:
     result = dealer.tournament(["kuhn"], ["calling", "raising", "random"], format="gauntlet", **FAST)
-    assert (result.outcome, len(result.contests)) == (dealer.Outcome.FINISHED, 2)
+    assert result.outcome is dealer.Outcome.FINISHED
+    assert len(result.contests) == 2
     cell = result.standings[0].crosstable[0]
-    assert (cell.rate.player, cell.rate.opponent, cell.rate.mean) == (cell.player, cell.opponent, cell.won.raw.mean)
+    assert cell.rate.player == cell.player
+    assert cell.rate.opponent == cell.opponent
+    assert cell.rate.mean == cell.won.raw.mean
     assert {contest.folder for contest in result.contests} == {None}
 
 
 def test_async_functions_give_the_same_results() -> None:
-    seen: list[tuple[dealer.Progress, threading.Thread]] = []
+    reports: list[dealer.Progress] = []
+    threads: set[threading.Thread] = set()
+
+    def on_progress(progress: dealer.Progress) -> None:
+        reports.append(progress)
+        threads.add(threading.current_thread())
 
     async def main() -> tuple[dealer.ContestResult, Any]:
         with pytest.raises(RuntimeError, match="play_async"):
             dealer.play("kuhn", ["calling", "random"], **FAST)
         with pytest.raises(RuntimeError, match="resume_async"):
             dealer.resume("nowhere")
-        on_progress = lambda progress: seen.append((progress, threading.current_thread()))  # noqa: E731
         return await asyncio.gather(
             dealer.play_async("kuhn", ["calling", "random"], on_progress=on_progress, **FAST),
             dealer.tournament_async(["kuhn"], ["calling", "random"], **FAST),
         )
 
-    contest, cup = asyncio.run(main())
+    contest, tournament = asyncio.run(main())
     assert _without_times(contest) == _without_times(dealer.play("kuhn", ["calling", "random"], **FAST))
-    assert _without_times(cup.contests[0]) == _without_times(contest)
-    assert seen[-1][0].hands == 80
-    assert {thread for _, thread in seen} == {threading.current_thread()}
+    assert _without_times(tournament.contests[0]) == _without_times(contest)
+    assert reports[-1].hands == 80
+    assert threads == {threading.current_thread()}
 
 
 async def test_cancelled_play_can_be_resumed(tmp_path: Path) -> None:
-    is_under_way = asyncio.Event()
+    has_started = asyncio.Event()
 
     def on_progress(progress: dealer.Progress) -> None:
         if progress.hands:
-            is_under_way.set()
+            has_started.set()
 
     playing = asyncio.create_task(
         dealer.play_async("kuhn", ["calling", "random"], out="run", on_progress=on_progress, **ENDLESS)
     )
     async with asyncio.timeout(PATIENCE_S):
-        await is_under_way.wait()
+        await has_started.wait()
     playing.cancel()
     with pytest.raises(asyncio.CancelledError):
         await playing
@@ -243,16 +257,16 @@ async def test_run_interrupted_before_its_first_step_returns_a_result(tmp_path: 
     config = validated({"games": ["kuhn"], "bots": bots, "deals": 40, "in_process": True})
     run = new_run(config, tmp_path / "run")
     playing = asyncio.create_task(run.play())
-    # It runs after `play` has made its task, and before that task.
+    # This callback runs after `play` has made its task, and before that task.
     asyncio.get_running_loop().call_soon(run.interrupt)
     assert (await playing).outcome is dealer.Outcome.INTERRUPTED
 
 
-def test_run_is_resumed() -> None:
-    whole = dealer.play("kuhn", ["calling", "random"], out="run", **FAST)
-    again = dealer.resume("run")
-    assert isinstance(again, dealer.ContestResult)
-    assert _without_times(again) == _without_times(whole)
+def test_finished_run_is_resumed_with_the_same_result() -> None:
+    finished = dealer.play("kuhn", ["calling", "random"], out="run", **FAST)
+    resumed = dealer.resume("run")
+    assert isinstance(resumed, dealer.ContestResult)
+    assert _without_times(resumed) == _without_times(finished)
     with pytest.raises(dealer.ConfigError, match="holds no run"):
         dealer.resume("nowhere")
 
@@ -271,9 +285,9 @@ def test_damaged_setting_of_a_run_names_its_file() -> None:
     ):
         assert old in text, text
         path.write_text(text.replace(old, new, 1), "utf-8")
-        with pytest.raises(dealer.ConfigError) as refused:
+        with pytest.raises(dealer.ConfigError) as raised:
             dealer.resume("run")
-        assert str(refused.value).startswith(f"{path}: {problem}")
+        assert str(raised.value).startswith(f"{path}: {problem}")
 
 
 def test_folder_without_a_written_run_is_reused(tmp_path: Path) -> None:
@@ -309,17 +323,19 @@ def test_ctrl_c_raises_keyboard_interrupt_and_keeps_the_run(tmp_path: Path) -> N
         out, _ = process.communicate(timeout=PATIENCE_S)
     finally:
         process.kill()
-    assert (process.wait(), out) == (0, b"interrupted\n")
+    assert out == b"interrupted\n"
+    assert process.wait() == 0
     assert json.loads((tmp_path / "run" / "result.json").read_text())["outcome"] == "interrupted"
 
 
-# ---- what the package offers
+# ---- names of the package
 
 
 @pytest.mark.parametrize("function", [dealer.play, dealer.play_async, dealer.tournament, dealer.tournament_async])
 def test_settings_are_keywords_in_the_signature(function: Callable[..., Any]) -> None:
     keywords = inspect.signature(function).parameters
-    assert (keywords["t_response_s"].default, keywords["seating"].default) == (600.0, None)
+    assert keywords["t_response_s"].default == 600.0
+    assert keywords["seating"].default is None
     assert not {"command", "settings"} & keywords.keys()
 
 
@@ -345,17 +361,19 @@ def test_example_of_the_package_runs(capsys: pytest.CaptureFixture[str]) -> None
     assert "\nraising over random +1,315 ± 1,046 mbb/g\n" in capsys.readouterr().out
 
 
-# ---- classes and objects
+# ---- bots as classes and objects
 
 
 class Mine(Bot):
-    """Calls; draws nothing, and counts what no other match may see."""
+    """Bot that calls, or raises with `raises`, and counts its actions of one match."""
 
     def __init__(self, seed: int | None = None, *, raises: bool = False) -> None:
-        self.seed, self.raises, self.calls = seed, raises, 0
+        self.seed = seed
+        self.raises = raises
+        self.calls = 0
 
     def hand_started(self, view: View) -> None:
-        assert self.calls == 0 or view.hand_number > 0, "an object is copied for every match"
+        assert self.calls == 0 or view.hand_number > 0, "an object must be copied for every match"
 
     def act(self, view: View) -> Action:
         self.calls += 1
@@ -377,15 +395,15 @@ def test_classes_and_objects_play_in_this_process(tmp_path: Path) -> None:
     assert mine.calls == 0
     dealer.play("limit", ["Mine=raising", "B=calling"], out="names", in_process=True, **options)
     for name in ("match.a.log", "match.b.log"):
-        states = [(tmp_path / folder / name).read_text().replace("Mine#2", "B") for folder in ("objects", "names")]
-        assert states[0] == states[1]
+        log = (tmp_path / "objects" / name).read_text()
+        assert log.replace("Mine#2", "B") == (tmp_path / "names" / name).read_text()
 
 
 def test_object_plays_from_a_table_and_in_a_tournament() -> None:
     bots: list[Any] = [{"bot": Mine(), "t_response_s": 2.0}, "calling", Mine]
-    cup = dealer.tournament(["kuhn"], bots, deals=5, seed=1)
-    assert cup.players == ["Mine", "calling", "Mine#2"]
-    assert cup.outcome is dealer.Outcome.FINISHED
+    result = dealer.tournament(["kuhn"], bots, deals=5, seed=1)
+    assert result.players == ["Mine", "calling", "Mine#2"]
+    assert result.outcome is dealer.Outcome.FINISHED
 
 
 def test_class_gets_the_seed_of_its_match() -> None:
@@ -449,16 +467,16 @@ def test_objects_that_are_no_bots_are_refused(bots: Any, options: dict[str, Any]
 
 def test_result_is_a_table_in_a_notebook() -> None:
     result = dealer.play("kuhn", ["A=calling", "B=random"], deals=120, seed=1, in_process=True)
-    shown = result._repr_html_()
-    assert shown.startswith(f"<p>{result.sentence}</p><table>")
-    assert "<th>player</th><th>mbb/g ± 95 %</th><th>chips</th><th>faults</th>" in shown
+    html = result._repr_html_()
+    assert html.startswith(f"<p>{result.sentence}</p><table>")
+    assert "<th>player</th><th>mbb/g ± 95 %</th><th>chips</th><th>faults</th>" in html
     rate = result.rate()
     assert rate is not None
-    assert f"<tr><th>A</th><td>{rate.mean:+,.1f} ± {rate.half_width:,.1f}</td>" in shown
-    cup = dealer.tournament(["kuhn", "leduc"], ["A=calling", "B=random"], deals=5, seed=1, in_process=True)
-    shown = cup._repr_html_()
-    assert shown.count("<table>") == 2
-    assert "<caption>leduc.limit.2p: mbb/g of row against column, ± 95 %</caption>" in shown
+    assert f"<tr><th>A</th><td>{rate.mean:+,.1f} ± {rate.half_width:,.1f}</td>" in html
+    tournament = dealer.tournament(["kuhn", "leduc"], ["A=calling", "B=random"], deals=5, seed=1, in_process=True)
+    html = tournament._repr_html_()
+    assert html.count("<table>") == 2
+    assert "<caption>leduc.limit.2p: mbb/g of row against column, ± 95 %</caption>" in html
     hostile = result.model_copy(update={"sentence": "<script>"})
     assert hostile._repr_html_().startswith("<p>&lt;script&gt;</p>")
 
@@ -472,9 +490,10 @@ def test_result_as_a_frame_has_a_row_per_player_and_per_pair(monkeypatch: pytest
     assert [(row["name"], row["chips"], row["faults"]) for row in rows] == [
         (player.name, player.chips, 0) for player in result.players
     ]
-    cup = dealer.tournament(["kuhn"], ["A=calling", "B=random"], **FAST)
-    assert [(row["game"], row["player"], row["opponent"]) for row in cup.to_frame()] == [
-        ("kuhn.limit.2p", *pair) for pair in (("A", "B"), ("B", "A"))
+    tournament = dealer.tournament(["kuhn"], ["A=calling", "B=random"], **FAST)
+    assert [(row["game"], row["player"], row["opponent"]) for row in tournament.to_frame()] == [
+        ("kuhn.limit.2p", "A", "B"),
+        ("kuhn.limit.2p", "B", "A"),
     ]
     monkeypatch.setitem(sys.modules, "pandas", None)
     with pytest.raises(ImportError, match=r"^to_frame\(\) needs pandas, which is not installed: pip install pandas$"):
@@ -491,11 +510,11 @@ def test_output_of_bots_in_process_is_kept(tmp_path: Path, capsys: pytest.Captur
     def show(event: dealer.MatchEvent) -> None:
         print("ours")
 
-    before = sys.stdout
+    stdout = sys.stdout
     dealer.play("kuhn", [Talker, "calling"], deals=2, seed=1, seating="single", out="run", watch=show)
-    assert sys.stdout is before
+    assert sys.stdout is stdout
     out, err = capsys.readouterr()
     assert {"act 0", "act 1", "ours"} == set(out.splitlines())
     assert set(err.splitlines()) == {"aside"}
-    kept = (tmp_path / "run" / "match.seat1.Talker.out").read_text()
-    assert kept == "act 0\naside\nact 1\naside\n"
+    output = (tmp_path / "run" / "match.seat1.Talker.out").read_text()
+    assert output == "act 0\naside\nact 1\naside\n"

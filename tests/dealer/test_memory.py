@@ -1,4 +1,4 @@
-"""A match keeps nothing of the hands it has played: memory is flat however long it is."""
+"""Memory of a match, which must not grow with the number of hands."""
 
 from __future__ import annotations
 
@@ -20,31 +20,31 @@ from tests.dealer.helpers import VERSION, Board, always, game, limits, make_setu
 ENDLESS = limits(hand_s=1e9, per_hand_s=1e9)
 
 
-def _hands(name: str, hands: int, marks: tuple[int, ...]) -> Iterator[int]:
-    """Play a match with players who answer without looking; yields the bytes in use at each mark."""
+def _memory_at(name: str, hands: int, marks: tuple[int, ...]) -> Iterator[int]:
+    """Play a match with random replies; yield the bytes in use after each of these numbers of hands."""
     rules = game(name)
     match = Match(make_setup(rules, hands, limits=ENDLESS), [Tally(rules.num_players)])
     players = rules.num_players
-    last = [b""] * players
+    last_lines = [b""] * players
     draw = random.Random(1)
     replies = [b":c\r\n"] * 6 + [b":f\r\n"] + [b":r\r\n" if rules.is_limit else b":r%d\r\n"] * 3
 
-    def take(seat: int) -> None:
+    def connect(seat: int) -> None:
         def write(data: bytes, is_asked: bool) -> None:
-            last[seat] = data
+            last_lines[seat] = data
 
         match.connect(Seat(seat), write)
         match.receive(Seat(seat), VERSION)
 
     for seat in range(players):
-        take(seat)
+        connect(seat)
     remaining = list(marks)
     while match.phase is Phase.PLAYING:
         seat = next(seat for seat in range(players) if match.is_asked(Seat(seat)))
         reply = draw.choice(replies)
         if b"%" in reply:
             reply %= draw.randrange(100, 20_001)
-        match.receive(Seat(seat), last[seat].rstrip().rpartition(b"\n")[2] + reply)
+        match.receive(Seat(seat), last_lines[seat].rstrip().rpartition(b"\n")[2] + reply)
         if remaining and match.hands_played >= remaining[0]:
             remaining.pop(0)
             gc.collect()
@@ -65,33 +65,31 @@ def tracing() -> Iterator[None]:
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("tracing")
-def test_limit_holdem_is_flat_after_1000_hands() -> None:
-    early, late = _hands("limit", 2001, (1000, 2000))
-    # What is left of the betting tree is met meanwhile; records of 1000 hands alone would be twice as much.
+def test_memory_of_limit_holdem_is_flat_after_1000_hands() -> None:
+    early, late = _memory_at("limit", 2001, (1000, 2000))
+    # New betting states take some memory. Records of 1000 hands would take twice the bound.
     assert late - early < 1 << 20
 
 
 @pytest.mark.usefixtures("tracing")
 @pytest.mark.slow
-def test_100000_hands_are_flat() -> None:
-    """Betting states are remembered up to a bound; from then on nothing grows."""
-    marks = tuple(_hands("nolimit", 100_001, (50_000, 60_000, 70_000, 80_000, 90_000, 100_000)))
-    assert max(marks) < 100 << 20
-    first, second = marks[:3], marks[3:]
-    # The tree of remembered states is dropped and grows again: the highest points are compared.
-    assert max(second) < max(first) * 1.25 + (4 << 20)
+def test_memory_of_100000_hands_is_flat() -> None:
+    used = tuple(_memory_at("nolimit", 100_001, (50_000, 60_000, 70_000, 80_000, 90_000, 100_000)))
+    assert max(used) < 100 << 20
+    # The bounded cache of betting states is cleared when it is full, so maxima are compared.
+    assert max(used[3:]) < max(used[:3]) * 1.25 + (4 << 20)
 
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("tracing")
 def test_no_limit_betting_states_are_bounded() -> None:
-    """Random sizes hardly ever repeat: without a bound every hand would stay."""
-    (used,) = _hands("nolimit", 1001, (1000,))
+    # Random sizes rarely repeat, so that a cache without a bound would keep every hand.
+    (used,) = _memory_at("nolimit", 1001, (1000,))
     assert used < 6 << 20
 
 
 @pytest.mark.usefixtures("tracing")
-def test_session_forgets_the_lines_it_has_read() -> None:
+def test_session_keeps_no_lines() -> None:
     session = DealerSession(game("limit"))
     session.receive_data(VERSION)
     session.next_event()
@@ -111,7 +109,7 @@ def test_session_forgets_the_lines_it_has_read() -> None:
     assert session.buffered_bytes == 0
 
 
-def test_tally_keeps_values_and_otherwise_sums() -> None:
+def test_tally_keeps_two_values_per_hand() -> None:
     tally = Tally(2)
     board = Board(make_setup(game("kuhn"), 1), wants_lines=False).connect_all().play([always("c")] * 2)
     record = board.recorder.records[0]

@@ -1,7 +1,7 @@
-"""Many matches in one process, with players who break the protocol in every way: each match ends as it would alone.
+"""Soak test: many matches at once over TCP, with players who break the protocol in all ways.
 
-Everything a player does follows from the seed and from what he sees. So each match is first played without sockets,
-which says how it has to end; then all are played at once over TCP, and compared.
+Actions and faults follow from the seed and the states, so that each match is first played alone without sockets to
+find its expected course.
 """
 
 from __future__ import annotations
@@ -60,7 +60,15 @@ JUNK = (b"\n", b"MATCHSTATE:0:0\r\n", b"\0\0\n", b"VERSION:2.0.0\r\n", b"\xff" *
 
 @dataclass(frozen=True)
 class Plan:
-    """One match of the soak: what is played, and what the bad player does from which of his turns on."""
+    """A match of the soak test.
+
+    Attributes:
+        kind: kind of faults of one player, in `HARMLESS` or `FATAL`.
+        bad_seat: seat of this player.
+        turn: number of its turns before a fatal fault.
+        salt: seed of the players.
+        splits: send each reply in two pieces.
+    """
 
     setup: MatchSetup
     kind: str
@@ -70,7 +78,7 @@ class Plan:
     splits: bool
 
     def speakers(self) -> list[Speaker]:
-        """The players by seat; the bad one stops talking at his turn where his fault is fatal."""
+        """Players by seat; the one with a fatal fault stops at its turn."""
         players = [self._good(seat) for seat in range(self.setup.game.num_players)]
         players[self.bad_seat] = self._bad()
         return players
@@ -83,7 +91,7 @@ class Plan:
         good = self._good(self.bad_seat)
         turns = 0
 
-        def say(event: ReceivedState) -> bytes | None:
+        def speak(event: ReceivedState) -> bytes | None:
             nonlocal turns
             turns += 1
             if self.kind in FATAL and turns > self.turn:
@@ -101,7 +109,7 @@ class Plan:
                 return answer(_other_hand(event.raw), "c") * draw.randint(1, 3) + (reply or b"")
             return b"# a remark\r\n; and another\n" * draw.randint(1, 20) + (reply or b"")
 
-        return say
+        return speak
 
 
 def _other_hand(line: bytes) -> bytes:
@@ -130,7 +138,7 @@ def _plans(count: int, hands: int, seed: int) -> list[Plan]:
 
 
 class Case:
-    """One planned match, its expected course, and its real one."""
+    """A planned match with its expected course, `alone`, and its course over TCP, `match`."""
 
     def __init__(self, plan: Plan, folder: Path, number: int) -> None:
         self.plan = plan
@@ -153,22 +161,22 @@ class Case:
 
     async def _client(self, port: int, seat: int, speaker: Speaker) -> None:
         kind = self.plan.kind if seat == self.plan.bad_seat else "good"
-        hello = b"HELLO\r\n" if kind == "no version" else b"" if kind == "gone early" else VERSION
+        hello = {"no version": b"HELLO\r\n", "gone early": b""}.get(kind, VERSION)
         client = await Client.connect(port, self.plan.setup.game, hello=hello)
         if kind == "gone early":
             await client.close()
             return
         while (event := await client.question()) is not None:
-            said = speaker(event)
-            if said is None:
+            data = speaker(event)
+            if data is None:
                 await self._leave(client, event, kind)
                 break
             if self.plan.splits:
-                middle = len(said) // 2
-                await client.send(said[:middle])
+                middle = len(data) // 2
+                await client.send(data[:middle])
                 await asyncio.sleep(0)
-                said = said[middle:]
-            await client.send(said)
+                data = data[middle:]
+            await client.send(data)
         await client.close()
 
     async def _leave(self, client: Client, event: ReceivedState, kind: str) -> None:
@@ -183,27 +191,27 @@ class Case:
             await client.read_to_end()
 
     def check(self) -> None:
-        what = f"{self.plan}"
-        assert self.recorder.log == self.alone.log, what
-        assert self.log_path.read_text("latin-1") == "".join(self.alone.log), what
-        assert _counted(self.recorder) - _counted(self.alone.recorder) == self._extra(), what
+        plan = str(self.plan)
+        assert self.recorder.log == self.alone.log, plan
+        assert self.log_path.read_text("latin-1") == "".join(self.alone.log), plan
+        assert _count_faults(self.recorder) - _count_faults(self.alone.recorder) == self._additional_faults(), plan
         if self.plan.kind in BEFORE_START or self.alone.match.phase is Phase.PLAYING:
-            assert self.match.phase is Phase.FAILED, what
+            assert self.match.phase is Phase.FAILED, plan
             assert self.match.failure is not None
-            assert self.match.failure.seat == self.plan.bad_seat, what
-            assert self.match.failure.kind is FATAL[self.plan.kind], what
+            assert self.match.failure.seat == self.plan.bad_seat, plan
+            assert self.match.failure.kind is FATAL[self.plan.kind], plan
         else:
-            assert self.match.phase is Phase.FINISHED, what
+            assert self.match.phase is Phase.FINISHED, plan
             assert self.match.failure is None
         self._check_log()
 
-    def _extra(self) -> Counter[tuple[int, FaultKind]]:
-        # A torn line is judged when the connection ends.
+    def _additional_faults(self) -> Counter[tuple[int, FaultKind]]:
+        # A torn line counts as a fault when the connection ends.
         is_torn = self.plan.kind == "torn" and self.alone.match.phase is Phase.PLAYING
         return Counter({(self.plan.bad_seat, FaultKind.MALFORMED_REPLY): 1} if is_torn else {})
 
     def _check_log(self) -> None:
-        """Every line is whole, and every hand is right by the rules alone."""
+        """Check that lines are complete and the values of hands follow from the rules."""
         text = self.log_path.read_text("latin-1")
         assert not text or text.endswith("\n")
         setup = self.plan.setup
@@ -217,14 +225,14 @@ class Case:
             assert int(hand_number) == number
             hand = Hand(setup.game, deal_hand(setup.game, setup.seed, number))
             hand.betting = betting_after(setup.game, betting)
-            right = hand.values()
-            assert values == "|".join(map(format_value, right))
-            for name, value in zip(names.split("|"), right, strict=True):
+            expected = hand.values()
+            assert values == "|".join(map(format_value, expected))
+            for name, value in zip(names.split("|"), expected, strict=True):
                 totals[setup.names.index(name)] += value
 
 
-def _counted(seen: Recorder) -> Counter[tuple[int, FaultKind]]:
-    return Counter((fault.seat, fault.kind) for fault in seen.faults)
+def _count_faults(recorder: Recorder) -> Counter[tuple[int, FaultKind]]:
+    return Counter((fault.seat, fault.kind) for fault in recorder.faults)
 
 
 def _soak(folder: Path, *, matches: int, hands: int, seed: int) -> None:
@@ -241,5 +249,5 @@ def _soak(folder: Path, *, matches: int, hands: int, seed: int) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(2))
-def test_200_matches_at_once(tmp_path: Path, seed: int) -> None:
+def test_200_simultaneous_matches_end_as_expected(tmp_path: Path, seed: int) -> None:
     _soak(tmp_path, matches=200, hands=10, seed=seed)

@@ -1,4 +1,4 @@
-"""The newest moment of a match that is watched, with and without cards, and its counts."""
+"""Watched matches: the latest moment, with and without cards, and the counts of a run."""
 
 from __future__ import annotations
 
@@ -24,7 +24,9 @@ class _Recorder(Watcher):
     wants = Watcher.wants | {ActionPlayed}
 
     def __init__(self, tables: LiveMatches, game: str, skip: int = 0) -> None:
-        self.tables, self.game, self.skip = tables, game, skip
+        self.tables = tables
+        self.game = game
+        self.skip = skip
         self.moments: list[LiveMoment] = []
         self.events: list[Event] = []
 
@@ -37,7 +39,8 @@ class _Recorder(Watcher):
             self.moments.append(moment)
 
 
-def _played(game: str, hands: int = 20, skip: int = 0) -> _Recorder:
+def _play(game: str, hands: int = 20, skip: int = 0) -> _Recorder:
+    """Play a match whose first `skip` events do not reach the watcher."""
     rules = find_game(game)[1]
     recorder = _Recorder(LiveMatches(), game, skip)
     setup = MatchSetup(rules, "match", hands, 5, NAMES)
@@ -49,12 +52,13 @@ def _played(game: str, hands: int = 20, skip: int = 0) -> _Recorder:
 
 @pytest.mark.parametrize("game", ["leduc", "nolimit"])
 def test_moments_follow_the_hand(game: str) -> None:
-    recorder = _played(game)
-    keys = dict.fromkeys(moment.key for moment in recorder.moments)
-    moments = dict.fromkeys(
-        (moment.hand_number, moment.played, moment.used_us if isinstance(moment.played, HandFinished) else ())
-        for moment in recorder.moments
-    )
+    recorder = _play(game)
+    keys = set()
+    moments = set()
+    for moment in recorder.moments:
+        used_us = moment.used_us if isinstance(moment.played, HandFinished) else ()
+        keys.add(moment.key)
+        moments.add((moment.hand_number, moment.played, used_us))
     assert len(keys) == len(moments)
     ends = 0
     for moment in recorder.moments:
@@ -77,33 +81,34 @@ def test_moments_follow_the_hand(game: str) -> None:
 
 
 @pytest.mark.parametrize("game", ["leduc", "nolimit"])
-def test_moments_without_cards_hold_no_card(game: str) -> None:
-    for moment in _played(game).moments:
-        scenes = moment.scenes(with_cards=False)
-        assert all(not scene.board and not any(seat.cards for seat in scene.seats) for scene in scenes)
-        words = " ".join(scene.words for scene in scenes)
-        assert not {CARD_TEXTS[card] for cards in moment.deal.hole_cards for card in cards} & set(words.split())
+def test_moments_without_cards_contain_no_card(game: str) -> None:
+    for moment in _play(game).moments:
+        hole_cards = {CARD_TEXTS[card] for cards in moment.deal.hole_cards for card in cards}
+        for scene in moment.scenes(with_cards=False):
+            assert not scene.board
+            assert not any(seat.cards for seat in scene.seats)
+            assert not hole_cards & set(scene.words.split())
 
 
 def test_late_watcher_begins_with_the_next_hand() -> None:
-    recorder = _played("leduc", skip=7)
+    recorder = _play("leduc", skip=7)
     assert recorder.moments
     assert recorder.moments[0].hand_number > 0
     assert recorder.moments[-1].hand_number == 19
 
 
 @pytest.mark.parametrize(
-    ("players", "stop"),
+    ("game", "players", "stop"),
     [
-        (("calling", "random"), "130"),
-        (("calling", "random"), "better:0,900"),
-        (("raising", "random", "calling"), "120"),
-        (("learner", "calling"), "12"),
+        ("leduc", ("calling", "random"), "130"),
+        ("leduc", ("calling", "random"), "better:0,900"),
+        ("kuhn3", ("raising", "random", "calling"), "120"),
+        ("limit", ("learner", "calling"), "12"),
     ],
 )
-def test_page_shows_the_counts_of_the_result(tmp_path: Path, players: tuple[str, ...], stop: str) -> None:
-    """To the last bit, with the intervals of the stop rule, and with none in training."""
-    game = "kuhn3" if len(players) == 3 else "limit" if "learner" in players else "leduc"
+def test_counts_and_intervals_of_a_watched_run_equal_those_of_its_result(
+    tmp_path: Path, game: str, players: tuple[str, ...], stop: str
+) -> None:
     result = play(game, players, stop=stop, seed=3, in_process=True, out=tmp_path / "run")
     run = WatchedRun(tmp_path / "run")
     while run.count():
@@ -115,7 +120,8 @@ def test_page_shows_the_counts_of_the_result(tmp_path: Path, players: tuple[str,
         won = won_by(player)
         rate = contest.scores.rate(player.name)
         assert rate is not None
-        assert (rate.mean, rate.half_width) == (won.raw.mean, won.raw.half_width)
+        assert rate.mean == won.raw.mean
+        assert rate.half_width == won.raw.half_width
         assert rate.opponent == result.opponent_of(player.name)
         assert contest.scores.rate_of_best(player.name).half_width == won.best.half_width
         assert contest.scores.chips(player.name) == player.chips

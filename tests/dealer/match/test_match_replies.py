@@ -365,7 +365,7 @@ REPLY_ENDS = st.sampled_from(
 )
 OTHER_DATA = st.sampled_from([b"#\r\n", b"junk\n", b"M"])
 MESSAGES = st.one_of(st.tuples(st.booleans(), REPLY_ENDS), st.tuples(st.booleans(), OTHER_DATA))
-"""Whether the sender is the player who is not to act, and the text after the state or the whole message."""
+"""Pairs: a flag for messages of the player who is not to act, and the text after the state or the whole message."""
 
 
 @settings(max_examples=40)
