@@ -1,4 +1,4 @@
-"""Agents that play through the client of the package `mcp`. It is imported late, because that takes a second."""
+"""Agents that play through a client of the package `mcp`, which is imported late because that takes a second."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ State = dict[str, Any]
 
 @dataclass
 class Agent:
-    """An agent with its client.
+    """Scripted agent.
 
     Attributes:
-        texts: everything that it has received.
+        texts: all answers as JSON.
     """
 
     client: Any
@@ -43,7 +43,7 @@ class Agent:
         return await self.call("act", decision=state["decision"], action=action, to=to, **arguments)
 
     async def play(self, state: State) -> list[State]:
-        """Check or call to the end; return all states."""
+        """Check or call until the match is over; return all states."""
         states = [state]
         while state["status"] != "over":
             if state["decision"] is None:
@@ -62,8 +62,8 @@ def local_seats(runs: Path, **bots: str) -> Any:
 
 
 @contextlib.asynccontextmanager
-async def connected(seats: Any, *, is_http: bool = False) -> AsyncIterator[Agent]:
-    """Serve seats to an agent, in memory or over HTTP, and stop them at the end of the block."""
+async def connected_agent(seats: Any, *, is_http: bool = False) -> AsyncIterator[Agent]:
+    """Serve seats to an agent, in memory or over HTTP, until the end of the block."""
     from mcp import Client
 
     from dealer.agents.agent_serving import serve_address

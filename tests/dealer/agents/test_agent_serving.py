@@ -1,4 +1,4 @@
-"""``arena mcp`` as a program: standard streams, streamable HTTP, and an agent whose program is killed."""
+"""Program ``arena mcp``: standard streams, streamable HTTP, and recovery after a kill."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ MATCH = {"game": "limit", "opponents": ["calling"], "seed": 5}
 
 @contextlib.asynccontextmanager
 async def program(folder: Path) -> AsyncIterator[Agent]:
-    """Start ``arena mcp`` over standard streams. Lines that are no protocol fail."""
+    """Start ``arena mcp`` over standard streams, and check that it prints protocol messages only."""
     from mcp import Client, StdioServerParameters, stdio_client
 
     problems: list[Any] = []
@@ -54,7 +54,7 @@ async def test_match_over_standard_streams(tmp_path: Path) -> None:
         assert states[-1]["status"] == "over"
         assert (await agent.call("result"))["hands"] == 2
         await agent.call("start_match", deals=2, **MATCH)
-    # Closing the streams has ended everything in order.
+    # The program has ended without an error after the streams were closed.
     assert (tmp_path / "errors.txt").read_text("utf-8") == ""
 
 

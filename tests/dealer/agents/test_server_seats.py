@@ -1,4 +1,4 @@
-"""Agents on a server, as bots of its user: contests that they request, the ladder, and what is refused."""
+"""Agents on a server, as bots of their users: requested contests, the ladder and refusals."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from dealer.library import play_async
 from dealer.server.server_settings import read_toml_settings
 from dealer.table.players import Player, PlayerKind
 from dealer.web.server_site import server_site
-from tests.dealer.agents.agents import connected
+from tests.dealer.agents.agents import connected_agent
 from tests.dealer.helpers import PATIENCE_S
 from tests.dealer.joining.test_joining import hands_of
 from tests.dealer.server.servers import House, running
@@ -61,10 +61,10 @@ def settings_of(folder: Path, more: str = "") -> Any:
     return read_toml_settings(path)
 
 
-async def test_contest_on_a_server_is_the_one_that_would_be_played_here(house_folder: Path) -> None:
+async def test_contest_on_a_server_equals_a_local_one(house_folder: Path) -> None:
     async with (
         running(settings_of(house_folder), web=server_site) as house,
-        connected(server_seats(house)) as agent,
+        connected_agent(server_seats(house)) as agent,
     ):
         assert [game["name"] for game in (await agent.call("list_games"))["games"]] == ["kuhn"]
         assert [bot["name"] for bot in (await agent.call("list_bots", game="kuhn"))["bots"]] == ["A"]
@@ -80,16 +80,16 @@ async def test_contest_on_a_server_is_the_one_that_would_be_played_here(house_fo
         assert (result["status"], result["hands"], result["refused_actions"]) == ("finished", 8, 1)
         assert (await agent.call("hand"))["number"] == 3
         played = hands_of(Path("data/runs/00000001"))
-    here = await play_async("kuhn", ["agent=calling", "A=./bot2l.sh"], deals=4, seed=7, out=Path("here"))
-    assert played == hands_of(Path("here"))
-    assert here.players[0].won is not None
-    assert result["won"]["mbb_per_hand"] == here.players[0].won.raw.mean
+    local = await play_async("kuhn", ["agent=calling", "A=./bot2l.sh"], deals=4, seed=7, out=Path("local"))
+    assert played == hands_of(Path("local"))
+    assert local.players[0].won is not None
+    assert result["won"]["mbb_per_hand"] == local.players[0].won.raw.mean
 
 
 async def test_resigned_match_is_checked_and_folded_to_its_end(house_folder: Path) -> None:
     async with (
         running(settings_of(house_folder), web=server_site) as house,
-        connected(server_seats(house)) as agent,
+        connected_agent(server_seats(house)) as agent,
     ):
         state = await agent.call("start_match", game="kuhn", opponents=["A"], deals=4, seed=7)
         await agent.call("resign")
@@ -102,7 +102,7 @@ async def test_refusals_of_a_server_reach_the_agent(house_folder: Path) -> None:
     async with running(settings_of(house_folder), web=server_site) as house:
         with pytest.raises(JoinError):
             await server_seats(house, token="wrong").__aenter__()
-        async with connected(server_seats(house)) as agent:
+        async with connected_agent(server_seats(house)) as agent:
             refusal = await agent.refusal("start_match", game="kuhn", opponents=["nobody"])
             assert refusal.startswith("The server does not play the match: ")
             assert (await agent.refusal("start_match", game="limit", opponents=["A"])).startswith("There is no game")
@@ -113,7 +113,7 @@ async def test_refusals_of_a_server_reach_the_agent(house_folder: Path) -> None:
 async def test_agent_plays_on_the_ladder(house_folder: Path) -> None:
     async with (
         running(settings_of(house_folder, LADDER), web=server_site) as house,
-        connected(server_seats(house, is_on_ladder=True)) as agent,
+        connected_agent(server_seats(house, is_on_ladder=True)) as agent,
     ):
         async with asyncio.timeout(PATIENCE_S):
             state = await agent.call("state")

@@ -1,4 +1,4 @@
-"""The folder with games and bots, as for the tests of the server."""
+"""Working folder with games and bots, shared with the tests of servers."""
 
 from tests.dealer.server.conftest import house_folder
 

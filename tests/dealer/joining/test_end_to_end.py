@@ -1,4 +1,4 @@
-"""Three clients with a bot each, one of them a C program, against a server that is killed meanwhile."""
+"""Programs of clients, one with a bot in C, that join a server which is killed and restarted."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ bots = ["raising", "mfs"]
 
 
 class Room(contextlib.ExitStack):
-    """A server, and clients with the token of its first user; all are killed at the end of the block."""
+    """Programs of a server and of clients with the token of its first user, killed at the end of the block."""
 
     def __init__(self, folder: Path, config: str) -> None:
         super().__init__()
@@ -39,20 +39,20 @@ class Room(contextlib.ExitStack):
         self._servers: list[subprocess.Popen[str]] = []
 
     def serve(self) -> None:
-        """Start the server, for the first time or again."""
+        """Start or restart the server."""
         name = f"server{len(self._servers)}"
         words = ["serve", "s.toml", "--port", "0", "--web-port", str(self.port), "--data", "data"]
         self._servers.append(self.run(words, name))
         if not self._token:
-            said = self.until_written(name, "cannot be shown again")
-            self._token = said.partition("Log in with: ")[2].split("\n")[0].replace(" ", ":")
+            output = self.wait_for_output(name, "cannot be shown again")
+            self._token = output.partition("Log in with: ")[2].split("\n")[0].replace(" ", ":")
 
     def kill_server(self) -> None:
         self._servers[-1].kill()
         self._servers[-1].wait()
 
     def join(self, name: str, *words: str) -> subprocess.Popen[str]:
-        """Start a client, which brings a bot of this name."""
+        """Start a client whose bot has this name."""
         return self.run(["join", f"127.0.0.1:{self.port}", "--name", name, *words], name)
 
     def run(self, words: list[str], name: str) -> subprocess.Popen[str]:
@@ -63,20 +63,21 @@ class Room(contextlib.ExitStack):
         self.callback(process.kill)
         return process
 
-    def said(self, name: str) -> str:
-        """What a program has printed."""
+    def output(self, name: str) -> str:
+        """Output of a program so far."""
         return (self.folder / f"{name}.txt").read_text()
 
-    def until_written(self, name: str, text: str) -> str:
-        until_s = time.monotonic() + PATIENCE_S
-        while text not in (found := self.said(name)):
-            assert time.monotonic() < until_s, found
+    def wait_for_output(self, name: str, text: str) -> str:
+        """Wait until a program has printed a text; return its output."""
+        deadline_s = time.monotonic() + PATIENCE_S
+        while text not in (output := self.output(name)):
+            assert time.monotonic() < deadline_s, output
             time.sleep(0.05)
-        return found
+        return output
 
 
 @pytest.mark.slow
-def test_three_bots_play_on_a_server_what_they_play_here(tmp_path: Path) -> None:
+def test_contests_of_three_clients_equal_local_ones(tmp_path: Path) -> None:
     compiler = require_compiler()
     subprocess.run([compiler, "-std=c99", "-o", tmp_path / "c_client", ROOT / "examples" / "client.c"], check=True)
     shutil.copy(ROOT / "examples" / "minimal_bot.py", tmp_path)
@@ -87,19 +88,19 @@ def test_three_bots_play_on_a_server_what_they_play_here(tmp_path: Path) -> None
 
         def join(name: str, *options: str) -> subprocess.Popen[str]:
             client = room.join(name, "--parallel", "3", *options, "--", *bots[name].split())
-            room.until_written(name, f"{name} has joined")
+            room.wait_for_output(name, f"{name} has joined")
             return client
 
-        staying = [join("c"), join("sdk")]
+        opponents_clients = [join("c"), join("sdk")]
         contests = ["--card-seed", "7", "-n", str(HANDS)]
         opponents = ("c", "sdk", "mfs", "raising")
-        asking = join("built", *contests, *(word for name in opponents for word in ("--challenge", name)))
+        challenger = join("built", *contests, *(word for name in opponents for word in ("--challenge", name)))
         time.sleep(3.0)
         room.kill_server()
         room.serve()
-        assert asking.wait(PATIENCE_S * 5) == 0, room.said("built")
-        assert room.said("built").count("all deals were played") == len(opponents)
-        for client in staying:
+        assert challenger.wait(PATIENCE_S * 5) == 0, room.output("built")
+        assert room.output("built").count("all deals were played") == len(opponents)
+        for client in opponents_clients:
             client.send_signal(signal.SIGINT)
             assert client.wait(PATIENCE_S) == 130
     done = rows(tmp_path / "data", "SELECT jobs.players, runs.folder, runs.state FROM runs JOIN jobs ON jobs.id = job")
@@ -108,9 +109,9 @@ def test_three_bots_play_on_a_server_what_they_play_here(tmp_path: Path) -> None
         for players, folder, state in done:
             assert state == "finished"
             (opponent,) = (name for name in opponents if f'"{name}"' in players)
-            here = tmp_path / f"here-{opponent}"
-            play("limit", [f"built={bots['built']}", f"{opponent}={bots[opponent]}"], deals=HANDS, seed=7, out=here)
-            assert hands_of(here) == hands_of(tmp_path / "data" / folder)
+            local = tmp_path / f"local-{opponent}"
+            play("limit", [f"built={bots['built']}", f"{opponent}={bots[opponent]}"], deals=HANDS, seed=7, out=local)
+            assert hands_of(local) == hands_of(tmp_path / "data" / folder)
 
 
 LADDER = """
@@ -126,18 +127,18 @@ bots = ["random"]
 
 
 @pytest.mark.slow
-def test_the_ladder_has_joined_bots_play_over_the_death_of_the_server(tmp_path: Path) -> None:
+def test_ladder_continues_with_joined_bots_after_a_kill_of_the_server(tmp_path: Path) -> None:
     options = ("--ladder", "--parallel", "4", "--contests", "5", "--games", "kuhn")
     bots = {f"my-{name}": name for name in ("raising", "calling", "folding")}
     with Room(tmp_path, LADDER) as room:
         room.serve()
         clients = {name: room.join(name, *options, "--out", bot, bot) for name, bot in bots.items()}
-        room.until_written("my-raising", "all deals were played")
+        room.wait_for_output("my-raising", "all deals were played")
         room.kill_server()
         room.serve()
         for name, client in clients.items():
-            assert client.wait(PATIENCE_S * 10) == 0, room.said(name)
-            assert room.said(name).count("all deals were played") >= 5
+            assert client.wait(PATIENCE_S * 10) == 0, room.output(name)
+            assert room.output(name).count("all deals were played") >= 5
     data = tmp_path / "data"
     counted = rows(data, "SELECT runs, units FROM lineups ORDER BY id")
     assert counted == rows(data, "SELECT count(*), sum(duplicates) FROM runs WHERE lineup NOTNULL GROUP BY lineup")

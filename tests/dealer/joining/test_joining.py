@@ -1,4 +1,4 @@
-"""Bots that join a server: their matches are those that would be played here, whatever happens to their connections."""
+"""Clients that join a server with a bot: contests equal local ones, also when connections break, and refusals."""
 
 from __future__ import annotations
 
@@ -73,10 +73,11 @@ def settings_of(folder: Path, *, rejoin: float = 60, response: float = 60) -> Se
 
 @dataclass
 class JoiningClient:
-    """A client in the loop of the test.
+    """Client in the loop of the test.
 
     Attributes:
-        news: what it was told. task: it runs as long as this.
+        news: all its news.
+        task: runs the client.
     """
 
     settings: JoinSettings
@@ -92,27 +93,30 @@ class JoiningClient:
         self.task = asyncio.create_task(Joining(self.settings, note).run())
 
     async def until(self, kind: type[Any], count: int = 1) -> Any:
-        """Wait until it was told so many things of a kind; returns the last."""
+        """Wait until there are so many news of a kind; return the last of these."""
         assert self.task is not None
         async with asyncio.timeout(PATIENCE_S):
-            while len(found := [news for news in self.news if isinstance(news, kind)]) < count:
+            while len(self._news_of(kind)) < count:
                 self._changed.clear()
                 waiting = asyncio.create_task(self._changed.wait())
                 await asyncio.wait([waiting, self.task], return_when=asyncio.FIRST_COMPLETED)
                 waiting.cancel()
-                if self.task.done() and not [news for news in self.news if isinstance(news, kind)]:
+                if self.task.done() and not self._news_of(kind):
                     self.task.result()
-                    raise AssertionError(f"it has left after {self.news}")
-        return found[count - 1]
+                    raise AssertionError(f"the client has left after {self.news}")
+        return self._news_of(kind)[count - 1]
+
+    def _news_of(self, kind: type[Any]) -> list[Any]:
+        return [news for news in self.news if isinstance(news, kind)]
 
     async def ending(self) -> JoinEnding:
-        """Wait until it leaves."""
+        """Wait until the client leaves."""
         assert self.task is not None
         async with asyncio.timeout(PATIENCE_S):
             return await self.task
 
     async def leave(self) -> None:
-        """Have it leave as Ctrl-C does."""
+        """Make the client leave as Ctrl-C does."""
         assert self.task is not None
         self.task.cancel()
         with contextlib.suppress(asyncio.CancelledError):
@@ -120,7 +124,7 @@ class JoiningClient:
 
 
 def joining_client(house: House, bot: str = "./bot2l.sh", *, name: str = "mine", **more: Any) -> JoiningClient:
-    """A client of the first user, that brings a bot of the server's folder."""
+    """Create a client of the first user with a bot from the server's folder."""
     assert house.started.page is not None
     folder = Path("joined") / name
     folder.mkdir(parents=True, exist_ok=True)
@@ -141,7 +145,7 @@ def joining_client(house: House, bot: str = "./bot2l.sh", *, name: str = "mine",
 
 
 def hands_of(folder: Path) -> dict[str, list[str]]:
-    """The hands and the score of each match of a run."""
+    """Hands and scores of a run, by file name of the match."""
     return {
         path.name: [line for line in path.read_text().splitlines() if not line.startswith("#")]
         for path in sorted(folder.glob("match*.log"))
@@ -149,7 +153,7 @@ def hands_of(folder: Path) -> dict[str, list[str]]:
 
 
 async def until_logged(size: int) -> None:
-    """Wait until the log of a match has so many bytes."""
+    """Wait until a log of the first run has so many bytes."""
     async with asyncio.timeout(PATIENCE_S):
         while not any(log.stat().st_size >= size for log in Path("data/runs/00000001").glob("match*.log")):
             await asyncio.sleep(0.01)
@@ -161,11 +165,11 @@ def challenge(**more: Any) -> tuple[Challenge, ...]:
     return (Challenge(f"mine-{secrets.token_hex(4)}", "kuhn", players, terms=terms),)
 
 
-async def test_challenge_is_the_contest_that_would_be_played_here(house_folder: Path) -> None:
+async def test_challenge_equals_a_local_contest(house_folder: Path) -> None:
     def compare(over: RunOver) -> None:
-        here = play("kuhn", ["mine=./bot2l.sh", "A=./bot2l.sh"], deals=20, seed=7, out=Path("here"))
-        assert hands_of(Path("here")) == hands_of(Path("data/runs/00000001"))
-        assert won_by(here.players[0]).raw.mean == over.mbb_per_game
+        local = play("kuhn", ["mine=./bot2l.sh", "A=./bot2l.sh"], deals=20, seed=7, out=Path("local"))
+        assert hands_of(Path("local")) == hands_of(Path("data/runs/00000001"))
+        assert won_by(local.players[0]).raw.mean == over.mbb_per_game
 
     async with running(settings_of(house_folder), web=server_site) as house:
         client = joining_client(house, challenges=challenge(deals=20))
@@ -178,15 +182,16 @@ async def test_challenge_is_the_contest_that_would_be_played_here(house_folder: 
         await asyncio.to_thread(compare, over)
 
 
-# ---- breaks
+# ---- broken connections
 
 
 class Wire:
-    """A line between client and server that can be cut.
+    """Proxy between clients and a server that can cut connections.
 
     Attributes:
-        address: for the client. connections: how many there were.
-        budget: a connection is cut after so many bytes in either direction; None for never.
+        address: address for the clients.
+        connections: number of connections so far.
+        budget: bytes in either direction after which a connection is cut, or None.
     """
 
     def __init__(self, house: House, budget: int | None = None) -> None:
@@ -209,25 +214,25 @@ class Wire:
 
     async def _carry(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         with contextlib.suppress(OSError):
-            there, to_server = await asyncio.open_connection(self._server.hostname, self._server.port)
+            from_server, to_server = await asyncio.open_connection(self._server.hostname, self._server.port)
             pair = (writer, to_server)
             self._pairs.add(pair)
             self.connections += 1
-            halves = [self._pump(reader, to_server, self.budget), self._pump(there, writer, self.budget)]
+            halves = [self._pump(reader, to_server, self.budget), self._pump(from_server, writer, self.budget)]
             tasks = [asyncio.create_task(half) for half in halves]
             await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
             for task in tasks:
                 task.cancel()
             self._pairs.discard(pair)
             is_cut = any(task.done() and not task.cancelled() and task.result() for task in tasks)
-            for one in pair:
+            for end in pair:
                 if is_cut:
-                    one.transport.abort()
-                one.close()
+                    end.transport.abort()
+                end.close()
 
     @staticmethod
     async def _pump(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, budget: int | None) -> bool:
-        """Whether it was cut."""
+        """Forward bytes until the end or the budget; return whether the budget was reached."""
         with contextlib.suppress(OSError):
             while data := await reader.read(4096):
                 writer.write(data if budget is None else data[:budget])
@@ -240,8 +245,8 @@ class Wire:
 
     def cut(self) -> None:
         for pair in self._pairs:
-            for one in pair:
-                one.transport.abort()
+            for end in pair:
+                end.transport.abort()
 
     async def close(self) -> None:
         assert self._listener is not None
@@ -254,7 +259,7 @@ class Wire:
 
 @pytest.mark.sampled
 @pytest.mark.parametrize("budget", [851, 1003, 1201])
-async def test_a_seat_goes_on_at_the_very_line_when_its_connection_breaks(house_folder: Path, budget: int) -> None:
+async def test_seat_resumes_at_the_same_line_after_a_broken_connection(house_folder: Path, budget: int) -> None:
     async with running(settings_of(house_folder), web=server_site) as house:
         wire = Wire(house, budget)
         await wire.open()
@@ -268,11 +273,12 @@ async def test_a_seat_goes_on_at_the_very_line_when_its_connection_breaks(house_
 
 
 def check_same_hands(hands: int) -> None:
-    play("kuhn", ["mine=./bot2l.sh", "A=./bot2l.sh"], deals=hands, seed=7, out=Path("here"))
-    assert hands_of(Path("here")) == hands_of(Path("data/runs/00000001"))
+    """Check that the first run has the same hands as a contest of this process."""
+    play("kuhn", ["mine=./bot2l.sh", "A=./bot2l.sh"], deals=hands, seed=7, out=Path("local"))
+    assert hands_of(Path("local")) == hands_of(Path("data/runs/00000001"))
 
 
-async def test_a_break_of_every_connection_is_not_seen_by_the_match(house_folder: Path) -> None:
+async def test_cut_connections_do_not_affect_the_match(house_folder: Path) -> None:
     async with running(settings_of(house_folder), web=server_site) as house:
         wire = Wire(house)
         await wire.open()
@@ -293,7 +299,7 @@ async def test_a_break_of_every_connection_is_not_seen_by_the_match(house_folder
 
 async def test_client_resumes_when_its_server_restarts(house_folder: Path) -> None:
     settings = settings_of(house_folder)
-    # The system would hand out one of its own ports to another program meanwhile.
+    # Not a port from the system, which could give it to another program during the restart.
     settings = replace(settings, web=replace(settings.web, port=free_ports(1)[0]))
     async with running(settings, web=server_site) as house:
         client = joining_client(house, challenges=challenge(deals=80))
@@ -316,7 +322,9 @@ async def test_bot_that_crashes_loses_its_match(house_folder: Path) -> None:
         client = joining_client(house, "./midcrash.sh", challenges=challenge())
         client.start()
         ending = await client.ending()
-        assert (ending.runs, ending.failures, ending.is_good) == ({"failed": 1}, 1, False)
+        assert ending.runs == {"failed": 1}
+        assert ending.failures == 1
+        assert not ending.is_good
         failed = await client.until(PlayedSeat)
         assert failed.problem == "it ended with exit code 3"
         over = await client.until(RunOver)
@@ -328,7 +336,7 @@ async def test_bot_that_crashes_loses_its_match(house_folder: Path) -> None:
         await client.leave()
 
 
-async def test_a_bot_that_hangs_is_ended_when_the_client_leaves(house_folder: Path) -> None:
+async def test_hanging_bot_is_ended_when_the_client_leaves(house_folder: Path) -> None:
     async with running(settings_of(house_folder), web=server_site) as house:
         client = joining_client(house, "./hang.sh", challenges=challenge())
         client.start()
@@ -341,8 +349,8 @@ async def test_a_bot_that_hangs_is_ended_when_the_client_leaves(house_folder: Pa
         assert all(wait_for_exit(int(pid)) for pid in path.read_text().split())
 
 
-async def test_what_a_user_with_a_dotted_name_has_running_ends_as_a_disconnection(house_folder: Path) -> None:
-    # Nothing but the client's leaving ends the run.
+async def test_run_of_a_user_with_a_dotted_name_ends_as_a_disconnection(house_folder: Path) -> None:
+    # Without a start timeout, only the departure of the client ends the run.
     async with running(replace(settings_of(house_folder), start_timeout_s=0.0), web=server_site) as house:
         with contextlib.closing(Store(house.folder / DATABASE_NAME)) as store:
             token = store.write_now(lambda db: add_token(db, add_user(db, "ann.lee"), frozenset(Scope)))
@@ -352,12 +360,12 @@ async def test_what_a_user_with_a_dotted_name_has_running_ends_as_a_disconnectio
         await until_logged(1000)
         await client.leave()
         async with asyncio.timeout(PATIENCE_S):
-            while not (ended := house.rows("SELECT state, cause FROM runs WHERE state != 'running'")):
+            while not (rows := house.rows("SELECT state, cause FROM runs WHERE state != 'running'")):
                 await asyncio.sleep(0.02)
-        ((state, cause),) = ended
+        ((state, cause),) = rows
         assert state == "failed"
         reason = FailureReport.model_validate_json(cause).sentence(shows_output=True)
-        # Its matches end at once, and the first of them is told of.
+        # All matches of the run end, and the cause is of the first one.
         assert re.fullmatch(r"mine closed the connection (in hand [0-9]+|before it named its version)\.", reason)
 
 
@@ -378,7 +386,7 @@ async def test_bot_that_floods_is_stopped_by_the_match(house_folder: Path, monke
         assert over.reason == "mine sent more than 20 lines other than answers in hand 0."
 
 
-async def test_what_is_left_of_a_client_that_vanishes_waits_and_is_given_up(house_folder: Path) -> None:
+async def test_run_of_a_vanished_client_fails_after_the_rejoin_timeout(house_folder: Path) -> None:
     async with running(settings_of(house_folder, rejoin=0.2), web=server_site) as house:
         wire = Wire(house)
         await wire.open()
@@ -397,7 +405,7 @@ async def test_what_is_left_of_a_client_that_vanishes_waits_and_is_given_up(hous
         await client.leave()
 
 
-# ---- servers that are none, and logins that are not good
+# ---- refusals and invalid servers
 
 
 def start_client(house: House, **more: Any) -> JoiningClient:
@@ -406,7 +414,7 @@ def start_client(house: House, **more: Any) -> JoiningClient:
     return client
 
 
-async def test_a_wrong_token_a_wrong_name_and_a_wrong_game(house_folder: Path) -> None:
+async def test_wrong_token_name_or_game_is_refused(house_folder: Path) -> None:
     async with running(settings_of(house_folder), web=server_site) as house:
         with pytest.raises(JoinError, match="This token is unknown or has been revoked"):
             await start_client(house, token="wrong").ending()
@@ -444,7 +452,7 @@ BUSY = b'HTTP/1.1 503 Busy\r\nContent-Length: 21\r\n\r\n{"detail": "So full"}'
         (BUSY, "So full"),
     ],
 )
-async def test_a_port_that_is_no_server(house_folder: Path, answer: bytes, problem: str) -> None:
+async def test_port_without_a_server_is_reported(house_folder: Path, answer: bytes, problem: str) -> None:
     async def serve_one(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.readline()
         writer.write(answer)
@@ -453,7 +461,7 @@ async def test_a_port_that_is_no_server(house_folder: Path, answer: bytes, probl
             await reader.read()
         writer.close()
 
-    # Nobody else listens there afterwards.
+    # Not a port from the system, so that no other program listens at it afterwards.
     server = await asyncio.start_server(serve_one, "127.0.0.1", free_ports(1)[0])
     player = parse_player("./bot2l.sh", str(Path.cwd()))
     address = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
@@ -469,7 +477,7 @@ async def test_a_port_that_is_no_server(house_folder: Path, answer: bytes, probl
 async def join_scripted_server(
     handle: Callable[[ServerConnection], Awaitable[None]], news: list[News] | None = None, **changes: Any
 ) -> JoinEnding:
-    """What comes of a client of a server that is played by a function."""
+    """Run a client of a server whose connections a function handles; return its ending."""
     async with websockets_serve(handle, "127.0.0.1", 0) as server:
         address = f"http://127.0.0.1:{next(iter(server.sockets)).getsockname()[1]}"
         player = parse_player("./bot2l.sh", str(Path.cwd()))
@@ -486,7 +494,7 @@ async def join_scripted_server(
         (None, "the connection to the server is lost"),
     ],
 )
-async def test_a_server_that_answers_otherwise(house_folder: Path, answer: bytes | None, problem: str) -> None:
+async def test_server_with_other_messages_is_reported(house_folder: Path, answer: bytes | None, problem: str) -> None:
     async def handle(connection: ServerConnection) -> None:
         await connection.recv()
         if answer is not None:
@@ -497,7 +505,7 @@ async def test_a_server_that_answers_otherwise(house_folder: Path, answer: bytes
         await join_scripted_server(handle)
 
 
-async def test_a_server_that_does_not_answer(house_folder: Path) -> None:
+async def test_silent_server_is_reported(house_folder: Path) -> None:
     async def handle(connection: ServerConnection) -> None:
         await connection.wait_closed()
 
@@ -510,28 +518,28 @@ JOINED = Joined("mine", "player", {"kuhn": format_game_definition(find_game("kuh
 
 async def send(connection: ServerConnection, *messages: ServerMessage) -> None:
     for message in messages:
-        # In two frames, as a proxy may pass them on.
+        # A proxy may split a message into frames.
         text = encode(message).decode()
         await connection.send([text[:9], text[9:]])
 
 
 @pytest.fixture
 def seats(monkeypatch: pytest.MonkeyPatch) -> list[PlayedSeat]:
-    """The seats of clients, at which no bot is started."""
-    found: list[PlayedSeat] = []
+    """Seats that clients have accepted. No bot is started for them."""
+    seats: list[PlayedSeat] = []
 
-    async def play(seat: PlayedSeat) -> None:
-        found.append(seat)
+    async def play_without_bot(seat: PlayedSeat) -> None:
+        seats.append(seat)
         await seat._changes.wait_for(lambda: seat.is_over)
 
-    monkeypatch.setattr(PlayedSeat, "play", play)
-    return found
+    monkeypatch.setattr(PlayedSeat, "play", play_without_bot)
+    return seats
 
 
 async def test_client_leaves_between_runs_not_between_their_seatings(
     house_folder: Path, seats: list[PlayedSeat]
 ) -> None:
-    """It asks for no further run once the last one has begun, and stays until that is over."""
+    """The client requests no further run once the last one has begun, and leaves when that is over."""
     joins: list[Join] = []
     news: list[News] = []
 
@@ -547,19 +555,19 @@ async def test_client_leaves_between_runs_not_between_their_seatings(
                 offers = (SeatOffer(seat, "kuhn", f"ladder.{seat}", "mine") for seat in (1, 2))
                 await send(connection, JOINED, *offers)
             else:
-                # One run ends, and the other is between its two seatings.
+                # One run ends, and the other has ended the first of its two seatings.
                 await send(connection, SeatOver(1), over("ladder.1"), SeatOver(2), over("ladder.0"))
                 offer = SeatOffer(3, "kuhn", "ladder.2", "mine")
                 await send(connection, offer, SeatOver(3), over("ladder.2"))
         assert connection.close_code == 1000
 
     ending = await join_scripted_server(handle, news, at_once=2, is_on_ladder=True, max_runs=2)
-    assert [one.seat for one in news if isinstance(one, SeatOffer)] == [1, 2, 3]
+    assert [offer.seat for offer in news if isinstance(offer, SeatOffer)] == [1, 2, 3]
     assert ending.runs == {"finished": 3}
-    assert [(one.ladder, one.at_once) for one in joins] == [(True, 2), (False, 1)]
+    assert [(join.ladder, join.at_once) for join in joins] == [(True, 2), (False, 1)]
 
 
-async def test_a_seat_that_is_offered_while_the_client_leaves_is_not_played(
+async def test_seat_offered_while_the_client_leaves_is_not_played(
     house_folder: Path, seats: list[PlayedSeat], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def handle(connection: ServerConnection) -> None:
@@ -581,7 +589,7 @@ async def test_a_seat_that_is_offered_while_the_client_leaves_is_not_played(
     assert ending.runs == {"finished": 1}
 
 
-async def test_a_client_whose_last_run_is_lost_takes_another(house_folder: Path, seats: list[PlayedSeat]) -> None:
+async def test_client_whose_last_run_is_lost_plays_another(house_folder: Path, seats: list[PlayedSeat]) -> None:
     joins: list[bool] = []
 
     async def handle(connection: ServerConnection) -> None:
@@ -603,7 +611,7 @@ async def test_a_client_whose_last_run_is_lost_takes_another(house_folder: Path,
     assert ending.runs == {"finished": 1}
 
 
-async def test_what_a_bot_says_before_the_server_has_answered_arrives_once(
+async def test_text_sent_before_the_server_has_answered_arrives_once(
     house_folder: Path, seats: list[PlayedSeat]
 ) -> None:
     connections = 0
@@ -627,14 +635,16 @@ async def test_what_a_bot_says_before_the_server_has_answered_arrives_once(
                     await send(connection, replace(JOINED, seats={1: 0}))
                     await send(connection, RunOver("ladder.x", 1, 1, "finished", "mine"))
                     await send(connection, SeatOver(1))
-                case SeatText(text=said):
-                    texts.append(said)
+                case SeatText(text=bot_text):
+                    texts.append(bot_text)
 
     ending = await join_scripted_server(handle, max_runs=1, retry_s=0.01)
-    assert (connections, texts, ending.runs) == (2, ["VERSION:2.0.0\r\n"], {"finished": 1})
+    assert connections == 2
+    assert texts == ["VERSION:2.0.0\r\n"]
+    assert ending.runs == {"finished": 1}
 
 
-async def test_a_bot_plays_the_games_of_its_challenges(house_folder: Path) -> None:
+async def test_client_joins_with_the_games_of_its_challenges(house_folder: Path) -> None:
     joins: list[Join] = []
 
     async def handle(connection: ServerConnection) -> None:
@@ -643,14 +653,14 @@ async def test_a_bot_plays_the_games_of_its_challenges(house_folder: Path) -> No
         joins.append(request)
         await send(connection, Refused("enough"))
 
-    wanted = tuple(Challenge(f"t{number}", game, ("mine", "A")) for number, game in enumerate(("leduc", "kuhn")))
-    for games, offered in (("kuhn",), ("kuhn", "leduc")), (("all",), ()):
+    challenges = tuple(Challenge(f"t{number}", game, ("mine", "A")) for number, game in enumerate(("leduc", "kuhn")))
+    for games, joined_games in ((("kuhn",), ("kuhn", "leduc")), (("all",), ())):
         with pytest.raises(JoinError, match="enough"):
-            await join_scripted_server(handle, games=games, challenges=wanted)
-        assert joins.pop().games == offered
+            await join_scripted_server(handle, games=games, challenges=challenges)
+        assert joins.pop().games == joined_games
 
 
-async def test_challenges_that_cannot_be_played_are_refused_one_by_one(house_folder: Path) -> None:
+async def test_impossible_challenges_are_refused_individually(house_folder: Path) -> None:
     async with running(settings_of(house_folder), web=server_site) as house:
         wrong = [
             *challenge(opponents=("Z",)),
@@ -667,9 +677,10 @@ async def test_challenges_that_cannot_be_played_are_refused_one_by_one(house_fol
         assert any("no bot Z" in reason for reason in reasons)
 
 
-async def test_another_client_takes_the_bot_over(house_folder: Path) -> None:
+async def test_another_client_replaces_the_first(house_folder: Path) -> None:
     async with running(settings_of(house_folder), web=server_site) as house:
-        first, second = joining_client(house), joining_client(house)
+        first = joining_client(house)
+        second = joining_client(house)
         first.start()
         await first.until(JoinedServer)
         second.start()
@@ -679,10 +690,10 @@ async def test_another_client_takes_the_bot_over(house_folder: Path) -> None:
         await second.leave()
 
 
-# ---- encrypted
+# ---- encryption
 
 
-async def test_encrypted_from_end_to_end(house_folder: Path) -> None:
+async def test_connection_is_encrypted_and_certificates_are_checked(house_folder: Path) -> None:
     for name in ("server", "other"):
         make_certificate(house_folder, name, "IP:127.0.0.1")
     settings = settings_of(house_folder)
@@ -703,5 +714,5 @@ async def test_encrypted_from_end_to_end(house_folder: Path) -> None:
             await start_client(house, address=plain).ending()
 
 
-def test_a_client_loads_nothing_of_the_server() -> None:
+def test_client_imports_no_code_of_the_server() -> None:
     assert loaded_by("import dealer.joining.server_client", ["sqlite3", "dealer.server", "dealer.web"]) == []

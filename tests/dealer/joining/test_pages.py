@@ -1,6 +1,6 @@
-"""The commands of the pages about a course and a competition do what the pages say, as they are printed there.
+"""Commands of the pages about a course and a competition, run as printed, with the printed output.
 
-Nothing but addresses, ports and tokens is put in, by `research/serve/joining.py`, which also writes what they print.
+`research/serve/joining.py` replaces addresses, ports and tokens. It also writes the output on the pages.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def room_of(pages: ModuleType, folder: Path) -> Any:
 
 
 def forms(printed: str) -> set[str]:
-    """The kinds of lines that were printed, without the numbers and names of runs; progress comes as it comes."""
+    """Kinds of printed lines, without numbers, names of runs and lines of progress."""
     progress = r" hands · | hands$| waits for its turn "
     lines = [line for line in printed.splitlines() if not re.search(progress, line)]
     varying = r"secret=\S+|(?<=player )[\w-]{32}|\w+\.[\w-]+:|(?<=::)\S+|(?<=offered in )\w+|[+-]?[\d,.]+"
@@ -45,7 +45,7 @@ def forms(printed: str) -> set[str]:
 
 
 def games_of(folder: Path, bot: str) -> set[str]:
-    """The games in which a bot has finished a contest."""
+    """Games in which a bot has finished a contest."""
     query = (
         "SELECT runs.game FROM runs JOIN jobs ON jobs.id = job WHERE runs.state = 'finished' AND instr(jobs.players, ?)"
     )
@@ -54,7 +54,7 @@ def games_of(folder: Path, bot: str) -> set[str]:
 
 @pytest.mark.slow
 def test_bot_without_games_plays_challenges_and_the_ladder(pages: ModuleType, tmp_path: Path) -> None:
-    """The configuration of the course with fewer bots, none of which has to be compiled, and shorter runs."""
+    # The configuration of the course with shorter runs, and without bots whose code has to be compiled.
     config = pages.configuration(pages.COURSE).replace("width = 20", "deals = 100").replace(', "mfs", "lp-mc"', "")
     with room_of(pages, tmp_path) as room:
         room.serve(config.removesuffix('[[games]]\ngame = "kuhn"\n'))
@@ -66,7 +66,7 @@ def test_bot_without_games_plays_challenges_and_the_ladder(pages: ModuleType, tm
 
 
 @pytest.mark.slow
-def test_the_course_as_it_is_printed(pages: ModuleType, tmp_path: Path) -> None:
+def test_course_prints_the_output_of_the_page(pages: ModuleType, tmp_path: Path) -> None:
     with room_of(pages, tmp_path) as room:
         room.run("arena serve --init")
         printed = room.serve(pages.configuration(pages.COURSE))
@@ -88,7 +88,7 @@ def test_the_course_as_it_is_printed(pages: ModuleType, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_the_ladder_of_a_competition(pages: ModuleType, tmp_path: Path) -> None:
+def test_ladder_of_a_competition_is_reset_between_rounds(pages: ModuleType, tmp_path: Path) -> None:
     course = pages.configuration(pages.COURSE)
     config = course.replace("[ladder]\nwidth = 20\n", pages.configuration(pages.COMPETITION, "[ladder]"))
     assert config != course
@@ -108,8 +108,8 @@ def test_the_ladder_of_a_competition(pages: ModuleType, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_the_event_of_a_competition_from_its_announcement_to_its_publication(pages: ModuleType, tmp_path: Path) -> None:
-    """As it is printed, but for its times and its length."""
+def test_event_of_a_competition_is_announced_played_and_published(pages: ModuleType, tmp_path: Path) -> None:
+    """The commands are those of the page; the event is shorter and has other times."""
     closes = datetime.now(UTC) + timedelta(days=1)
     event = pages.configuration(pages.COMPETITION, 'name = "final"').replace("deals = 2000", "deals = 100")
     event = re.sub(r"(?m)^opens = .*\n", "", re.sub(r"(?m)^(closes = ).*", rf"\g<1>{closes.isoformat()}", event))
@@ -122,10 +122,10 @@ def test_the_event_of_a_competition_from_its_announcement_to_its_publication(pag
         room.serve(pages.configuration(pages.COURSE).split("[ladder]")[0] + '[[games]]\ngame = "kuhn"\n')
         room.run("arena serve user ann")
         join = pages.command(pages.COURSE, "ladder").replace("--ladder", "--games kuhn")
-        # A bot that is named as an entrant is known once it has connected.
+        # A named entrant must have connected before.
         room.run(join, "plays kuhn")
         assert "The event is open, and " in room.run(announce)
-        # It enters by being there once. However long that took, the event closes then.
+        # The bot enters by connecting once. Then the event is closed, independent of how long that took.
         room.run(join, "plays kuhn")
         with contextlib.closing(Store(tmp_path / "arena-server" / DATABASE_NAME)) as store:
             store.write_now(lambda db: db.execute("UPDATE scheduled_events SET closes_s = ?", (time.time(),)))

@@ -1,4 +1,4 @@
-"""Play with chips that carry over: whose chips are whose, hand after hand, until somebody is broke."""
+"""Play with chips that carry over from hand to hand until a player is broke."""
 
 from __future__ import annotations
 
@@ -31,20 +31,19 @@ def _raise_or_call(scene: Scene) -> Action:
 
 
 @pytest.mark.parametrize(("game", "bot"), [("limit", "raising"), ("limit3", "raising"), ("nolimit3", "calling")])
-def test_chips_carry_over_until_somebody_is_broke(game: str, bot: str) -> None:
+def test_chips_carry_over_until_a_player_is_broke(game: str, bot: str) -> None:
     bots = [bot] * (find_game(game)[1].num_players - 1)
     match = match_of(game, *bots)
-    everything = sum(match.bankrolls)
+    total = sum(match.bankrolls)
     while not match.broke:
         before = list(match.bankrolls)
         record = match.play_hand(_raise_or_call, lambda _: None)
         assert record.game.stacks == tuple(before[seat] for seat in record.seats)
-        assert sum(match.bankrolls) == everything
+        assert sum(match.bankrolls) == total
         assert min(match.bankrolls) >= 0
     assert len(match.records) > 1
-    assert match.broke == [
-        name for name, chips in zip(match.names, match.bankrolls, strict=True) if chips < match.game.big_blind
-    ]
+    chips_by_name = dict(zip(match.names, match.bankrolls, strict=True))
+    assert match.broke == [name for name, chips in chips_by_name.items() if chips < match.game.big_blind]
 
 
 def test_person_sees_no_cards_of_others_before_the_showdown() -> None:

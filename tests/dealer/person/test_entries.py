@@ -1,4 +1,4 @@
-"""What a person may type, and what is said of everything else."""
+"""Entries of a person: actions, and refusals of unclear input."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ LIMIT_CHECKED_TO = "0:0:cc/:AhKs|/2c7d9h"
 LIMIT_CAPPED = "1:0:crrr:|AhKs"
 OPENING = "1:0::|AhKs"
 FLOP = "1:0:r300c/r500:|AhKs/2c7d9h"
-"""200 to call into a pot of 800."""
+"""A flop with 200 to call into a pot of 800."""
 ALL_IN = "0:0:r20000:AhKs|"
 
 
@@ -54,34 +54,33 @@ ALL_IN = "0:0:r20000:AhKs|"
 )
 def test_clear_and_legal_input_is_an_action(game: str, state: str, entry: str, action: Action) -> None:
     scene = scene_of(game, state)
-    found = read_entry(entry, scene)
-    assert found == action
-    scene.betting.check(found)
+    assert read_entry(entry, scene) == action
+    scene.betting.check(action)
 
 
-LIMIT_WAYS = "Enter f to fold, c to call 10 or r to raise to 20."
-FLOP_WAYS = "Enter f to fold, c to call 200 or r N to raise to N, from 400 (m) to 19,700 (a), or by p/2, p, 2p."
+LIMIT_CHOICES = "Enter f to fold, c to call 10 or r to raise to 20."
+FLOP_CHOICES = "Enter f to fold, c to call 200 or r N to raise to N, from 400 (m) to 19,700 (a), or by p/2, p, 2p."
 
 
 @pytest.mark.parametrize(
     ("game", "state", "entry", "sentence"),
     [
-        ("limit", LIMIT_BET_TO, "", f"Nothing was entered. {LIMIT_WAYS}"),
-        ("limit", LIMIT_BET_TO, "check", f"You cannot check, because there are 10 to call. {LIMIT_WAYS}"),
-        ("limit", LIMIT_BET_TO, "zz", f"'zz' is not clear. {LIMIT_WAYS}"),
-        ("limit", LIMIT_BET_TO, "-5", f"'-5' is not clear. {LIMIT_WAYS}"),
-        ("limit", LIMIT_BET_TO, "raise a lot", f"'a lot' is not a size. {LIMIT_WAYS}"),
-        ("limit", LIMIT_BET_TO, "30", f"30 is not possible here. {LIMIT_WAYS}"),
-        ("limit", LIMIT_BET_TO, "a", f"There is no all-in, because the game fixes the size. {LIMIT_WAYS}"),
-        ("limit", LIMIT_BET_TO, "x" * 90, f"'{'x' * 40}...' is not clear. {LIMIT_WAYS}"),
+        ("limit", LIMIT_BET_TO, "", f"Nothing was entered. {LIMIT_CHOICES}"),
+        ("limit", LIMIT_BET_TO, "check", f"You cannot check, because there are 10 to call. {LIMIT_CHOICES}"),
+        ("limit", LIMIT_BET_TO, "zz", f"'zz' is not clear. {LIMIT_CHOICES}"),
+        ("limit", LIMIT_BET_TO, "-5", f"'-5' is not clear. {LIMIT_CHOICES}"),
+        ("limit", LIMIT_BET_TO, "raise a lot", f"'a lot' is not a size. {LIMIT_CHOICES}"),
+        ("limit", LIMIT_BET_TO, "30", f"30 is not possible here. {LIMIT_CHOICES}"),
+        ("limit", LIMIT_BET_TO, "a", f"There is no all-in, because the game fixes the size. {LIMIT_CHOICES}"),
+        ("limit", LIMIT_BET_TO, "x" * 90, f"'{'x' * 40}...' is not clear. {LIMIT_CHOICES}"),
         ("limit", LIMIT_CHECKED_TO, "f", "There is no bet to fold to. Enter c to check or r to bet 10."),
         ("limit", LIMIT_CAPPED, "r", "You cannot raise here. Enter f to fold or c to call 10."),
-        ("nolimit", FLOP, "r", f"How much? {FLOP_WAYS}"),
-        ("nolimit", FLOP, "399", f"399 is not possible here. {FLOP_WAYS}"),
-        ("nolimit", FLOP, "99p", f"99,200 is not possible here. {FLOP_WAYS}"),
-        ("nolimit", FLOP, "p/0", f"'p/0' is not a size. {FLOP_WAYS}"),
-        ("nolimit", FLOP, "1,00", f"'1,00' is not clear. {FLOP_WAYS}"),
-        ("nolimit", FLOP, "٣٠٠", f"'٣٠٠' is not clear. {FLOP_WAYS}"),
+        ("nolimit", FLOP, "r", f"How much? {FLOP_CHOICES}"),
+        ("nolimit", FLOP, "399", f"399 is not possible here. {FLOP_CHOICES}"),
+        ("nolimit", FLOP, "99p", f"99,200 is not possible here. {FLOP_CHOICES}"),
+        ("nolimit", FLOP, "p/0", f"'p/0' is not a size. {FLOP_CHOICES}"),
+        ("nolimit", FLOP, "1,00", f"'1,00' is not clear. {FLOP_CHOICES}"),
+        ("nolimit", FLOP, "٣٠٠", f"'٣٠٠' is not clear. {FLOP_CHOICES}"),
         ("nolimit", ALL_IN, "25000", "You cannot raise here. Enter f to fold or c to call 19,900, all-in."),
     ],
 )
@@ -91,13 +90,13 @@ def test_unclear_input_is_refused_with_the_choices(game: str, state: str, entry:
     assert str(refused.value) == sentence
 
 
-def test_a_stack_that_allows_one_size_only() -> None:
+def test_stack_may_allow_one_size_only() -> None:
     scene = scene_of("nolimit", "0:0:r10100:AhKs|")
     assert read_entry("r", scene) == read_entry("a", scene) == raise_to(20000)
     with pytest.raises(UnclearEntry, match=r"f to fold, c to call 10,000 or r to raise to 20,000, all-in\."):
         read_entry("15000", scene)
 
 
-def test_it_has_to_be_the_persons_turn() -> None:
+def test_entry_needs_the_turn_of_the_person() -> None:
     with pytest.raises(ValueError, match="turn"):
         read_entry("c", scene_of("limit", "0:0::AhKs|"))

@@ -1,4 +1,4 @@
-"""Lines that a person types, or that come from a pipe."""
+"""Lines of input, from a terminal or a pipe."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from dealer.person.terminal_table import Entries
 
 
 def entries(data: bytes) -> list[str]:
-    """All lines of an input."""
-    found = Entries(io.TextIOWrapper(io.BytesIO(data), encoding="utf-8"))
-    assert not found.is_terminal
+    """Read all lines of an input."""
+    reader = Entries(io.TextIOWrapper(io.BytesIO(data), encoding="utf-8"))
+    assert not reader.is_terminal
     lines = []
-    while (line := found.next()) is not None:
+    while (line := reader.next()) is not None:
         lines.append(line)
-    assert found.next() is None
+    assert reader.next() is None
     return lines
 
 
@@ -26,20 +26,20 @@ def test_lines_end_in_any_way() -> None:
     assert entries(b"") == []
 
 
-def test_bytes_that_are_no_text_are_no_failure() -> None:
+def test_invalid_bytes_are_replaced() -> None:
     assert entries(b"\xff\xfe\nc\n") == ["\ufffd\ufffd", "c"]
 
 
-def test_a_line_without_end_takes_no_memory() -> None:
+def test_long_line_is_cut() -> None:
     assert entries(b"x" * 100_000 + b"\nc\n") == ["x" * 1000, "c"]
 
 
-def test_a_closed_input_has_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_closed_input_has_ended(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stdin", None)
     assert Entries().next() is None
 
 
-def test_a_terminal_that_is_gone_has_ended() -> None:
+def test_terminal_with_an_error_has_ended() -> None:
     class Gone(io.StringIO):
         def readline(self, size: int | None = -1, /) -> str:
             raise OSError(5, "Input/output error")

@@ -1,4 +1,4 @@
-"""What a person is asked, one moment at a time; answers that come twice, late, or again after a break."""
+"""Moments at which a person acts: their order, repeated and late answers, and replay after a break."""
 
 from __future__ import annotations
 
@@ -16,28 +16,29 @@ KUHN_OVER = "MATCHSTATE:0:0:crc:Ks|Qs\r\n"
 KUHN_NEXT = "MATCHSTATE:1:1:c:|Qs\r\n"
 
 
-def told(moments: SeatMoments, seat: HumanSeat, *lines: str) -> list[Action | None]:
-    """Tell the states to a seat, and the scenes to the moments."""
+def show(moments: SeatMoments, seat: HumanSeat, *lines: str) -> list[Action | None]:
+    """Send states to a seat and its scenes to the moments; return the actions that are replayed."""
     return [moments.see(scene) for line in lines for scene in seat.receive_data(line.encode())]
 
 
-def test_a_hand_moment_by_moment() -> None:
+def test_hand_has_a_named_moment_for_each_action() -> None:
     seat, moments = seat_in("kuhn"), SeatMoments()
-    assert (moments.name, moments.is_asked, moments.scene) == ("", False, None)
-    told(moments, seat, KUHN_ASKED)
+    assert (moments.name, moments.is_asked) == ("", False)
+    assert moments.scene is None
+    show(moments, seat, KUHN_ASKED)
     assert (moments.name, moments.is_asked) == ("0.0", True)
     assert moments.answer("0.0", "k") == CALL
     assert (moments.name, moments.is_asked) == ("0.0", False)
-    told(moments, seat, "MATCHSTATE:0:0:c:Ks|\r\n")
+    show(moments, seat, "MATCHSTATE:0:0:c:Ks|\r\n")
     assert (moments.name, moments.is_asked) == ("0.1", False)
-    told(moments, seat, KUHN_BET)
+    show(moments, seat, KUHN_BET)
     assert moments.answer("0.2", "f") == FOLD
 
 
-def test_the_end_of_a_hand_stays_until_the_person_goes_on() -> None:
+def test_end_of_a_hand_stays_until_the_person_continues() -> None:
     seat, moments = seat_in("kuhn"), SeatMoments()
-    told(moments, seat, KUHN_BET, KUHN_OVER, KUHN_NEXT)
-    # The bet was never answered here: the scenes after it wait.
+    show(moments, seat, KUHN_BET, KUHN_OVER, KUHN_NEXT)
+    # The scenes after the bet wait until it is answered.
     assert (moments.name, moments.is_asked) == ("0.2", True)
     assert moments.answer("0.2", "c") == CALL
     assert (moments.name, moments.is_asked) == ("0.3", True)
@@ -47,13 +48,13 @@ def test_the_end_of_a_hand_stays_until_the_person_goes_on() -> None:
     assert (moments.name, moments.is_asked) == ("1.1", True)
 
 
-def test_an_answer_that_is_sent_twice_counts_once() -> None:
+def test_repeated_answer_counts_once() -> None:
     seat, moments = seat_in("nolimit"), SeatMoments()
-    told(moments, seat, "MATCHSTATE:1:7::|AhKs\r\n")
+    show(moments, seat, "MATCHSTATE:1:7::|AhKs\r\n")
     assert moments.answer("7.0", "r 300") == raise_to(300)
     with pytest.raises(StaleEntry, match=r"^This entry was already accepted and counts once: you raise to 300\.$"):
         moments.answer("7.0", "r 300")
-    told(moments, seat, "MATCHSTATE:1:7:r300r900:|AhKs\r\n")
+    show(moments, seat, "MATCHSTATE:1:7:r300r900:|AhKs\r\n")
     with pytest.raises(StaleEntry, match="counts once: you raise to 300"):
         moments.answer("7.0", "f")
     assert moments.answer("7.2", "c") == CALL
@@ -61,27 +62,28 @@ def test_an_answer_that_is_sent_twice_counts_once() -> None:
 
 
 @pytest.mark.parametrize("name", ["", "7.1", "6.0", "x", "7.0 ", "7.0\n7.0"])
-def test_an_answer_to_another_moment_changes_nothing(name: str) -> None:
+def test_answer_to_another_moment_changes_nothing(name: str) -> None:
     seat, moments = seat_in("nolimit"), SeatMoments()
-    told(moments, seat, "MATCHSTATE:1:7::|AhKs\r\n")
+    show(moments, seat, "MATCHSTATE:1:7::|AhKs\r\n")
     with pytest.raises(StaleEntry, match="for an earlier state of the match"):
         moments.answer(name, "f")
-    assert (moments.name, moments.is_asked, moments.played) == ("7.0", True, None)
+    assert (moments.name, moments.is_asked) == ("7.0", True)
+    assert moments.played is None
 
 
 def test_nothing_can_be_answered_before_the_first_hand_or_while_others_act() -> None:
     seat, moments = seat_in("kuhn", seat=1), SeatMoments()
     with pytest.raises(StaleEntry):
         moments.answer("", "c")
-    told(moments, seat, "MATCHSTATE:1:0::|Qs\r\n")
+    show(moments, seat, "MATCHSTATE:1:0::|Qs\r\n")
     assert (moments.name, moments.is_asked) == ("0.0", False)
     with pytest.raises(StaleEntry):
         moments.answer("0.0", "c")
 
 
-def test_an_entry_that_is_refused_leaves_the_moment_open() -> None:
+def test_refused_entry_leaves_the_moment_open() -> None:
     seat, moments = seat_in("nolimit"), SeatMoments()
-    told(moments, seat, "MATCHSTATE:1:7::|AhKs\r\n")
+    show(moments, seat, "MATCHSTATE:1:7::|AhKs\r\n")
     with pytest.raises(UnclearEntry):
         moments.answer("7.0", "r 1")
     assert (moments.name, moments.is_asked) == ("7.0", True)
@@ -94,7 +96,7 @@ def test_an_entry_that_is_refused_leaves_the_moment_open() -> None:
         ("nolimit", "r300r900c/cr2000", ["1:7::|AhKs", "1:7:r300r900:|AhKs"], [raise_to(300), CALL]),
         ("nolimit", "r300r900c/", ["1:7:r300r900c/c:|AhKs/2c7d9h"], [None]),
         ("limit", "rrc/r", ["1:7::|AhKs", "1:7:rr:|AhKs"], [RAISE, CALL]),
-        # The bot has done something else this time, or the hand is another one.
+        # The bot acts differently after the break, or the hand is another one.
         ("nolimit", "r300r900c/", ["1:7::|AhKs", "1:7:r300r1200:|AhKs"], [raise_to(300), None]),
         ("nolimit", "r300", ["1:8::|AhKs"], [None]),
         ("nolimit", "r300", ["1:6::|AhKs"], [None]),
@@ -104,16 +106,16 @@ def test_hands_before_a_break_are_replayed(
     game: str, played: str, states: list[str], answers: list[Action | None]
 ) -> None:
     seat, moments = seat_in(game), SeatMoments((7, played))
-    given = told(moments, seat, *(f"MATCHSTATE:{state}\r\n" for state in states))
-    assert given == answers
+    replayed = show(moments, seat, *(f"MATCHSTATE:{state}\r\n" for state in states))
+    assert replayed == answers
     assert moments.is_asked == (answers[-1] is None)
 
 
-def test_many_answers_do_not_pile_up() -> None:
+def test_number_of_remembered_answers_is_bounded() -> None:
     moments = SeatMoments()
     seat = seat_in("kuhn", seat=0)
     for hand in range(0, 200, 2):
-        told(moments, seat, f"MATCHSTATE:0:{hand}::Ks|\r\n")
+        show(moments, seat, f"MATCHSTATE:0:{hand}::Ks|\r\n")
         moments.answer(f"{hand}.0", "c")
     with pytest.raises(StaleEntry, match="an earlier state"):
         moments.answer("0.0", "c")

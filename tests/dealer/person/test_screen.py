@@ -1,6 +1,6 @@
-"""The screens of a person at the table, as they were last agreed on, in windows of three widths and in ASCII.
+"""Screens of a person at a table, compared with snapshots for three widths and for ASCII.
 
-After a wanted change write them anew and look at the difference before committing it:
+After an intended change, update the snapshots and review the difference:
 
     ARENA_UPDATE_SNAPSHOTS=1 pytest tests/dealer/person/test_screen.py && git diff tests/dealer/person
 """
@@ -29,7 +29,7 @@ from dealer.person.terminal_table import (
     show_prompt,
     show_score,
 )
-from engine import Deal, Game, Hand, Seat, parse_cards
+from engine import Deal, Hand, Seat, parse_cards
 from logs import HandRecord, PlayerComment
 from logs.estimation import Rate
 from protocol import find_game, parse_match_state, shipped_games
@@ -55,7 +55,7 @@ LONG = ("A-very-long-name-that-no-table-has-room-for", "B", *NAMES[2:])
 
 
 class Page:
-    """A window, and what is printed in it."""
+    """Window with its output."""
 
     def __init__(self, width: int, *, is_ascii: bool = False) -> None:
         self._bytes = io.BytesIO()
@@ -67,12 +67,12 @@ class Page:
         return self._bytes.getvalue().decode()
 
     def draw(self, name: str) -> None:
-        """Print everything that is shown of a scene."""
+        """Print all parts of a scene."""
         game, *states = SCENES[name]
         scene = scene_of(game, *states, names=LONG if name == "ten players" else NAMES)
         show_heading(scene, self.screen)
-        for one in scene.history:
-            show_event(one, scene, self.screen)
+        for event in scene.history:
+            show_event(event, scene, self.screen)
         if scene.is_your_turn:
             show_position(scene, self.screen)
         else:
@@ -82,7 +82,7 @@ class Page:
 
 
 def record() -> HandRecord:
-    """A hand with a fold that hides cards, and with words of both players."""
+    """Record of a hand with a fold that hides cards and with comments of two players."""
     game = find_game("limit3")[1]
     hand = Hand(game, Deal(tuple(map(parse_cards, ("AhKs", "2c2d", "9s9d"))), parse_cards("2h7d9hTh3s")))
     state = parse_match_state("MATCHSTATE:0:3:crfc/cc/cc/cc:AhKs||9s9d/2h7d9h/Th/3s", game)
@@ -107,7 +107,7 @@ def record() -> HandRecord:
 
 
 @pytest.mark.parametrize("name", WINDOWS)
-def test_the_screens_are_those_agreed_on(name: str) -> None:
+def test_screens_equal_their_snapshots(name: str) -> None:
     width, is_ascii = WINDOWS[name]
     page = Page(width, is_ascii=is_ascii)
     screen = page.screen
@@ -154,8 +154,8 @@ def test_no_line_is_wider_than_the_window(is_ascii: bool) -> None:
         assert max(map(len, page.text.splitlines())) <= width
 
 
-def painted(*cards: str, **console: Any) -> str:
-    """What a console writes of a line of cards."""
+def printed_cards(*cards: str, **console: Any) -> str:
+    """Output of a console for a line of cards."""
     file = io.StringIO()
     screen = Screen(Console(file=file, width=80, **console), has_four_colours="color_system" in console)
     screen.say(" ".join(cards))
@@ -163,34 +163,31 @@ def painted(*cards: str, **console: Any) -> str:
 
 
 def test_suits_have_colours() -> None:
-    coloured = painted("2c", "Td", "Kh", "As", force_terminal=True, color_system="standard", no_color=False)
+    coloured = printed_cards("2c", "Td", "Kh", "As", force_terminal=True, color_system="standard", no_color=False)
     assert coloured == "\x1b[1;32m2♣\x1b[0m \x1b[1;94mT♦\x1b[0m \x1b[1;91mK♥\x1b[0m \x1b[1mA♠\x1b[0m\n"
-    assert painted("2c", "Td", "Kh", "As") == "2♣ T♦ K♥ A♠\n"
+    assert printed_cards("2c", "Td", "Kh", "As") == "2♣ T♦ K♥ A♠\n"
     line = Screen(Console(file=io.StringIO())).painted("You show As Td, a pair")
     assert [(span.start, span.end, span.style) for span in line.spans] == [(12, 14, "bold bright_red"), (9, 11, "bold")]
 
 
 @pytest.mark.parametrize("encoding", ["ascii", "cp1252"])
-def test_an_encoding_without_suits_has_letters(encoding: str) -> None:
+def test_encoding_without_suits_has_letters(encoding: str) -> None:
     console = Console(file=io.TextIOWrapper(io.BytesIO(), encoding=encoding), width=50)
     assert Screen(console).painted("Ah, +5 ± 1 é").plain == "Ah, +5 +/- 1 ?"
 
 
 @pytest.mark.parametrize(("width", "drawn"), [(5, 36), (40, 40), (100, 100), (300, 120)])
-def test_the_window_decides_how_wide_it_is(width: int, drawn: int) -> None:
+def test_width_is_that_of_the_window_within_limits(width: int, drawn: int) -> None:
     assert Screen(Console(file=io.StringIO(), force_terminal=True, width=width)).width == drawn
     assert Screen(Console(file=io.StringIO(), width=width)).width == 80
 
 
-def test_a_stack_matters_where_it_can_be_lost() -> None:
-    def shown(game: Game) -> str:
-        return game_sentence(game)
-
-    assert shown(find_game("nolimit")[1]).endswith("stacks 20,000")
-    assert "stacks" not in shown(find_game("limit")[1])
+def test_stacks_are_mentioned_if_they_can_be_lost() -> None:
+    assert game_sentence(find_game("nolimit")[1]).endswith("stacks 20,000")
+    assert "stacks" not in game_sentence(find_game("limit")[1])
 
 
-def test_a_scene_has_no_card_that_the_person_has_not_seen() -> None:
+def test_scene_has_only_cards_that_the_person_has_seen() -> None:
     scene: Scene = scene_of("limit", "1:16:rc/r:|AhKs/2c7d9h")
     page = Page(80)
     page.draw("limit, facing a bet")

@@ -1,4 +1,4 @@
-"""A person's seat: bytes in, scenes out; an action in, bytes out."""
+"""Seat of a person: scenes from received bytes, and bytes to send from actions."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_deep_stacks_are_not_mentioned() -> None:
 
 @pytest.mark.sampled
 @pytest.mark.parametrize("name", shipped_games())
-def test_whole_hands_of_every_game_from_every_position(name: str) -> None:
+def test_scenes_agree_with_whole_hands_of_every_game_from_every_position(name: str) -> None:
     game = find_game(name)[1]
     count = game.num_players
     chance = random.Random(name)
@@ -57,7 +57,7 @@ def test_whole_hands_of_every_game_from_every_position(name: str) -> None:
     totals = [0.0] * count
     for number, deal in zip(range(8 if count < 4 else 1), deals(game, 5), strict=False):
         hand = Hand(game, deal)
-        told: list[tuple[object, ...]] = [()] * count
+        histories: list[tuple[object, ...]] = [()] * count
         while True:
             by_seat = {}
             for seat in range(count):
@@ -71,9 +71,10 @@ def test_whole_hands_of_every_game_from_every_position(name: str) -> None:
                 assert scene.is_your_turn == view.is_my_turn
                 if not (scene.is_your_turn or scene.finished):
                     continue
-                assert scene.history[: len(told[seat])] == told[seat]
-                assert all(in_words(one, scene) for one in scene.history[len(told[seat]) :])
-                told[seat] = scene.history
+                earlier = histories[seat]
+                assert scene.history[: len(earlier)] == earlier
+                assert all(in_words(event, scene) for event in scene.history[len(earlier) :])
+                histories[seat] = scene.history
                 copied: Scene = pickle.loads(pickle.dumps(scene))
                 assert copied == scene
                 assert hash(copied) == hash(scene)
@@ -97,7 +98,8 @@ def test_whole_hands_of_every_game_from_every_position(name: str) -> None:
             assert scene.score.yours == pytest.approx(totals[seat])
             rate = scene.score.rate
             assert rate is not None
-            assert (rate.mean, rate.half_width) == (means[seat].mean, None)
+            assert rate.mean == means[seat].mean
+            assert rate.half_width is None
             assert rate.opponent == (NAMES[1 - seat] if count == 2 else "the table")
 
 
@@ -108,14 +110,14 @@ def test_earlier_hands_count_unless_they_are_played_again() -> None:
     assert scene.names == ("Ann", "Bob")
 
 
-def test_an_interval_is_given_once_it_means_something() -> None:
+def test_interval_needs_enough_hands() -> None:
     seat = seat_in("kuhn", earlier=[(number, (0, 1), (1 - 2 * (number % 2), 0)) for number in range(150)])
     (scene,) = seat.receive_data(b"MATCHSTATE:0:150::Ks|\r\n")
     assert scene.score.rate is not None
     assert scene.score.rate.half_width is not None
 
 
-def test_an_answer_is_given_once_and_legal() -> None:
+def test_answer_must_be_legal_and_is_accepted_once() -> None:
     seat = seat_in("kuhn")
     (scene,) = seat.receive_data(b"# a remark\r\nMATCHSTATE:0:0::Ks|\r\n")
     assert scene.is_your_turn
@@ -131,16 +133,16 @@ def test_state_of_another_game_is_refused() -> None:
         list(seat_in("kuhn").receive_data(b"MATCHSTATE:0:0::AhKs|\r\n"))
 
 
-def test_states_may_come_in_pieces_and_several_at_a_time() -> None:
+def test_states_may_arrive_in_pieces_or_together() -> None:
     data = b"MATCHSTATE:1:0::|Ks\r\nMATCHSTATE:1:0:c:|Ks\r\n"
     whole = list(seat_in("kuhn").receive_data(data))
-    for at in range(len(data)):
+    for cut in range(len(data)):
         seat = seat_in("kuhn")
-        assert [*seat.receive_data(data[:at]), *seat.receive_data(data[at:])] == whole
+        assert [*seat.receive_data(data[:cut]), *seat.receive_data(data[cut:])] == whole
 
 
 @pytest.mark.parametrize("name", ["2p.limit", "3p.limit", "3p.nolimit"])
-def test_recorded_hands_from_every_seat(name: str) -> None:
+def test_scenes_agree_with_recorded_hands_from_every_seat(name: str) -> None:
     path = Path(__file__).parents[2] / "conformance" / "data" / "dealer2012" / f"{name}.h1000.r0.log.xz"
     game = find_game({"2p.limit": "limit", "3p.limit": "limit3", "3p.nolimit": "nolimit3"}[name])[1]
     records = list(islice(find([path], game=game).hands(), 60))
@@ -158,11 +160,13 @@ def test_recorded_hands_from_every_seat(name: str) -> None:
                 if action is not None:
                     hand.apply(action)
             assert scene.values == pytest.approx(record.values, abs=1e-5)
-            moved = [one for one in scene.history if isinstance(one, Moved)]
-            won = {one.position: one.chips for one in moved if one.verb == "win"}
-            back = {one.position: one.chips for one in moved if one.verb == "get"}
-            for at, value in enumerate(record.values):
-                given = won.get(Position(at), 0) + back.get(Position(at), 0)
-                assert given - hand.betting.spent[at] == pytest.approx(value, abs=1e-5)
-        totals = [sum(r.values[r.seats.index(Seat(at))] for r in records) for at in range(len(names))]
+            moves = [event for event in scene.history if isinstance(event, Moved)]
+            won = {move.position: move.chips for move in moves if move.verb == "win"}
+            returned = {move.position: move.chips for move in moves if move.verb == "get"}
+            for index, value in enumerate(record.values):
+                received = won.get(Position(index), 0) + returned.get(Position(index), 0)
+                assert received - hand.betting.spent[index] == pytest.approx(value, abs=1e-5)
+        totals = [
+            sum(record.values[record.seats.index(Seat(number))] for record in records) for number in range(len(names))
+        ]
         assert person.score.chips == pytest.approx(totals, abs=1e-3)

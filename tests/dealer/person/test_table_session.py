@@ -1,4 +1,4 @@
-"""A table session in an event loop: entries that come twice or late, breaks, clocks, and the end."""
+"""Table session in an event loop: logs, breaks, clocks, faults of bots and the end."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ from tests.dealer.helpers import CONNECT, PATIENCE_S, enter_program_env, write_p
 Work = Callable[[TableSession], Awaitable[None]]
 
 
-def table(folder: Path, game: str = "kuhn", bot: str = "calling", **asked: Any) -> Run[Any]:
-    asked = {"name": "Ann", "deals": 3, "seed": 5} | asked
-    return new_run(table_config(game, [BotSettings(bot=bot)], **asked), folder)
+def table(folder: Path, game: str = "kuhn", bot: str = "calling", **options: Any) -> Run[Any]:
+    options = {"name": "Ann", "deals": 3, "seed": 5} | options
+    return new_run(table_config(game, [BotSettings(bot=bot)], **options), folder)
 
 
-def sit(run: Run[Any], work: Work, **options: Any) -> TableSession:
-    """Sit down, do something, stop."""
+def run_session(run: Run[Any], work: Work, **options: Any) -> TableSession:
+    """Run a session until some work is done, and interrupt it."""
     table_session = TableSession(run, **options)
 
-    async def played() -> None:
+    async def main() -> None:
         async with asyncio.timeout(PATIENCE_S):
             playing = asyncio.create_task(table_session.play())
             try:
@@ -43,11 +43,11 @@ def sit(run: Run[Any], work: Work, **options: Any) -> TableSession:
                 await playing
 
     with asyncio.Runner(loop_factory=new_event_loop) as runner:
-        runner.run(played())
+        runner.run(main())
     return table_session
 
 
-async def asked(table_session: TableSession) -> Scene:
+async def wait_for_turn(table_session: TableSession) -> Scene:
     assert await table_session.wait_until_asked(PATIENCE_S)
     scene = table_session.scene
     assert scene is not None
@@ -55,13 +55,13 @@ async def asked(table_session: TableSession) -> Scene:
 
 
 async def check_through(table_session: TableSession) -> None:
-    """Check or call, and go on, until nothing is left."""
+    """Check or call until the match is over."""
     while await table_session.wait_until_asked(PATIENCE_S) and table_session.moments.is_asked:
         await table_session.enter(table_session.moments.name, "c")
 
 
-def test_a_match_to_its_end_is_logged_like_any_other(tmp_path: Path) -> None:
-    table_session = sit(table(tmp_path / "run"), check_through)
+def test_finished_match_is_logged_like_any_other(tmp_path: Path) -> None:
+    table_session = run_session(table(tmp_path / "run"), check_through)
     assert table_session.is_ended
     assert table_session.result is not None
     assert table_session.result.outcome is Outcome.FINISHED
@@ -70,41 +70,41 @@ def test_a_match_to_its_end_is_logged_like_any_other(tmp_path: Path) -> None:
     assert reopen(tmp_path / "run").is_table
 
 
-def test_a_hand_is_shown_with_all_cards_only_when_its_end_has_been_seen(tmp_path: Path) -> None:
+def test_record_of_a_hand_needs_its_end_to_be_seen(tmp_path: Path) -> None:
     async def work(table_session: TableSession) -> None:
-        await asked(table_session)
+        await wait_for_turn(table_session)
         assert table_session.record(0) is None
         await table_session.enter(table_session.moments.name, "c")
-        scene = await asked(table_session)
+        scene = await wait_for_turn(table_session)
         while not scene.finished:
             await table_session.enter(table_session.moments.name, "c")
-            scene = await asked(table_session)
+            scene = await wait_for_turn(table_session)
         assert table_session.record(0) is not None
         assert table_session.record(1) is None
 
-    sit(table(tmp_path / "run", bot="folding", deals=9), work)
+    run_session(table(tmp_path / "run", bot="folding", deals=9), work)
 
 
-def test_after_a_break_the_person_is_at_the_same_decision(tmp_path: Path) -> None:
-    seen: list[Scene] = []
+def test_session_resumes_at_the_same_decision(tmp_path: Path) -> None:
+    scenes: list[Scene] = []
 
     async def raise_once(table_session: TableSession) -> None:
-        await asked(table_session)
+        await wait_for_turn(table_session)
         await table_session.enter(table_session.moments.name, "r")
-        seen.append(await asked(table_session))
+        scenes.append(await wait_for_turn(table_session))
 
-    async def look(table_session: TableSession) -> None:
-        seen.append(await asked(table_session))
+    async def record_scene(table_session: TableSession) -> None:
+        scenes.append(await wait_for_turn(table_session))
 
     folder = tmp_path / "run"
-    first = sit(table(folder, "limit", "raising", seed=1), raise_once)
+    first = run_session(table(folder, "limit", "raising", seed=1), raise_once)
     assert first.result is not None
     assert first.result.outcome is Outcome.INTERRUPTED
     assert [player.faults for player in first.result.players] == [{}, {}]
-    again: Any = reopen(folder)
-    sit(again, look)
-    assert seen[0] == seen[1]
-    assert sum(map(len, seen[1].betting.rounds)) > 1
+    reopened: Any = reopen(folder)
+    run_session(reopened, record_scene)
+    assert scenes[0] == scenes[1]
+    assert sum(map(len, scenes[1].betting.rounds)) > 1
 
 
 def test_session_file_is_read_again_and_damage_is_tolerated(tmp_path: Path) -> None:
@@ -118,32 +118,32 @@ def test_session_file_is_read_again_and_damage_is_tolerated(tmp_path: Path) -> N
 
 def test_person_out_of_time_checks_or_folds(tmp_path: Path) -> None:
     async def work(table_session: TableSession) -> None:
-        scene = await asked(table_session)
+        scene = await wait_for_turn(table_session)
         while not scene.finished:
             assert table_session.time_left_s is not None
             version = table_session.version
             await table_session.wait(version, PATIENCE_S)
-            scene = await asked(table_session)
+            scene = await wait_for_turn(table_session)
         assert any(note.startswith("Your time was up, so you ") for note in table_session.notes)
-        # Nobody is hurried on to the next hand.
+        # There is no time limit between hands.
         assert table_session.time_left_s is None
 
-    table_session = sit(table(tmp_path / "run", "limit", "raising"), work, decision_s=0.05)
+    table_session = run_session(table(tmp_path / "run", "limit", "raising"), work, decision_s=0.05)
     assert table_session.result is not None
     assert [player.faults for player in table_session.result.players] == [{}, {}]
     assert TableSession(reopen(tmp_path / "run")).decision_s == 0.05  # type: ignore[arg-type]
 
 
-def test_a_sitting_that_was_stopped_takes_no_more(tmp_path: Path) -> None:
+def test_stopped_session_refuses_entries(tmp_path: Path) -> None:
     async def work(table_session: TableSession) -> None:
-        await asked(table_session)
+        await wait_for_turn(table_session)
 
-    table_session = sit(table(tmp_path / "run"), work)
+    table_session = run_session(table(tmp_path / "run"), work)
     with pytest.raises(StaleEntry, match="Open the table again"):
         asyncio.run(table_session.enter(table_session.moments.name, "c"))
 
 
-def test_faults_of_a_bot_are_shown_and_its_exit_ends_the_sitting(
+def test_faults_of_a_bot_are_shown_and_its_exit_ends_the_session(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     enter_program_env(tmp_path, monkeypatch)
@@ -158,7 +158,9 @@ def test_faults_of_a_bot_are_shown_and_its_exit_ends_the_sitting(
             elif await table_session.wait(version, PATIENCE_S):
                 notes.extend(table_session.notes)
 
-    table_session = sit(table(tmp_path / "run", bot=f"leaves={leaves}", deals=9, on_fault=FaultPolicy.END), work)
+    table_session = run_session(
+        table(tmp_path / "run", bot=f"leaves={leaves}", deals=9, on_fault=FaultPolicy.END), work
+    )
     assert any(note.startswith("leaves: disconnect") for note in notes)
     assert table_session.result is not None
 
@@ -170,6 +172,6 @@ def test_run_that_cannot_start_names_the_reason(tmp_path: Path) -> None:
     async def work(table_session: TableSession) -> None:
         assert await table_session.wait_until_asked(PATIENCE_S)
 
-    table_session = sit(run, work)
+    table_session = run_session(run, work)
     assert table_session.problem
     assert table_session.is_ended

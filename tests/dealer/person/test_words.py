@@ -1,4 +1,4 @@
-"""What happened in whole hands, sentence by sentence."""
+"""Sentences about whole hands."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from dealer.person.seat import Scene, in_words
 from tests.dealer.person.scenes import scene_of
 
 
-def told(scene: Scene) -> list[str]:
-    return [in_words(one, scene) for one in scene.history]
+def sentences(scene: Scene) -> list[str]:
+    return [in_words(event, scene) for event in scene.history]
 
 
-def test_a_hand_to_its_showdown() -> None:
+def test_sentences_of_a_hand_to_its_showdown() -> None:
     scene = scene_of("limit", "0:0:rc/rrc/cc/crc:AhKs|AdQd/Ac7d9h/2s/3c")
-    assert told(scene) == [
+    assert sentences(scene) == [
         "Bob posts the small blind of 5",
         "You post the big blind of 10",
         "Bob raises to 20",
@@ -35,8 +35,8 @@ def test_a_hand_to_its_showdown() -> None:
     assert scene.score.yours == 60
 
 
-def test_a_fold_returns_what_nobody_called() -> None:
-    assert told(scene_of("nolimit3", "1:0:r300fr900f:|AhKs|"))[-5:] == [
+def test_uncalled_chips_are_returned_after_a_fold() -> None:
+    assert sentences(scene_of("nolimit3", "1:0:r300fr900f:|AhKs|"))[-5:] == [
         "Cid folds",
         "You raise to 900",
         "Bob folds",
@@ -45,9 +45,9 @@ def test_a_fold_returns_what_nobody_called() -> None:
     ]
 
 
-def test_everybody_all_in_sees_the_board_run_out() -> None:
+def test_board_is_completed_after_an_all_in() -> None:
     scene = scene_of("nolimit", "0:0:r20000c///:AhKs|AdKd/Ac7d9h/2s/3c")
-    assert told(scene)[2:] == [
+    assert sentences(scene)[2:] == [
         "Bob raises to 20,000, all-in",
         "You call 19,900, all-in",
         "Flop: Ac 7d 9h (pot 40,000)",
@@ -60,8 +60,8 @@ def test_everybody_all_in_sees_the_board_run_out() -> None:
     ]
 
 
-def test_games_without_names_of_their_own() -> None:
-    assert told(scene_of("leduc", "1:0:cc/rc:Ks|Kh/Qs")) == [
+def test_rounds_without_names_are_numbered() -> None:
+    assert sentences(scene_of("leduc", "1:0:cc/rc:Ks|Kh/Qs")) == [
         "Bob posts 1",
         "You post 1",
         "Bob checks",
@@ -76,11 +76,11 @@ def test_games_without_names_of_their_own() -> None:
     ]
 
 
-def test_parts_of_a_chip() -> None:
+def test_odd_chips_are_shown_as_fractions() -> None:
     scene = scene_of("limit3", "1:0:cfc/cc/cc/cc:|AhKs|AdKd/Ac7d9h/2s/3c")
-    assert told(scene)[-2:] == ["You win 12.5", "Bob wins 12.5"]
+    assert sentences(scene)[-2:] == ["You win 12.5", "Bob wins 12.5"]
 
 
-def test_a_hostile_name_cannot_move_the_cursor() -> None:
+def test_control_characters_in_names_are_replaced() -> None:
     scene = scene_of("kuhn", "0:0:r:Ks|", names=("Ann", "B\x1b[2Jb"))
-    assert told(scene)[1] == "B\ufffd[2Jb posts 1"
+    assert sentences(scene)[1] == "B\ufffd[2Jb posts 1"

@@ -63,7 +63,7 @@ from logs.hand_source import find
 from protocol import find_game, format_game_definition
 from protocol.benchmark import OWN_SEAT, BenchmarkEvent, BenchmarkSession, ClientCommand, Verb
 from protocol.joining import Cancel, Challenge, ContestTerms, Join, Joined, SeatOver, SeatText, ServerMessage, encode
-from tests.dealer.agents.agents import connected, local_seats
+from tests.dealer.agents.agents import connected_agent, local_seats
 from tests.dealer.match.test_causes import NAMES
 from tests.dealer.server.servers import Peer, shared_workers
 from tests.dealer.web.visits import small_house
@@ -962,7 +962,7 @@ AGENT_TOOLS: Final[dict[str, set[str]]] = {
 
 async def test_agent_sees_the_cards_of_its_seat_only(tmp_path: Path) -> None:
     answers: list[tuple[str, dict[str, Any], str]] = []
-    async with connected(local_seats(tmp_path, random="random?fold=0.3")) as agent:
+    async with connected_agent(local_seats(tmp_path, random="random?fold=0.3")) as agent:
 
         async def ask(tool: str, **arguments: Any) -> dict[str, Any]:
             data = await agent.call(tool, **arguments)

@@ -1,4 +1,4 @@
-"""Programs of people whom we do not trust: what they try from their box, and what becomes of it."""
+"""Boxes for untrusted bots: refusals, the connection to the dealer, and attacks from inside a box."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ TEMPORARY = bubblewrap._TEMPORARY_FOLDER
 confined = pytest.mark.skipif(REFUSAL is not None, reason="" if REFUSAL is None else REFUSAL.problem)
 
 
-def started(folder: Path, code: str, port: int = 1) -> BotProcess:
-    """A bot of this code in a box; its folder is ``bot``, in a folder with what is not its own."""
+def start_bot(folder: Path, code: str, port: int = 1) -> BotProcess:
+    """Start a bot with this code in a box. Its folder is ``bot``, next to a file that it must not read."""
     bot = folder / "bot"
     bot.mkdir()
     (bot / "bot.py").write_text(code)
@@ -37,29 +37,31 @@ def started(folder: Path, code: str, port: int = 1) -> BotProcess:
     return BotProcess(player, host="127.0.0.1", port=port, game=KUHN, seed=None, output_path=folder / "output")
 
 
-def said_by(folder: Path, code: str) -> str:
-    process = started(folder, code)
+def output_of(folder: Path, code: str) -> str:
+    process = start_bot(folder, code)
     assert process.wait(PATIENCE_S) == 0, process.last_lines()
     return (folder / "output").read_text().strip()
 
 
-def are_there(word: str) -> bool:
-    found = []
+def is_running(word: str) -> bool:
+    """Return whether a process has this word on its command line."""
     for process in psutil.process_iter():
         with contextlib.suppress(psutil.Error):
-            found.append(word in process.cmdline())
-    return any(found)
+            if word in process.cmdline():
+                return True
+    return False
 
 
-def gone(word: str) -> bool:
-    until = time.monotonic() + PATIENCE_S
-    while are_there(word) and time.monotonic() < until:
+def ends_in_time(word: str) -> bool:
+    """Wait for the end of all processes with this word on their command line; return whether they ended."""
+    deadline_s = time.monotonic() + PATIENCE_S
+    while is_running(word) and time.monotonic() < deadline_s:
         time.sleep(0.02)
-    return not are_there(word)
+    return not is_running(word)
 
 
-# ---- what it is refused for
-def test_without_the_program_nothing_is_started(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+# ---- refusals
+def test_missing_bubblewrap_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     box = Box(str(tmp_path), 1, 1, 1, 1)
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setattr(bubblewrap.sys, "platform", "linux")  # type: ignore[attr-defined]
@@ -72,7 +74,7 @@ def test_without_the_program_nothing_is_started(tmp_path: Path, monkeypatch: pyt
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the box is Linux's")
-def test_a_system_that_allows_no_box_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_system_that_allows_no_box_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     program = tmp_path / "bwrap"
     program.write_text("#!/bin/sh\necho 'bwrap: No permissions to create new namespace' >&2\nexit 1\n")
     program.chmod(0o755)
@@ -84,7 +86,7 @@ def test_a_system_that_allows_no_box_is_named(tmp_path: Path, monkeypatch: pytes
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the box is Linux's")
 @pytest.mark.parametrize("code", [0, 1])
-def test_systemd_bounds_the_whole_box(code: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_box_has_limits_of_systemd_if_available(code: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     program = tmp_path / "systemd-run"
     program.write_text(f"#!/bin/sh\nexit {code}\n")
     program.chmod(0o755)
@@ -98,7 +100,7 @@ def test_systemd_bounds_the_whole_box(code: int, tmp_path: Path, monkeypatch: py
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the box is Linux's")
-def test_a_box_that_hangs_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_hanging_box_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     program = tmp_path / "bwrap"
     program.write_text("#!/bin/sh\nexec sleep 3\n")
     program.chmod(0o755)
@@ -111,7 +113,7 @@ def test_a_box_that_hangs_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
 # ---- the connection
 @confined
-def test_an_unchanged_bot_reaches_the_dealer_and_only_it(tmp_path: Path) -> None:
+def test_bot_in_a_box_reaches_the_dealer(tmp_path: Path) -> None:
     code = """
 import os, socket, sys
 assert os.environ["ARENA_GAME_NAME"] == "kuhn" and "GAMEDEF" in open(os.environ["ARENA_GAME"]).read()
@@ -124,7 +126,7 @@ sys.exit(7)
 """
     with socket.create_server(("127.0.0.1", 0)) as listener:
         listener.settimeout(PATIENCE_S)
-        process = started(tmp_path, code, listener.getsockname()[1])
+        process = start_bot(tmp_path, code, listener.getsockname()[1])
         for _ in range(2):
             with listener.accept()[0] as bot:
                 bot.settimeout(PATIENCE_S)
@@ -132,7 +134,7 @@ sys.exit(7)
                 bot.sendall(b"question")
                 assert bot.recv(100) == b"QUESTION"
                 bot.shutdown(socket.SHUT_WR)
-                assert bot.recv(100) == b"", "it sees the end, and closes as well"
+                assert bot.recv(100) == b"", "the bot closes its side, too"
         assert process.wait(PATIENCE_S) == 7, process.last_lines()
 
 
@@ -146,7 +148,7 @@ os._exit(0)
 """
     with socket.create_server(("127.0.0.1", 0)) as listener:
         listener.settimeout(PATIENCE_S)
-        process = started(tmp_path, code, listener.getsockname()[1])
+        process = start_bot(tmp_path, code, listener.getsockname()[1])
         with listener.accept()[0] as bot:
             bot.settimeout(PATIENCE_S)
             count = 0
@@ -168,7 +170,7 @@ def test_missing_program_is_refused(tmp_path: Path) -> None:
 
 # ---- attacks
 @confined
-def test_it_reaches_no_network(tmp_path: Path) -> None:
+def test_boxed_bot_reaches_no_network(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as other:
         code = f"""
 import socket
@@ -179,7 +181,7 @@ for address in (("127.0.0.1", {other.getsockname()[1]}), ("192.0.2.1", 80), ("8.
         print(error.strerror)
 print(socket.if_nameindex())
 """
-        said = said_by(tmp_path, code)
+        said = output_of(tmp_path, code)
     assert said.splitlines() == [
         "Connection refused",
         "Network is unreachable",
@@ -189,8 +191,8 @@ print(socket.if_nameindex())
 
 
 @confined
-def test_it_reads_no_file_but_its_own(tmp_path: Path) -> None:
-    """Not the server's database, nor bots beside it, through a link, an open file or another process."""
+def test_boxed_bot_reads_only_its_own_files(tmp_path: Path) -> None:
+    """Neither through paths and links nor through open files or other processes."""
     keys = str(Path.home() / ".ssh")
     code = f"""
 import os
@@ -199,18 +201,20 @@ for path in ({str(tmp_path)!r}, {keys!r}, "link", "/etc/passwd", "/etc/shadow", 
 print(sorted(os.listdir("/bot")))
 for process in filter(str.isdigit, os.listdir("/proc")):
     try:
-        found = [os.readlink(f"/proc/{{process}}/fd/{{one}}") for one in os.listdir(f"/proc/{{process}}/fd")]
+        targets = [os.readlink(f"/proc/{{process}}/fd/{{fd}}") for fd in os.listdir(f"/proc/{{process}}/fd")]
     except OSError:
         continue
-    for one in found:
-        if one not in ("/dev/null", {str(tmp_path / "output")!r}) and not one.startswith(("anon_inode", "/proc/")):
-            print("open:", one)
+    for path in targets:
+        if path not in ("/dev/null", {str(tmp_path / "output")!r}) and not path.startswith(("anon_inode", "/proc/")):
+            print("open:", path)
 """
-    assert said_by(tmp_path, code) == "['bot.py', 'link']"
+    assert output_of(tmp_path, code) == "['bot.py', 'link']"
 
 
 @confined
-def test_it_sees_no_variable_and_no_process_of_the_server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_boxed_bot_sees_no_variable_and_no_process_of_the_server(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("ARENA_TOKEN", "7f3a9c")
     code = """
 import os
@@ -224,11 +228,11 @@ print(sorted(set(os.environ) - {"PWD", "LC_CTYPE"}))
 print(len([name for name in os.listdir("/proc") if name.isdigit()]))
 """
     names = ["ARENA_GAME", "ARENA_GAME_NAME", "HOME", "LANG", "PATH", "PYTHONDONTWRITEBYTECODE", "PYTHONUNBUFFERED"]
-    assert said_by(tmp_path, code) == f"{names}\n2"
+    assert output_of(tmp_path, code) == f"{names}\n2"
 
 
 @confined
-def test_it_has_no_rights(tmp_path: Path) -> None:
+def test_boxed_bot_has_no_privileges(tmp_path: Path) -> None:
     code = """
 import os
 status = dict(line.split(":\\t") for line in open("/proc/self/status").read().splitlines() if ":\\t" in line)
@@ -241,15 +245,15 @@ for change in (os.setuid, os.setgid):
     except OSError as error:
         print(error.strerror)
 """
-    said = said_by(tmp_path, code).splitlines()
+    said = output_of(tmp_path, code).splitlines()
     assert said[0] == (f"True True {'0' * 16} {'0' * 16}")
     assert said[1] == "1"
     assert set(said[2:]) <= {"Operation not permitted", "Invalid argument"}
 
 
 @confined
-def test_it_writes_to_its_code_and_to_the_system_in_vain(tmp_path: Path) -> None:
-    # Nothing can be written below a mount that is read-only, however many files the system has.
+def test_boxed_bot_cannot_write_to_its_code_or_the_system(tmp_path: Path) -> None:
+    # For a read-only mount, its topmost folder is enough.
     code = """
 import os
 mounts = {}
@@ -278,15 +282,15 @@ for change in (lambda: open("bot.py", "a"), lambda: os.unlink("bot.py"), lambda:
     except OSError as error:
         print(error.errno in (1, 13, 30))
 """
-    said = said_by(tmp_path, code).splitlines()
+    said = output_of(tmp_path, code).splitlines()
     assert said[-3:] == ["True"] * 3
-    # Where our packages are in the server's folder of this name, the folders above them are in the box's.
+    # If our packages are below the temporary folder, the box has the folders above them there.
     assert {folder for folder in said[:-3] if not folder.startswith(f"{TEMPORARY}/")} == {TEMPORARY, "/dev/shm"}
     assert not (tmp_path / "bot" / "new").exists()
 
 
 @confined
-def test_it_fills_no_disk(tmp_path: Path) -> None:
+def test_boxed_bot_cannot_fill_the_disk(tmp_path: Path) -> None:
     code = f"""
 import os, signal
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
@@ -304,7 +308,7 @@ try:
 except OSError as error:
     print(error.errno)
 """
-    process = started(tmp_path, code)
+    process = start_bot(tmp_path, code)
     assert process.wait(PATIENCE_S) is not None
     said = (tmp_path / "output").read_bytes()
     assert said.startswith(b"True True\nTrue True\n")
@@ -312,18 +316,18 @@ except OSError as error:
 
 
 @confined
-def test_it_takes_no_more_memory_than_it_may(tmp_path: Path) -> None:
+def test_memory_of_a_boxed_bot_is_bounded(tmp_path: Path) -> None:
     code = """
 try:
     print(len(bytearray(1_000_000_000)))
 except MemoryError:
     print("refused")
 """
-    assert said_by(tmp_path, code) == "refused"
+    assert output_of(tmp_path, code) == "refused"
 
 
 @confined
-def test_a_fork_bomb_is_bounded_and_ends_with_its_match(tmp_path: Path) -> None:
+def test_fork_bomb_is_bounded_and_ends_with_its_match(tmp_path: Path) -> None:
     code = """
 import os, subprocess, time
 count = 1
@@ -335,14 +339,14 @@ except OSError:
     print(count, flush=True)
 time.sleep(1000)
 """
-    process = started(tmp_path, code)
+    process = start_bot(tmp_path, code)
     until = time.monotonic() + PATIENCE_S
     while not (said := (tmp_path / "output").read_text()) and time.monotonic() < until:
         time.sleep(0.02)
     assert int(said) <= 8
-    assert are_there("97531.2468")
+    assert is_running("97531.2468")
     process.stop()
-    assert gone("97531.2468")
+    assert ends_in_time("97531.2468")
 
 
 @confined
@@ -355,14 +359,14 @@ if os.fork() == 0:
     os._exit(0)
 os.wait()
 """
-    assert said_by(tmp_path, code) == ""
-    assert gone("97531.1357")
+    assert output_of(tmp_path, code) == ""
+    assert ends_in_time("97531.1357")
 
 
 @confined
 @pytest.mark.parametrize("is_killed", [False, True])
-def test_sleeping_for_ever_and_ignoring_signals_ends_with_the_match(tmp_path: Path, is_killed: bool) -> None:
-    """Also where nobody asks it to end, because the process that has started the box is killed."""
+def test_bot_that_sleeps_and_ignores_signals_ends_with_the_match(tmp_path: Path, is_killed: bool) -> None:
+    """The bot also ends if the process that has started the box is killed."""
     code = """
 import signal, subprocess
 for number in set(signal.Signals) - {signal.SIGKILL, signal.SIGSTOP}:
@@ -372,28 +376,28 @@ print("ready", flush=True)
 while True:
     signal.pause()
 """.replace("{0}", "1" if is_killed else "2")
-    process = started(tmp_path, code)
+    process = start_bot(tmp_path, code)
     until = time.monotonic() + PATIENCE_S
     while not process.has_written("ready") and time.monotonic() < until:
         time.sleep(0.02)
-    assert are_there(f"97531.{'1' if is_killed else '2'}")
+    assert is_running(f"97531.{'1' if is_killed else '2'}")
     if is_killed:
         os.kill(process.pid, signal.SIGKILL)
     else:
         process.stop()
     assert process.wait(PATIENCE_S) is not None
-    assert gone(f"97531.{'1' if is_killed else '2'}")
+    assert ends_in_time(f"97531.{'1' if is_killed else '2'}")
 
 
 @confined
-def test_time_of_the_processor_is_bounded(tmp_path: Path) -> None:
-    process = started(tmp_path, "while True: pass")
+def test_processor_time_of_a_boxed_bot_is_bounded(tmp_path: Path) -> None:
+    process = start_bot(tmp_path, "while True: pass")
     assert process.wait(PATIENCE_S) not in (None, 0)
 
 
 @confined
-def test_it_cannot_hold_the_dealer_up_with_connections(tmp_path: Path) -> None:
-    """However many it opens, the dealer has one at a time."""
+def test_boxed_bot_has_one_connection_at_a_time(tmp_path: Path) -> None:
+    """The dealer receives one connection at a time, independent of how many the bot opens."""
     code = """
 import socket, sys
 held = [socket.create_connection((sys.argv[-2], int(sys.argv[-1])), 1)]
@@ -408,7 +412,7 @@ held[0].recv(1)
 """
     with socket.create_server(("127.0.0.1", 0)) as listener:
         listener.settimeout(PATIENCE_S)
-        process = started(tmp_path, code, listener.getsockname()[1])
+        process = start_bot(tmp_path, code, listener.getsockname()[1])
         with listener.accept()[0]:
             until = time.monotonic() + PATIENCE_S
             while not process.has_written("ready") and time.monotonic() < until:

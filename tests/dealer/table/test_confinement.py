@@ -1,4 +1,4 @@
-"""What a bot's process may have."""
+"""Limits and users of bots' processes."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ except OSError:
 LIMITS = "import resource; print(*resource.getrlimit(resource.RLIMIT_CPU), *resource.getrlimit(resource.RLIMIT_CORE))"
 
 
-def started(tmp_path: Path, code: str, confinement: Confinement | None) -> BotProcess:
+def start_bot(tmp_path: Path, code: str, confinement: Confinement | None) -> BotProcess:
     script = tmp_path / "bot.py"
     script.write_text(code)
     tmp_path.chmod(0o755)
@@ -44,24 +44,24 @@ def started(tmp_path: Path, code: str, confinement: Confinement | None) -> BotPr
 
 
 def test_memory_is_bounded(tmp_path: Path) -> None:
-    for confinement, said in ((None, "granted"), (Confinement(memory_mb=200), "refused")):
-        process = started(tmp_path, HUNGRY, confinement)
+    for confinement, output in ((None, "granted"), (Confinement(memory_mb=200), "refused")):
+        process = start_bot(tmp_path, HUNGRY, confinement)
         assert process.wait(PATIENCE_S) == 0
-        assert process.last_lines() == [said]
+        assert process.last_lines() == [output]
 
 
 def test_processor_time_is_bounded(tmp_path: Path) -> None:
-    process = started(tmp_path, LIMITS, Confinement(cpu_s=7))
+    process = start_bot(tmp_path, LIMITS, Confinement(cpu_s=7))
     assert process.wait(PATIENCE_S) == 0
     assert process.last_lines() == ["7 8 0 0"]
 
 
 @pytest.mark.skipif(os.name == "nt" or os.geteuid() != 0, reason="only root can become somebody else")
-def test_a_bot_runs_as_another_user(tmp_path: Path) -> None:
+def test_bot_runs_as_another_user(tmp_path: Path) -> None:
     import pwd
 
     nobody = pwd.getpwnam("nobody")
-    # As nobody it could not read what only we may read.
+    # The code is an argument, because the user nobody cannot read a file of this test.
     script = "import os; print(os.getuid(), os.getgid(), os.getgroups(), os.environ['HOME'])"
     if not os.access("/usr/bin/python3", os.X_OK):
         pytest.skip("there is no interpreter that everybody may start")
@@ -84,7 +84,7 @@ def test_bot_that_cannot_start_is_refused(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(os.name == "nt" or os.geteuid() != 0, reason="only root can become somebody else")
 @pytest.mark.parametrize("is_open", [True, False])
-def test_a_program_that_its_user_cannot_execute_is_refused_before_it_is_started(*, is_open: bool) -> None:
+def test_program_that_its_user_cannot_execute_is_refused(*, is_open: bool) -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name).resolve()
         closed = folder / "closed"
@@ -94,10 +94,10 @@ def test_a_program_that_its_user_cannot_execute_is_refused_before_it_is_started(
         shutil.copy("/bin/sh", shell)
         (folder / "bot.sh").write_text(f"#!{shell} -e\n")
         (folder / "bot.sh").chmod(0o755)
-        told = f"{shell} cannot be executed by nobody: it and all folders above it have to be open to that user"
+        sentence = f"{shell} cannot be executed by nobody: it and all folders above it have to be open to that user"
         for program in (shell, folder / "bot.sh"):
             refusal = Confinement(user="nobody").refusal(str(program))
-            assert refusal == (None if is_open else told)
+            assert refusal == (None if is_open else sentence)
             assert Confinement(user="root").refusal(str(program)) is None
             settings = validated({"game": "kuhn", "bots": [{"bot": f"A={program}", "user": "nobody"}, "random"]})
             config = folder / "s.toml"
@@ -126,12 +126,12 @@ def test_limits_are_settings_of_a_bot() -> None:
     bots = [{"bot": "calling", "memory_mb": 2000}, {"bot": "random"}]
     settled = settle(validated({"game": "kuhn", "bots": bots}))
     assert [player.confinement for player in settled.players] == [Confinement(memory_mb=2000), None]
-    for bot, told in (
+    for bot, sentence in (
         ({"bot": "calling", "user": "no such user"}, "there is no user 'no such user'"),
         ({"bot": "tcp", "cpu_s": 1}, "is not started as a process"),
         ({"bot": "learner", "user": getpass.getuser()}, "another user cannot write its journal"),
     ):
-        with pytest.raises(ConfigError, match=told):
+        with pytest.raises(ConfigError, match=sentence):
             settle(validated({"game": "limit", "bots": [bot, "random"]}))
 
 
@@ -141,6 +141,6 @@ def test_another_user_needs_root(monkeypatch: pytest.MonkeyPatch) -> None:
     assert Confinement(memory_mb=1).refusal() is None
 
 
-def test_elsewhere_there_are_none(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_limits_are_refused_on_other_systems(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("dealer.table.confinement.os.name", "nt")
     assert Confinement(memory_mb=1).refusal() == "limits on a bot's process need Linux or macOS"

@@ -1,4 +1,4 @@
-"""A match over real sockets: whatever the players do to their connections, the match ends as it should, and alone."""
+"""Matches over real sockets with players that split, delay, flood, reset and close their connections."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ from tests.dealer.helpers import (
 KUHN = game("kuhn")
 
 
-async def _until(happens: Callable[[], bool]) -> None:
-    while not happens():
+async def _until(is_true: Callable[[], bool]) -> None:
+    while not is_true():
         await asyncio.sleep(0.005)
 
 
@@ -52,7 +52,7 @@ async def _play(setup: MatchSetup, policies: Sequence[Policy], **options: Any) -
 
 
 @pytest.mark.parametrize("name", ["kuhn", "nolimit", "holdem.limit.3p"])
-def test_a_match_over_sockets_is_the_match_without(name: str) -> None:
+def test_match_over_sockets_equals_the_match_without(name: str) -> None:
     setup = make_setup(game(name), 20)
     players = [random_policy(seat) for seat in range(setup.game.num_players)]
     playing, _ = run_async(_play(setup, players))
@@ -74,7 +74,7 @@ def test_coalescing_changes_no_byte_of_any_seat(name: str) -> None:
 
 @pytest.mark.parametrize("first", ["", "# thinking\r\n", "no reply\r\n"], ids=["state", "comment", "junk"])
 async def test_line_that_answers_nothing_is_acknowledged_at_once(first: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The client's system holds back the second part of a reply until the first is acknowledged."""
+    # The client's system delays the second part of a reply until the first is acknowledged.
     acknowledged: list[int] = []
     monkeypatch.setattr("dealer.table.connections.acknowledge", lambda sock: acknowledged.append(sock.getpeername()[1]))
 
@@ -93,7 +93,7 @@ async def test_line_that_answers_nothing_is_acknowledged_at_once(first: str, mon
 
 
 @pytest.mark.skipif(not hasattr(socket, "TCP_QUICKACK"), reason="this system has no such option")
-def test_the_option_is_set_again_each_time() -> None:
+def test_quick_acknowledgement_is_set_each_time() -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener, socket.create_connection(listener.getsockname()) as client:
         sock = listener.accept()[0]
         with sock:
@@ -106,7 +106,7 @@ def test_the_option_is_set_again_each_time() -> None:
 
 
 async def test_held_lines_arrive_without_a_question() -> None:
-    """A player who is not asked sees the state all the same, soon after."""
+    """A player that is not to act receives the state soon after."""
 
     async def _answer(client: Client, line: bytes) -> None:
         client.session.receive_data(line)
@@ -127,12 +127,12 @@ async def _by_bytes(client: Client, event: ReceivedState, reply: bytes) -> None:
         await asyncio.sleep(0)
 
 
-async def _with_company(client: Client, event: ReceivedState, reply: bytes) -> None:
+async def _with_comments(client: Client, event: ReceivedState, reply: bytes) -> None:
     await client.send(b"# a comment\r\n; another\n" + reply + b"# behind\r\n")
 
 
-@pytest.mark.parametrize("send", [_by_bytes, _with_company])
-async def test_packing_of_lines_changes_nothing(
+@pytest.mark.parametrize("send", [_by_bytes, _with_comments])
+async def test_packets_and_comments_of_a_player_do_not_matter(
     send: Callable[[Client, ReceivedState, bytes], Awaitable[None]],
 ) -> None:
     setup = make_setup(KUHN, 5)
@@ -146,16 +146,16 @@ async def test_packing_of_lines_changes_nothing(
     assert playing.recorder.faults == []
 
 
-async def test_a_reply_split_at_every_byte() -> None:
-    """One hand after the other, the reply comes in two packets, cut one byte later each time."""
+async def test_reply_may_be_split_at_any_byte() -> None:
+    """Each reply is sent in two packets, and is cut one byte later than the one before."""
     setup = make_setup(KUHN, 40)
     cuts = iter(range(1, 1000))
 
     async def cut(client: Client, event: ReceivedState, reply: bytes) -> None:
-        at = next(cuts) % (len(reply) - 1) + 1
-        await client.send(reply[:at])
+        index = next(cuts) % (len(reply) - 1) + 1
+        await client.send(reply[:index])
         await asyncio.sleep(0.001)
-        await client.send(reply[at:])
+        await client.send(reply[index:])
 
     playing = Playing(setup).start()
     clients = await playing.clients()
@@ -165,9 +165,8 @@ async def test_a_reply_split_at_every_byte() -> None:
     assert playing.recorder.faults == []
 
 
-async def test_a_half_closed_player_has_acted_and_sees_the_end() -> None:
-    """The last action without its line end, then the write side is shut: it counts, and the last state arrives."""
-
+async def test_half_closed_player_acts_and_receives_the_end() -> None:
+    """An action without a line end counts if the player shuts its write side, and the player gets the last state."""
     playing = Playing(make_setup(KUHN, 1)).start()
     clients = await playing.clients()
     first = asyncio.create_task(clients[0].play(always("c")))
@@ -209,7 +208,7 @@ async def test_silent_client_ends_the_wait() -> None:
 
 
 @pytest.mark.slow
-async def test_the_time_to_start_is_over_when_the_match_has_started() -> None:
+async def test_start_timeout_does_not_apply_after_the_start() -> None:
     playing = Playing(make_setup(KUHN, 2, limits=limits(start_s=5.0))).start()
     clients = await playing.clients()
     await _until(lambda: playing.match.phase is Phase.PLAYING)
@@ -220,7 +219,7 @@ async def test_the_time_to_start_is_over_when_the_match_has_started() -> None:
 
 
 @pytest.mark.parametrize("hello", [b"HELLO\r\n", b"\r\n", b"x" * 5000, b"\0\n", b"GET / HTTP/1.1\r\n\r\n"])
-async def test_a_wrong_first_line(hello: bytes) -> None:
+async def test_wrong_first_line_is_a_fault(hello: bytes) -> None:
     playing = Playing(make_setup(KUHN, 1)).start()
     clients = [await playing.client(0), await playing.client(1, hello=hello)]
     await playing.finish()
@@ -244,8 +243,8 @@ async def test_player_that_leaves_before_the_start_is_lost_at_the_start() -> Non
 
 
 @pytest.mark.parametrize("lines", [3_000, pytest.param(100_000, marks=pytest.mark.slow)])
-async def test_a_seat_that_floods_out_of_turn_is_not_read_on(lines: int) -> None:
-    """Junk from a seat that is not asked: what is kept stays bounded, and the match goes on afterwards."""
+async def test_flood_out_of_turn_is_read_later(lines: int) -> None:
+    """Unread junk from a seat that is not to act is bounded, and the match continues afterwards."""
     setup = make_setup(KUHN, 2, limits=limits(hand_s=1e9, per_hand_s=1e9))
     flood = b"this is no reply at all\r\n" * lines
 
@@ -253,7 +252,7 @@ async def test_a_seat_that_floods_out_of_turn_is_not_read_on(lines: int) -> None
     clients = await playing.clients()
     event = await clients[0].question()
     assert event is not None
-    most = 0
+    max_bytes = 0
 
     async def push() -> None:
         with contextlib.suppress(ConnectionError):
@@ -263,11 +262,11 @@ async def test_a_seat_that_floods_out_of_turn_is_not_read_on(lines: int) -> None
     pushing = asyncio.create_task(push())
     for _ in range(200):
         await asyncio.sleep(0.001)
-        most = max(most, playing.match.buffered_bytes(Seat(1)))
-    assert 10_000 < most < 10_000 + (1 << 17)
+        max_bytes = max(max_bytes, playing.match.buffered_bytes(Seat(1)))
+    assert 10_000 < max_bytes < 10_000 + (1 << 17)
     assert playing.match.phase is Phase.PLAYING
     await clients[0].send(clients[0].session.send(Reply(always("c")(event))))
-    # All of it is judged now, a fault a line; behind it comes the right answer.
+    # Now every line is a fault, and the correct answer follows the junk.
     await asyncio.gather(*(client.play(always("c")) for client in clients))
     await pushing
     await playing.finish()
@@ -276,10 +275,10 @@ async def test_a_seat_that_floods_out_of_turn_is_not_read_on(lines: int) -> None
     assert {(fault.seat, fault.kind) for fault in playing.recorder.faults} == {(1, FaultKind.MALFORMED_REPLY)}
 
 
-async def test_a_link_that_floods_out_of_turn_is_heard_no_more() -> None:
-    """It has no socket in which the rest could wait: the match sees a player that has left, once it is to act."""
-
-    seat, setup = OpenSeat(), make_setup(KUHN, 1, limits=limits(hand_s=1e9, per_hand_s=1e9))
+async def test_link_that_floods_out_of_turn_is_disconnected() -> None:
+    """A link has no socket that could hold the rest, so its player counts as disconnected when it is to act."""
+    seat = OpenSeat()
+    setup = make_setup(KUHN, 1, limits=limits(hand_s=1e9, per_hand_s=1e9))
     playing = Playing(setup, listeners={Seat(1): seat}, max_unsent_bytes=10_000).start()
     client = await playing.client(0)
     link = PlayerLink(lambda data: None, lambda: None)
@@ -297,7 +296,7 @@ async def test_a_link_that_floods_out_of_turn_is_heard_no_more() -> None:
 
 
 @pytest.mark.parametrize(("line", "kind"), [(b"junk\n", FaultKind.TIMEOUT), (b"# hm\n", FaultKind.FLOOD)])
-async def test_a_seat_that_floods_in_turn_is_lost(line: bytes, kind: FaultKind) -> None:
+async def test_flood_in_turn_ends_the_match(line: bytes, kind: FaultKind) -> None:
     playing = Playing(make_setup(KUHN, 1, limits=limits(per_hand_s=0.5))).start()
     clients = await playing.clients()
     with contextlib.suppress(ConnectionError):
@@ -312,8 +311,8 @@ async def test_a_seat_that_floods_in_turn_is_lost(line: bytes, kind: FaultKind) 
 
 
 @pytest.mark.parametrize("send_buffer_bytes", [4096, pytest.param(None, marks=pytest.mark.slow)])
-async def test_a_slow_reader_ends_his_match_only(send_buffer_bytes: int | None) -> None:
-    """He answers everything in advance and never reads: the match fails by his fault when enough is unsent."""
+async def test_slow_reader_ends_its_own_match_only(send_buffer_bytes: int | None) -> None:
+    """The slow player answers in advance and never reads, until its match fails for unsent bytes."""
     setup = make_setup(KUHN, 100_000, limits=limits(response_s=PATIENCE_S))
     other = make_setup(KUHN, 50)
     players = [random_policy(1), random_policy(2)]
@@ -329,11 +328,11 @@ async def test_a_slow_reader_ends_his_match_only(send_buffer_bytes: int | None) 
     deaf.setblocking(False)
 
     async def babble() -> None:
-        # Whatever he is asked, an echo of a state is not needed: a bare colon behind it would be, so he says the
-        # states by heart, from his own copy of the match.
+        # Replies repeat the state, which this player never reads, so it computes the states itself.
+        hands = 30_000 if send_buffer_bytes is None else 3_000
         with contextlib.suppress(OSError):
-            for reply in _replies_by_heart(setup, seat=1, hands=30_000 if send_buffer_bytes is None else 3_000):
-                await loop.sock_sendall(deaf, reply)
+            for replies in _predicted_replies(setup, seat=1, hands=hands):
+                await loop.sock_sendall(deaf, replies)
 
     babbling = asyncio.create_task(babble())
     beside, _ = await _play(other, players)
@@ -348,8 +347,8 @@ async def test_a_slow_reader_ends_his_match_only(send_buffer_bytes: int | None) 
     await reading
 
 
-def _replies_by_heart(setup: MatchSetup, *, seat: int, hands: int) -> Sequence[bytes]:
-    """What a caller says at every turn of Kuhn poker against a caller."""
+def _predicted_replies(setup: MatchSetup, *, seat: int, hands: int) -> Sequence[bytes]:
+    """Replies of a player that always calls in Kuhn poker against another, 500 in a packet."""
     from engine import CARD_TEXTS, deals
 
     dealt = deals(setup.game, setup.seed)
@@ -419,7 +418,7 @@ async def _silent(client: Client) -> None:
     await client.read_to_end()
 
 
-async def _comment_for_ever(client: Client) -> None:
+async def _comment_endlessly(client: Client) -> None:
     with contextlib.suppress(ConnectionError):
         while not client.reader.at_eof():
             client.writer.write(b"# no answer\n" * 100)
@@ -428,8 +427,8 @@ async def _comment_for_ever(client: Client) -> None:
             await asyncio.sleep(0.001)
 
 
-@pytest.mark.parametrize("bad", [_silent, _comment_for_ever, _reset, _half_close])
-async def test_another_match_ends_with_exactly_the_result_it_has_alone(
+@pytest.mark.parametrize("bad", [_silent, _comment_endlessly, _reset, _half_close])
+async def test_bad_player_does_not_affect_another_match(
     bad: Callable[[Client], Awaitable[None]],
 ) -> None:
     setup = make_setup(game("nolimit"), 10)
@@ -439,7 +438,7 @@ async def test_another_match_ends_with_exactly_the_result_it_has_alone(
     failing = Playing(make_setup(KUHN, 1, limits=short)).start()
     good = asyncio.create_task(_play(setup, players))
     clients = await failing.clients()
-    doing = asyncio.ensure_future(bad(clients[0]))
+    bad_player = asyncio.ensure_future(bad(clients[0]))
     await failing.finish()
     assert failing.match.phase is Phase.FAILED
     assert failing.match.failure is not None
@@ -448,7 +447,7 @@ async def test_another_match_ends_with_exactly_the_result_it_has_alone(
     assert playing.match.phase is Phase.FINISHED
     assert playing.recorder.log == reference_log(setup, players)
     assert playing.recorder.faults == []
-    doing.cancel()
-    await asyncio.gather(doing, return_exceptions=True)
+    bad_player.cancel()
+    await asyncio.gather(bad_player, return_exceptions=True)
     for client in clients:
         await client.close()

@@ -1,4 +1,4 @@
-"""Bots as processes: started, watched, ended; their last words."""
+"""Processes of bots: commands, failures to start, exit codes, output, and their end with all descendants."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ Start = Callable[..., BotProcess]
 
 @pytest.fixture
 def start(tmp_path: Path) -> Iterator[Start]:
-    """Start a bot from its Python code; all are ended with the test."""
+    """Return a function that starts a bot from Python code. All bots are ended after the test."""
     started: list[BotProcess] = []
 
     def start(code: str = "", *, player: Player | None = None, seed: int | None = None) -> BotProcess:
@@ -73,14 +73,14 @@ def test_host_and_port_are_the_last_arguments() -> None:
     ]
 
 
-def test_a_built_in_bot_gets_the_game_on_its_command_line() -> None:
+def test_built_in_bot_has_the_game_on_its_command_line() -> None:
     command = player_command(parse_player("random?fold=0.1"), host="h", port=5, game=Path("/g.game"))
     assert command[0] == sys.executable
     assert command[-5:] == ["random?fold=0.1", "h", "5", "--game", os.path.abspath("/g.game")]
 
 
 @unix_only
-def test_the_seed_is_where_other_users_cannot_read_it(tmp_path: Path) -> None:
+def test_seed_is_not_readable_by_other_users(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         seeds = []
         for user in ("", getpass.getuser()):
@@ -90,14 +90,14 @@ def test_the_seed_is_where_other_users_cannot_read_it(tmp_path: Path) -> None:
             process = BotProcess(player, host="127.0.0.1", port=port, game=KUHN, seed=34567, output_path=path)
             connection, _ = listener.accept()
             with connection:
-                found = psutil.Process(process.pid)
-                assert "34567" not in " ".join(found.cmdline())
-                seeds.append(found.environ().get("ARENA_SEED"))
+                bot = psutil.Process(process.pid)
+                assert "34567" not in " ".join(bot.cmdline())
+                seeds.append(bot.environ().get("ARENA_SEED"))
             process.stop()
     assert seeds == ["34567", None]
 
 
-def test_a_bot_finds_game_and_port_in_its_environment_and_arguments(start: Start) -> None:
+def test_bot_has_game_and_port_in_its_environment_and_arguments(start: Start) -> None:
     process = start(
         "import json, os, sys\n"
         "names = ('ARENA_GAME', 'ARENA_GAME_NAME', 'PYTHONUNBUFFERED')\n"
@@ -107,7 +107,7 @@ def test_a_bot_finds_game_and_port_in_its_environment_and_arguments(start: Start
     assert json.loads(process.last_lines()[0]) == [["127.0.0.1", "1"], [str(KUHN.path), "kuhn", "1"], ""]
 
 
-def test_a_bot_of_two_files(tmp_path: Path) -> None:
+def test_bot_may_import_from_its_folder(tmp_path: Path) -> None:
     (tmp_path / "strategy.py").write_text("WORD = 'found'\n")
     (tmp_path / "bot.py").write_text("from strategy import WORD\nprint(WORD)\n")
     player = parse_player(f"{sys.executable} {tmp_path / 'bot.py'}")
@@ -135,12 +135,12 @@ def test_last_lines_include_the_error(start: Start, written: list[str], last: li
     assert process.last_lines() == last
 
 
-# ---- those that do not start
+# ---- failures to start
 
 
 @unix_only
 @pytest.mark.parametrize("content", [b"\x7fELF no program", b"#!/no/such/interpreter\n"])
-def test_a_program_that_cannot_be_started(tmp_path: Path, content: bytes) -> None:
+def test_program_that_cannot_be_started_is_reported(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "bot"
     path.write_bytes(content)
     path.chmod(0o755)
@@ -148,24 +148,24 @@ def test_a_program_that_cannot_be_started(tmp_path: Path, content: bytes) -> Non
         BotProcess(parse_player(str(path)), host="h", port=1, game=KUHN, seed=None, output_path=tmp_path / "bot.out")
 
 
-def test_a_program_that_has_vanished(tmp_path: Path) -> None:
+def test_missing_program_is_reported(tmp_path: Path) -> None:
     player = Player("gone", "gone", PlayerKind.COMMAND, (str(tmp_path / "gone"),))
     with pytest.raises(LaunchError, match=r"^cannot start 'gone': No such file or directory"):
         BotProcess(player, host="h", port=1, game=KUHN, seed=None, output_path=tmp_path / "bot.out")
 
 
-def test_an_output_file_that_cannot_be_made(tmp_path: Path) -> None:
+def test_output_file_that_cannot_be_created_is_reported(tmp_path: Path) -> None:
     with pytest.raises(LaunchError, match=r"^cannot start 'calling': No such file or directory"):
         BotProcess(
             parse_player("calling"), host="h", port=1, game=KUHN, seed=None, output_path=tmp_path / "no" / "bot.out"
         )
 
 
-# ---- those that end
+# ---- exit codes and output
 
 
 @pytest.mark.parametrize("code", [0, 1, 3, 77])
-def test_exit_codes(start: Start, code: int) -> None:
+def test_exit_code_is_reported(start: Start, code: int) -> None:
     process = start(f"import sys; print('bye'); sys.exit({code})")
     assert process.wait(PATIENCE_S) == code
     assert process.exit_code == code
@@ -174,7 +174,7 @@ def test_exit_codes(start: Start, code: int) -> None:
 
 @unix_only
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGSEGV])
-def test_the_signal_that_ended_a_bot_is_its_exit_code(start: Start, number: signal.Signals) -> None:
+def test_exit_code_is_the_negative_number_of_a_signal(start: Start, number: signal.Signals) -> None:
     process = start(f"import os; os.kill(os.getpid(), {int(number)})")
     assert process.wait(PATIENCE_S) == -number
     assert process.last_lines() == []
@@ -189,7 +189,7 @@ def test_running_bot_has_no_exit_code_until_it_is_stopped(start: Start) -> None:
     assert process.exit_code == (-signal.SIGTERM if os.name != "nt" else 1)
 
 
-def test_much_output_does_not_block_a_bot_and_its_last_lines_are_known(start: Start) -> None:
+def test_large_output_does_not_block_a_bot(start: Start) -> None:
     process = start(
         "import sys\n"
         "for i in range(5_000): print('line', i, 'of a very chatty bot')\n"
@@ -219,18 +219,18 @@ def test_deleted_output_has_no_last_lines(start: Start) -> None:
     assert process.last_lines() == []
 
 
-def test_a_former_output_is_replaced(tmp_path: Path, start: Start) -> None:
+def test_earlier_output_is_replaced(tmp_path: Path, start: Start) -> None:
     (tmp_path / "bot0.out").write_text("from an earlier run")
     process = start("print('new')")
     process.wait(PATIENCE_S)
     assert process.last_lines() == ["new"]
 
 
-# ---- ending them
+# ---- stopping bots
 
 
 @unix_only
-def test_a_bot_that_will_not_end_is_forced(start: Start) -> None:
+def test_bot_that_ignores_signals_is_killed(start: Start) -> None:
     process = start(
         "import signal, time\n"
         "for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP): signal.signal(number, signal.SIG_IGN)\n"
@@ -241,7 +241,7 @@ def test_a_bot_that_will_not_end_is_forced(start: Start) -> None:
     assert process.wait(PATIENCE_S) == -signal.SIGKILL
 
 
-def test_stopping_twice_and_stopping_the_dead(start: Start) -> None:
+def test_ended_bot_may_be_stopped_again(start: Start) -> None:
     process = start("print('x' * 100_000)")
     process.wait(PATIENCE_S)
     process.stop()
@@ -256,10 +256,10 @@ def spawn(code="pass", **options):
     code = "import os, signal, time; " + code + "; print('child', os.getpid(), flush=True); time.sleep(600)"
     return subprocess.Popen([sys.executable, "-c", code], **options)
 """
-"""How a bot of these tests starts a process; that process names itself in the bot's output."""
+"""Code for a bot that starts a child process, which writes its id to the bot's output."""
 
 DAEMON = "spawn('os.fork() and os._exit(0); os.setsid(); os.fork() and os._exit(0)', env={})"
-"""It has forked twice, and has a session of its own, another parent and no environment."""
+"""Start of a daemon: forked twice, with its own session, another parent and an empty environment."""
 
 STAYS = "\nimport time; time.sleep(600)"
 
@@ -312,26 +312,25 @@ def test_processes_of_a_bot_end_with_it(start: Start, code: str) -> None:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="processes are marked by a limit of Linux")
 @pytest.mark.parametrize("stays", [STAYS, ""], ids=["beside the bot", "left behind"])
-def test_a_process_that_has_left_everything_ends_with_its_bot(start: Start, stays: str) -> None:
+def test_daemon_of_a_bot_ends_with_it(start: Start, stays: str) -> None:
     _ends_with_its_child(start, DAEMON + stays)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="processes are marked by a limit of Linux")
-def test_a_process_that_starts_a_bot_is_not_taken_for_one() -> None:
+def test_process_that_starts_a_bot_does_not_count_as_a_bot() -> None:
     import resource
 
-    mark, own = program._MIN_MARK + 7, os.getpid()
+    mark = program._MIN_MARK + 7
     with program._inherited(mark), subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as child:
-        assert program._marked([own, child.pid], "ARENA_BOT", "nobody", lambda found: found == mark) == []
+        pids = [os.getpid(), child.pid]
+        assert program._marked(pids, "ARENA_BOT", "nobody", lambda process_mark: process_mark == mark) == []
         assert resource.getrlimit(resource.RLIMIT_RTTIME)[0] == mark
         child.communicate(b"\n")
     assert resource.getrlimit(resource.RLIMIT_RTTIME)[0] != mark
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="processes are marked by a limit of Linux")
-def test_process_that_leaves_before_its_bot_is_marked_ends_with_it(
-    start: Start, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_daemon_started_before_its_bot_is_marked_ends_with_it(start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("bots.sdk.program._set_mark", lambda pid, mark: None)
     _ends_with_its_child(start, DAEMON)
 
@@ -352,17 +351,17 @@ def test_bots_of_a_killed_server_are_found_by_its_name(
 @pytest.mark.parametrize(
     "code", ["spawn()" + STAYS, "spawn()", "spawn(start_new_session=True)" + STAYS, "spawn(env={})" + STAYS]
 )
-def test_processes_of_a_bot_end_with_it_where_there_are_no_process_groups(
+def test_processes_of_a_bot_end_with_it_without_process_groups(
     monkeypatch: pytest.MonkeyPatch, start: Start, code: str
 ) -> None:
-    """As on Windows: by descent and by the mark in the environment."""
+    """On Windows, descendants are found by their parents and by the mark in their environment."""
     monkeypatch.setattr("bots.sdk.program.IS_WINDOWS", True)
     monkeypatch.setattr("bots.sdk.program.os.killpg", None, raising=False)
     _ends_with_its_child(start, code)
 
 
 @unix_only
-def test_the_player_that_a_shell_script_starts_ends_with_the_script(tmp_path: Path, start: Start) -> None:
+def test_player_started_by_a_shell_script_ends_with_it(tmp_path: Path, start: Start) -> None:
     program = write_program(tmp_path, "player.py", "import os, time\nprint('child', os.getpid())\ntime.sleep(600)")
     script = tmp_path / "bot.sh"
     script.write_text(f"#!/bin/sh\n({program} &)\nwait\nsleep 600\n")
@@ -373,15 +372,16 @@ def test_the_player_that_a_shell_script_starts_ends_with_the_script(tmp_path: Pa
     assert wait_for_exit(child)
 
 
-def test_processes_that_come_and_go_while_a_bot_is_stopped(start: Start) -> None:
+def test_bot_that_keeps_starting_processes_can_be_stopped(start: Start) -> None:
     process = start(CHILD + "print('up')\nwhile True: subprocess.run([sys.executable, '-S', '-c', ''])")
     _wait_for_output(process, "up")
     process.stop(grace_s=0.2)
     assert process.exit_code is not None
 
 
-def test_stopping_a_bot_leaves_the_others_alone(start: Start) -> None:
-    stopped, other = start("import time; print('up'); time.sleep(600)"), start(CHILD + "spawn()" + STAYS)
+def test_stopping_a_bot_does_not_affect_others(start: Start) -> None:
+    stopped = start("import time; print('up'); time.sleep(600)")
+    other = start(CHILD + "spawn()" + STAYS)
     child = _child_of(other)
     _wait_for_output(stopped, "up")
     stopped.stop()
@@ -399,7 +399,7 @@ def test_exit_of_a_bot_calls_on_exit(tmp_path: Path) -> None:
     assert process.exit_code == 3
 
 
-def test_bots_may_leave_by_themselves_before_they_are_stopped(start: Start) -> None:
+def test_bots_may_exit_before_they_are_stopped(start: Start) -> None:
     leaving = start("print('bye')")
     staying = start("import time; print('up'); time.sleep(600)")
     _wait_for_output(leaving, "bye")
@@ -421,7 +421,7 @@ def test_stopping_no_bots_does_nothing() -> None:
         ("class Helper:\n    pass\n", "bot0.py:CLASS to start it"),
     ],
 )
-def test_a_python_without_the_sdk_is_named(start: Start, tmp_path: Path, source: str, cure: str) -> None:
+def test_python_without_the_sdk_is_reported(start: Start, tmp_path: Path, source: str, cure: str) -> None:
     path = tmp_path / "bot0.py"
     path.write_text(f"from bots import Bot\n{source}")
     player = parse_player(f"{sys.executable} -I -S {path}")
@@ -432,7 +432,7 @@ def test_a_python_without_the_sdk_is_named(start: Start, tmp_path: Path, source:
     assert f"{cure} with the Python of arena." in sentence
 
 
-def test_other_failures_have_no_such_cure() -> None:
+def test_other_failures_have_no_advice_about_the_sdk() -> None:
     player = parse_player(f"{sys.executable} -c pass")
     for line in ("ModuleNotFoundError: No module named 'torch'", "No module named 'bots'", ""):
         assert sdk_cure(player, ["Traceback", line]) == ""
@@ -462,7 +462,7 @@ def test_output_of_a_bot_is_bounded(start: Start, monkeypatch: pytest.MonkeyPatc
 
 def test_output_is_bounded_while_the_bot_runs(start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(program, "MAX_OUTPUT_BYTES", 1_000_000)
-    # Cut between two writes, the output could grow again and stay just within the usual excess.
+    # With the usual slack, output that is cut between two writes could grow again unnoticed.
     monkeypatch.setattr(program, "_OUTPUT_SLACK_BYTES", 20_000)
     process = start(_WRITES.replace("sys.exit", "import time; os.write(1, b'waits'); time.sleep(600);"))
     until = time.monotonic() + PATIENCE_S

@@ -1,4 +1,4 @@
-"""Who is let in at the port of a seat, and who is turned away while the match waits or is played."""
+"""Port of a seat: accepted players and refused connections, before and during the match."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from dealer.match import Phase
 from dealer.match.ending_sentences import stray_sentence
 from dealer.match.events import StrayConnection
 from dealer.match.faults import FaultKind, StrayProblem
-from dealer.table import listener as doors
+from dealer.table import listener as listener_module
 from dealer.table.listener import LOOPBACK, Listener, reachable_at
 from engine import Seat
 from protocol import Reply
@@ -30,11 +30,11 @@ linux_only = pytest.mark.skipif(sys.platform != "linux", reason="other systems h
 BOTH = (Seat(0), Seat(1))
 
 
-class Screened(Playing):
-    """A match whose seats are taken by version lines.
+class ScreenedMatch(Playing):
+    """Match whose seats are assigned by version lines.
 
     Attributes:
-        strays: who was turned away.
+        strays: refused connections.
     """
 
     def __init__(self, hands: int = 2, **options: Any) -> None:
@@ -43,18 +43,20 @@ class Screened(Playing):
         self.strays: list[StrayConnection] = []
         self.connections.on_stray = self.strays.append
 
-    async def strays_come_to(self, number: int) -> None:
+    async def wait_for_strays(self, number: int) -> None:
         await self.connections.changes.wait_for(lambda: len(self.strays) >= number)
 
-    async def awaits(self, *seats: int) -> None:
+    async def wait_for_missing(self, *seats: int) -> None:
         await self.connections.changes.wait_for(lambda: self.match.missing_seats() == list(seats))
 
 
-def _plays_to_the_end(play: Callable[[Screened], Coroutine[Any, Any, list[Client]]], **options: Any) -> Screened:
-    """Whatever happened before, the match is finished as if it had not."""
+def _play_to_the_end(
+    play: Callable[[ScreenedMatch], Coroutine[Any, Any, list[Client]]], **options: Any
+) -> ScreenedMatch:
+    """Connect clients by a function, finish the match by calls, and check that it has no faults."""
 
-    async def main() -> Screened:
-        playing = Screened(**options)
+    async def main() -> ScreenedMatch:
+        playing = ScreenedMatch(**options)
         playing.start()
         clients = await play(playing)
         await asyncio.gather(*(client.play(always("c")) for client in clients))
@@ -83,17 +85,17 @@ STRAYS = {
 def test_stray_client_is_closed_and_the_port_stays_open(name: str) -> None:
     said, problem = STRAYS[name]
 
-    async def play(playing: Screened) -> list[Client]:
+    async def play(playing: ScreenedMatch) -> list[Client]:
         for seat in (0, 1, 1):
             await (await playing.client(seat, hello=said)).close()
-        await playing.strays_come_to(3)
+        await playing.wait_for_strays(3)
         first = await playing.client(0)
-        await playing.awaits(1)
+        await playing.wait_for_missing(1)
         await (await playing.client(1, hello=said)).close()
-        await playing.strays_come_to(4)
+        await playing.wait_for_strays(4)
         return [first, await playing.client(1)]
 
-    playing = _plays_to_the_end(play)
+    playing = _play_to_the_end(play)
     assert [(stray.seat, stray.host, stray.problem) for stray in playing.strays] == [
         (seat, "127.0.0.1", problem) for seat in (0, 1, 1, 1)
     ]
@@ -116,52 +118,52 @@ WITHOUT_KEY = {
 def test_seat_with_a_key_needs_the_key_before_the_version(name: str) -> None:
     said, problem = WITHOUT_KEY[name]
 
-    async def play(playing: Screened) -> list[Client]:
+    async def play(playing: ScreenedMatch) -> list[Client]:
         await (await playing.client(1, hello=said)).close()
-        await playing.strays_come_to(1)
+        await playing.wait_for_strays(1)
         first = await playing.client(0)
-        await playing.awaits(1)
+        await playing.wait_for_missing(1)
         second = await playing.client(1, hello=b"")
         for byte in KEY.encode() + b"\nVERSION:2.0.0\r\n":
             await second.send(bytes([byte]))
             await asyncio.sleep(0)
         return [first, second]
 
-    playing = _plays_to_the_end(play, keys={Seat(1): KEY})
+    playing = _play_to_the_end(play, keys={Seat(1): KEY})
     assert [stray.problem for stray in playing.strays] == [problem]
 
 
 def test_stray_connections_during_the_match_change_nothing() -> None:
-    async def play(playing: Screened) -> list[Client]:
+    async def play(playing: ScreenedMatch) -> list[Client]:
         clients = await playing.clients()
         question = await clients[0].question()
         assert question is not None
         await (await playing.client(0, hello=b"GET / HTTP/1.1\r\n\r\n")).close()
-        await playing.strays_come_to(1)
+        await playing.wait_for_strays(1)
         await clients[0].send(clients[0].session.send(Reply(always("c")(question))))
         return clients
 
-    _plays_to_the_end(play)
+    _play_to_the_end(play)
 
 
-def test_silence_holds_no_seat_and_only_so_many_are_waited_for() -> None:
-    async def play(playing: Screened) -> list[Client]:
-        for _ in range(doors.MAX_CLIENTS + 2):
+def test_silent_clients_hold_no_seat_and_are_limited() -> None:
+    async def play(playing: ScreenedMatch) -> list[Client]:
+        for _ in range(listener_module.MAX_CLIENTS + 2):
             await playing.client(1, hello=b"VERSION:2")
-        await playing.strays_come_to(2)
+        await playing.wait_for_strays(2)
         return await playing.clients()
 
-    playing = _plays_to_the_end(play)
+    playing = _play_to_the_end(play)
     assert {(stray.problem, stray.line) for stray in playing.strays} == {(StrayProblem.SILENT, b"VERSION:2")}
 
 
-async def test_patience_with_silence_ends(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(doors, "CLIENT_TIMEOUT_S", 0.0)
+async def test_silent_client_is_closed_after_a_timeout(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(listener_module, "CLIENT_TIMEOUT_S", 0.0)
 
-    playing = Screened()
+    playing = ScreenedMatch()
     playing.start()
     client = await playing.client(0, hello=b"")
-    await playing.strays_come_to(1)
+    await playing.wait_for_strays(1)
     assert await client.read_to_end() == b""
     assert playing.strays == [StrayConnection(Seat(0), "127.0.0.1", StrayProblem.SILENT, b"")]
     assert playing.task is not None
@@ -169,34 +171,33 @@ async def test_patience_with_silence_ends(monkeypatch: pytest.MonkeyPatch) -> No
     await asyncio.gather(playing.task, return_exceptions=True)
 
 
-def test_a_version_in_pieces_and_with_what_follows() -> None:
-    async def play(playing: Screened) -> list[Client]:
-        one = await playing.client(0, hello=b"VER")
+def test_version_may_arrive_in_pieces() -> None:
+    async def play(playing: ScreenedMatch) -> list[Client]:
+        first = await playing.client(0, hello=b"VER")
         await asyncio.sleep(0.01)
-        await one.send(b"SION:2.0.0\r")
+        await first.send(b"SION:2.0.0\r")
         await asyncio.sleep(0.01)
-        await one.send(b"\n# ready\r\n")
-        return [one, await playing.client(1)]
+        await first.send(b"\n# ready\r\n")
+        return [first, await playing.client(1)]
 
-    assert _plays_to_the_end(play).strays == []
+    assert _play_to_the_end(play).strays == []
 
 
-def test_a_player_that_leaves_before_the_match_is_awaited_again() -> None:
-    async def play(playing: Screened) -> list[Client]:
+def test_player_that_leaves_before_the_match_may_return() -> None:
+    async def play(playing: ScreenedMatch) -> list[Client]:
         leaving = await playing.client(0)
-        await playing.awaits(1)
+        await playing.wait_for_missing(1)
         await leaving.close()
-        await playing.awaits(0, 1)
+        await playing.wait_for_missing(0, 1)
         return await playing.clients()
 
-    assert [stray.problem for stray in _plays_to_the_end(play).strays] == [StrayProblem.LEFT_EARLY]
+    assert [stray.problem for stray in _play_to_the_end(play).strays] == [StrayProblem.LEFT_EARLY]
 
 
 @pytest.mark.parametrize("asked", [0, 1])
-def test_a_player_that_connects_again_takes_its_own_place(asked: int) -> None:
-    """Its old connection is half open: nobody closed it, and nothing will ever come from it."""
-
-    async def play(playing: Screened) -> list[Client]:
+def test_player_that_connects_again_takes_its_own_seat(asked: int) -> None:
+    # The old connection of the player is half open: it is not closed, and never sends again.
+    async def play(playing: ScreenedMatch) -> list[Client]:
         clients = await playing.clients()
         first = await clients[0].question()
         assert first is not None
@@ -212,12 +213,12 @@ def test_a_player_that_connects_again_takes_its_own_place(asked: int) -> None:
         clients[asked] = again
         return clients
 
-    assert _plays_to_the_end(play, hands=3).strays == []
+    assert _play_to_the_end(play, hands=3).strays == []
 
 
 @linux_only
-def test_another_address_does_not_take_the_place() -> None:
-    async def play(playing: Screened) -> list[Client]:
+def test_another_address_does_not_take_the_seat() -> None:
+    async def play(playing: ScreenedMatch) -> list[Client]:
         clients = await playing.clients()
         await playing.connections.changes.wait_for(lambda: playing.match.phase is Phase.PLAYING)
         with socket.socket() as other:
@@ -225,31 +226,31 @@ def test_another_address_does_not_take_the_place() -> None:
             other.setblocking(False)
             await asyncio.get_running_loop().sock_connect(other, ("127.0.0.1", playing.ports[0]))
             await asyncio.get_running_loop().sock_sendall(other, b"VERSION:2.0.0\r\n")
-            await playing.strays_come_to(1)
+            await playing.wait_for_strays(1)
         return clients
 
-    playing = _plays_to_the_end(play, host=LOOPBACK)
+    playing = _play_to_the_end(play, host=LOOPBACK)
     assert playing.strays == [StrayConnection(Seat(0), "127.0.0.2", StrayProblem.TAKEN, b"VERSION:2.0.0\r\n")]
 
 
 @linux_only
-def test_a_seat_for_one_address_only() -> None:
-    async def play(playing: Screened) -> list[Client]:
+def test_seat_may_be_for_one_address_only() -> None:
+    async def play(playing: ScreenedMatch) -> list[Client]:
         with socket.socket() as other:
             other.bind(("127.0.0.2", 0))
             other.setblocking(False)
             await asyncio.get_running_loop().sock_connect(other, ("127.0.0.1", playing.ports[0]))
             await asyncio.get_running_loop().sock_sendall(other, b"VERSION:2.0.0\r\n")
-            await playing.strays_come_to(1)
+            await playing.wait_for_strays(1)
         return await playing.clients()
 
-    playing = _plays_to_the_end(play, host=LOOPBACK, only_from={Seat(0): "127.0.0.1"})
+    playing = _play_to_the_end(play, host=LOOPBACK, only_from={Seat(0): "127.0.0.1"})
     assert playing.strays == [StrayConnection(Seat(0), "127.0.0.2", StrayProblem.ELSEWHERE, b"VERSION:2.0.0\r\n")]
 
 
 def test_client_missing_at_the_start_time_is_lost() -> None:
     async def main(hello: bytes | None) -> str:
-        playing = Screened(limits=limits(start_s=0.3))
+        playing = ScreenedMatch(limits=limits(start_s=0.3))
         if hello is not None:
             await playing.client(0, hello=hello)
         await playing.client(1)
@@ -262,11 +263,11 @@ def test_client_missing_at_the_start_time_is_lost() -> None:
     assert run_async(main(b"HELLO\r\n")) == "NOT_CONNECTED"
 
 
-async def test_a_vanished_peer_is_looked_for() -> None:
-    playing = Screened()
+async def test_connections_have_keepalive() -> None:
+    playing = ScreenedMatch()
     playing.start()
     await playing.client(0)
-    await playing.awaits(1)
+    await playing.wait_for_missing(1)
     connection = playing.connections._connections[0]
     assert connection is not None
     assert connection.sock.getsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE)
@@ -275,17 +276,17 @@ async def test_a_vanished_peer_is_looked_for() -> None:
     await asyncio.gather(playing.task, return_exceptions=True)
 
 
-def test_a_process_without_files_to_spare_does_not_spin(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(doors, "ACCEPT_RETRY_S", 0.0)
+def test_accept_is_retried_after_a_pause_without_free_descriptors(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(listener_module, "ACCEPT_RETRY_S", 0.0)
     tries = []
 
-    async def play(playing: Screened) -> list[Client]:
-        door = playing.connections._listeners[0]
-        assert door is not None
-        asyncio.get_running_loop().remove_reader(door.sockets[0])
+    async def play(playing: ScreenedMatch) -> list[Client]:
+        port_listener = playing.connections._listeners[0]
+        assert port_listener is not None
+        asyncio.get_running_loop().remove_reader(port_listener.sockets[0])
 
-        class Full:
-            """Has no file to spare at first."""
+        class FullSocket:
+            """Socket that cannot accept at first, for lack of file descriptors."""
 
             def accept(self) -> tuple[socket.socket, tuple[str, int]]:
                 tries.append(1)
@@ -296,26 +297,26 @@ def test_a_process_without_files_to_spare_does_not_spin(monkeypatch: pytest.Monk
             def __getattr__(self, name: str) -> Any:
                 return getattr(listener, name)
 
-        listener = door.sockets[0]
-        door.sockets[0] = Full()  # type: ignore[assignment]
-        door._listen_again(asyncio.get_running_loop(), door.sockets[0])
+        listener = port_listener.sockets[0]
+        port_listener.sockets[0] = FullSocket()  # type: ignore[assignment]
+        port_listener._listen_again(asyncio.get_running_loop(), port_listener.sockets[0])
         return await playing.clients()
 
-    _plays_to_the_end(play)
+    _play_to_the_end(play)
     assert len(tries) >= 3
 
 
 @pytest.mark.parametrize(
-    ("problem", "line", "told"),
+    ("problem", "line", "reason"),
     [
         (StrayProblem.LEFT, b"", "it closed the connection without sending anything"),
         (StrayProblem.NO_VERSION, b"GET /\r\n", "it did not begin with a version line: 'GET /'"),
         (StrayProblem.NO_VERSION, b"\x16\x03", r"it did not begin with a version line: '\x16\x03'"),
     ],
 )
-def test_what_is_said_of_it(problem: StrayProblem, line: bytes, told: str) -> None:
+def test_sentence_names_address_seat_and_reason(problem: StrayProblem, line: bytes, reason: str) -> None:
     event = StrayConnection(Seat(0), "10.0.0.9", problem, line)
-    assert stray_sentence(event, "Ann") == f"a connection from 10.0.0.9 to Ann's port was closed: {told}"
+    assert stray_sentence(event, "Ann") == f"a connection from 10.0.0.9 to Ann's port was closed: {reason}"
 
 
 # ---- addresses
@@ -323,40 +324,41 @@ def test_what_is_said_of_it(problem: StrayProblem, line: bytes, told: str) -> No
 
 @linux_only
 @pytest.mark.parametrize("is_bound", [True, False])
-def test_loopback_is_every_address_of_its_own(monkeypatch: pytest.MonkeyPatch, is_bound: bool) -> None:
-    """Where a socket cannot be bound to the loopback device, two addresses have to do."""
+def test_loopback_listener_accepts_at_every_loopback_address(monkeypatch: pytest.MonkeyPatch, is_bound: bool) -> None:
+    # On systems that cannot bind a socket to the loopback device, the listener has two addresses only.
     if not is_bound:
         monkeypatch.delattr(socket, "SO_BINDTODEVICE", raising=False)
-    door = Listener(LOOPBACK, 0, Seat(0))
-    assert len(door.sockets) == (1 if is_bound else 2)
+    port_listener = Listener(LOOPBACK, 0, Seat(0))
+    assert len(port_listener.sockets) == (1 if is_bound else 2)
     for address in ("127.0.0.1", "127.0.1.1", *(["127.9.9.9"] if is_bound else [])):
-        socket.create_connection((address, door.port), timeout=PATIENCE_S).close()
-    door.close()
+        socket.create_connection((address, port_listener.port), timeout=PATIENCE_S).close()
+    port_listener.close()
 
 
-def test_a_loopback_port_in_use_is_refused() -> None:
+def test_loopback_port_in_use_is_refused() -> None:
     (port,) = free_ports(1)
-    door = Listener(LOOPBACK, port, Seat(1))
+    port_listener = Listener(LOOPBACK, port, Seat(1))
     with pytest.raises(ListenError) as raised:
         Listener(LOOPBACK, port, Seat(0))
     assert (raised.value.seat, raised.value.port) == (0, port)
-    door.close()
+    port_listener.close()
 
 
 def test_addresses_of_running_interfaces_reach_a_wildcard_listener(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     addresses = {"lo": ["127.0.0.1", "::1"], "eth0": ["192.0.2.2", "fd00::2", "fe80::1%eth0"], "eth1": ["192.0.2.9"]}
-    found = {
-        name: [SimpleNamespace(family=socket.AF_INET6 if ":" in one else socket.AF_INET, address=one) for one in listed]
-        for name, listed in addresses.items()
-    }
-    running = {name: SimpleNamespace(isup=name != "eth1") for name in addresses}
-    monkeypatch.setattr(psutil, "net_if_addrs", lambda: found)
-    monkeypatch.setattr(psutil, "net_if_stats", lambda: running)
+
+    def interface_address(address: str) -> SimpleNamespace:
+        return SimpleNamespace(family=socket.AF_INET6 if ":" in address else socket.AF_INET, address=address)
+
+    interfaces = {name: [interface_address(address) for address in listed] for name, listed in addresses.items()}
+    states = {name: SimpleNamespace(isup=name != "eth1") for name in addresses}
+    monkeypatch.setattr(psutil, "net_if_addrs", lambda: interfaces)
+    monkeypatch.setattr(psutil, "net_if_stats", lambda: states)
     assert reachable_at("0.0.0.0") == ("192.0.2.2",)
     assert reachable_at("::") == ("fd00::2",)
     assert reachable_at("198.51.100.7") == ("198.51.100.7",)
-    del found["eth0"]
+    del interfaces["eth0"]
     assert reachable_at("0.0.0.0") == ("127.0.0.1",), "no other machine can reach this one"
     assert reachable_at("::") == ("::1",)

@@ -1,4 +1,4 @@
-"""The loop matches run in: with its short way for sockets and without it, as on Windows and macOS."""
+"""Event loop of matches, with its fast path for sockets and without it, as on Windows and macOS."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from dealer.match import Phase
 from dealer.table.loop import HAS_EPOLL, Changes, MatchLoop
 from tests.dealer.helpers import Playing, game, make_setup, random_policy, reference_log
 
-WAYS = [pytest.param(True, marks=pytest.mark.skipif(not HAS_EPOLL, reason="no epoll here")), False]
+LOOP_KINDS = [pytest.param(True, marks=pytest.mark.skipif(not HAS_EPOLL, reason="no epoll here")), False]
 
 
-@pytest.mark.parametrize("is_fast", WAYS)
+@pytest.mark.parametrize("is_fast", LOOP_KINDS)
 @pytest.mark.parametrize("coalesce_s", [0.0, 0.002, 1.0])
-def test_a_match_is_the_same_in_either_loop(*, is_fast: bool, coalesce_s: float) -> None:
+def test_match_is_the_same_in_either_loop(*, is_fast: bool, coalesce_s: float) -> None:
     setup = make_setup(game("leduc"), 30)
     players = [random_policy(1), random_policy(2)]
 
@@ -32,31 +32,31 @@ def test_a_match_is_the_same_in_either_loop(*, is_fast: bool, coalesce_s: float)
         runner.run(asyncio.wait_for(main(), 60))
 
 
-@pytest.mark.parametrize("is_fast", WAYS)
-def test_timers_and_tasks_go_on_while_sockets_are_watched(*, is_fast: bool) -> None:
+@pytest.mark.parametrize("is_fast", LOOP_KINDS)
+def test_timers_and_tasks_run_while_sockets_are_watched(*, is_fast: bool) -> None:
     async def main() -> list[bytes]:
         loop = asyncio.get_running_loop()
         assert isinstance(loop, MatchLoop)
         near, far = socket.socketpair()
-        read: list[bytes] = []
-        came = asyncio.Event()
+        received: list[bytes] = []
+        has_received = asyncio.Event()
 
         def on_readable() -> None:
-            read.append(near.recv(100))
-            came.set()
+            received.append(near.recv(100))
+            has_received.set()
 
         with near, far:
             near.setblocking(False)
             loop.watch(near, on_readable)
             loop.call_later(0.01, far.send, b"later")
-            await came.wait()
-            came.clear()
+            await has_received.wait()
+            has_received.clear()
             far.send(b"more")
-            await came.wait()
+            await has_received.wait()
             loop.unwatch(near)
             far.send(b"unseen")
             await asyncio.sleep(0.01)
-        return read
+        return received
 
     with asyncio.Runner(loop_factory=lambda: MatchLoop(is_fast=is_fast)) as runner:
         assert runner.run(asyncio.wait_for(main(), 60)) == [b"later", b"more"]
@@ -71,7 +71,7 @@ class _Held:
         self._flushed.append(self._name)
 
 
-@pytest.mark.parametrize("is_fast", WAYS)
+@pytest.mark.parametrize("is_fast", LOOP_KINDS)
 def test_held_connections_are_flushed_once_and_in_time(*, is_fast: bool) -> None:
     async def main() -> None:
         loop = asyncio.get_running_loop()
@@ -97,7 +97,7 @@ def test_held_connections_are_flushed_once_and_in_time(*, is_fast: bool) -> None
         runner.run(asyncio.wait_for(main(), 60))
 
 
-# ---- waiting for something to be true
+# ---- conditions
 
 
 async def test_wait_ends_when_the_condition_holds() -> None:
@@ -111,11 +111,11 @@ async def test_wait_ends_when_the_condition_holds() -> None:
     assert await asyncio.gather(*waiting) == [True, True]
 
 
-def test_a_condition_that_holds_already_is_not_waited_for() -> None:
+def test_wait_for_a_true_condition_returns_at_once() -> None:
     assert asyncio.run(Changes().wait_for(lambda: True, 0.0))
 
 
-async def test_waiting_ends_with_the_timeout_and_without_anybody_waiting() -> None:
+async def test_wait_ends_with_the_timeout() -> None:
     changes = Changes()
     assert not await changes.wait_for(lambda: False, 0.01)
     changes.notify()

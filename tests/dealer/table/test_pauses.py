@@ -1,4 +1,4 @@
-"""A dealer that pauses, because it computes or has no processor, charges no player for the pause."""
+"""Pauses of the dealer, while it computes or has no processor, which do not count as time of players."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ LONG_S = 1000
 
 
 class _Clock:
-    """The time, which a test moves on: the loop has been busy for as long."""
+    """Clock that a test moves forward, as if the loop had been busy."""
 
     def __init__(self) -> None:
         self.moved_ns = 0
@@ -58,7 +58,7 @@ def _run(play: Callable[[], object], *, is_fast: bool) -> None:
 
 
 @pytest.mark.parametrize("is_fast", LOOPS)
-def test_a_reply_that_waits_in_its_socket_is_in_time(clock: _Clock, *, is_fast: bool) -> None:
+def test_reply_that_waits_in_its_socket_is_in_time(clock: _Clock, *, is_fast: bool) -> None:
     async def pause(client: Client, event: ReceivedState, reply: bytes) -> None:
         client.writer.write(reply)
         clock.pass_s(LONG_S)
@@ -77,7 +77,7 @@ def test_a_reply_that_waits_in_its_socket_is_in_time(clock: _Clock, *, is_fast: 
 
 
 @pytest.mark.parametrize("is_fast", LOOPS)
-def test_a_reply_that_comes_after_the_pause_is_late(clock: _Clock, *, is_fast: bool) -> None:
+def test_reply_after_the_pause_is_late(clock: _Clock, *, is_fast: bool) -> None:
     async def play() -> None:
         playing = Playing(make_setup(KUHN, 20, limits=limits())).start()
         for client in await playing.clients():
@@ -91,7 +91,7 @@ def test_a_reply_that_comes_after_the_pause_is_late(clock: _Clock, *, is_fast: b
 async def _late(client: Client, clock: _Clock) -> None:
     async def send(client: Client, event: ReceivedState, reply: bytes) -> None:
         clock.pass_s(LONG_S)
-        # The loop looks at its sockets, and nothing is there.
+        # The loop polls its sockets in time, and finds no reply.
         await asyncio.sleep(2 * PAUSE_NS / 1e9)
         await asyncio.sleep(0)
         await client.send(reply)
@@ -100,14 +100,14 @@ async def _late(client: Client, clock: _Clock) -> None:
 
 
 @pytest.mark.parametrize("is_fast", LOOPS)
-def test_the_socket_is_read_before_a_timeout(clock: _Clock, *, is_fast: bool) -> None:
+def test_socket_is_read_before_a_timeout(clock: _Clock, *, is_fast: bool) -> None:
     async def play() -> None:
         playing = Playing(make_setup(KUHN, 20, limits=limits())).start()
 
         async def pause(client: Client, event: ReceivedState, reply: bytes) -> None:
             client.writer.write(reply)
             clock.pass_s(LONG_S)
-            # The timer goes off before the loop comes to look.
+            # The timer fires before the loop polls its sockets.
             playing.connections._on_timer()
 
         clients = await playing.clients()

@@ -1,4 +1,4 @@
-"""Reading who sits in a seat, as people write it."""
+"""Parsing of players as users write them: bots, commands, files and names."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def test_built_in_bots_are_players() -> None:
         assert parse_player(name) == player
 
 
-def test_a_built_in_bot_with_options_is_named_after_them() -> None:
+def test_built_in_bot_is_named_after_its_options() -> None:
     player = parse_player("random?fold=0.1,call=0.5,raise=0.4")
     assert player.kind is PlayerKind.PYTHON
     assert player.text == "random?fold=0.1,call=0.5,raise=0.4"
@@ -61,7 +61,7 @@ def test_tcp_is_a_player_without_a_program(text: str) -> None:
     assert parse_player(text) == Player("tcp", "tcp", PlayerKind.TCP)
 
 
-def test_a_command_is_found_on_the_path_and_named_after_its_script() -> None:
+def test_command_is_named_after_its_script() -> None:
     command = f"{sys.executable} bot.py --fast 'two words'"
     player = parse_player(command)
     assert player.kind is PlayerKind.COMMAND
@@ -84,20 +84,20 @@ PYTHON = os.path.basename(sys.executable)
         ("plain", PYTHON),
     ],
 )
-def test_a_script_gives_its_name_however_it_is_started(words: str, name: str) -> None:
+def test_name_of_a_script_does_not_depend_on_its_start(words: str, name: str) -> None:
     assert parse_player(f"{sys.executable} {words}").name == name
 
 
 @unix_only
 @pytest.mark.parametrize("start", ["nice -n 5", "env A=1", "timeout 10 nice"])
-def test_wrappers_are_looked_through(start: str, tmp_path: Path) -> None:
+def test_wrappers_are_ignored_in_names(start: str, tmp_path: Path) -> None:
     assert parse_player(f"{start} {sys.executable} x.py").name == "x"
     (tmp_path / "bot.sh").touch()
     assert parse_player(f"{start} ./bot.sh", str(tmp_path)).name == "bot.sh"
     assert parse_player(f"{start} {SHELL} ./bot.sh", str(tmp_path)).name == "bot"
 
 
-def test_a_name_that_no_file_could_have_is_cut_where_it_was_made_here() -> None:
+def test_long_derived_name_is_cut() -> None:
     spec = "random?fold=0." + "1" * 100
     assert len(parse_player(spec).name) == 64
 
@@ -125,7 +125,7 @@ def test_invalid_characters_of_a_name_are_refused(text: str) -> None:
         (f"Ann={sys.executable} x.py --k=v", "Ann", PlayerKind.COMMAND, f"{sys.executable} x.py --k=v"),
     ],
 )
-def test_name_before_an_equals_sign(text: str, name: str, kind: PlayerKind, rest: str) -> None:
+def test_player_may_be_named_before_an_equals_sign(text: str, name: str, kind: PlayerKind, rest: str) -> None:
     player = parse_player(text)
     assert (player.name, player.kind, player.text) == (name, kind, rest)
 
@@ -177,7 +177,7 @@ def test_unusable_source_of_a_python_bot_is_refused(tmp_path: Path, text: str, p
         assert parse_player(text, str(tmp_path)).text == text
 
 
-def test_a_module_is_also_looked_for_where_its_process_does(tmp_path: Path) -> None:
+def test_module_is_found_on_the_path_of_its_process(tmp_path: Path) -> None:
     (tmp_path / "library").mkdir()
     (tmp_path / "library" / "minnow.py").write_text("class Minnow: pass\n")
     bots = [{"bot": "minnow:Minnow", "environment": {"PYTHONPATH": "library"}}, {"bot": "calling"}]
@@ -188,9 +188,7 @@ def test_a_module_is_also_looked_for_where_its_process_does(tmp_path: Path) -> N
 
 
 @unix_only
-def test_a_program_in_a_folder_of_its_own_is_named_from_the_root(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_program_in_another_folder_has_an_absolute_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "v1").mkdir()
     (tmp_path / "v1" / "bot.sh").write_text("#!/bin/sh\n")
     (tmp_path / "v1" / "bot.sh").chmod(0o755)
@@ -198,7 +196,7 @@ def test_a_program_in_a_folder_of_its_own_is_named_from_the_root(
     assert parse_player("./bot.sh", "v1").command == (f"{tmp_path}/v1/./bot.sh",)
 
 
-def test_an_option_with_an_equals_sign_is_no_name() -> None:
+def test_option_with_an_equals_sign_is_no_name() -> None:
     player = parse_player(f"{sys.executable} --k=v")
     assert player.command == (sys.executable, "--k=v")
 
@@ -229,7 +227,7 @@ def test_option_out_of_range_is_refused_before_the_match(text: str) -> None:
     assert "must be" in _refusal(text)
 
 
-def test_a_folder_is_no_program(tmp_path: Path) -> None:
+def test_folder_is_no_program(tmp_path: Path) -> None:
     assert _refusal(str(tmp_path)) == f"{str(tmp_path)!r} is a folder, not a program"
 
 
@@ -241,7 +239,7 @@ def test_file_without_execute_permission_is_refused_with_a_remedy(tmp_path: Path
 
 
 @unix_only
-def test_a_program_here_wants_its_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_program_in_this_folder_needs_its_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "bot.sh"
     path.write_text("#!/bin/sh\n")
     path.chmod(0o755)
@@ -251,7 +249,7 @@ def test_a_program_here_wants_its_folder(tmp_path: Path, monkeypatch: pytest.Mon
     assert parse_player("./bot.sh").name == "bot.sh"
 
 
-def test_a_python_file_without_an_interpreter_is_started_with_this_python(
+def test_python_file_without_an_interpreter_is_started_with_this_python(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "new.py"
@@ -270,7 +268,7 @@ def test_a_python_file_without_an_interpreter_is_started_with_this_python(
 
 
 @unix_only
-def test_a_python_file_keeps_the_interpreter_that_it_names(tmp_path: Path) -> None:
+def test_python_file_keeps_the_interpreter_that_it_names(tmp_path: Path) -> None:
     path = tmp_path / "new.py"
     path.write_text("#!/usr/bin/python3\n")
     assert _refusal(str(path)) == (
@@ -293,7 +291,7 @@ def test_a_python_file_keeps_the_interpreter_that_it_names(tmp_path: Path) -> No
         ("./my bot.py", "\"'./my bot.py'\""),
     ],
 )
-def test_a_path_with_blanks_gets_the_quotes_to_type(
+def test_refusal_of_a_path_with_blanks_shows_the_quotes(
     tmp_path: Path, text: str, quoted: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -313,14 +311,14 @@ def test_missing_python_is_refused_with_a_remedy(monkeypatch: pytest.MonkeyPatch
     )
 
 
-def test_words_of_a_script_are_no_path_with_blanks(tmp_path: Path) -> None:
+def test_arguments_of_a_script_are_no_path_with_blanks(tmp_path: Path) -> None:
     for name in ("my", "my bot.py", "x.py", "deep net"):
         (tmp_path / name).touch()
     assert parse_player(f"{sys.executable} x.py deep net", str(tmp_path)).command[1:] == ("x.py", "deep", "net")
 
 
 @unix_only
-def test_names_are_free_of_what_logs_cannot_hold(tmp_path: Path) -> None:
+def test_names_have_only_characters_for_logs(tmp_path: Path) -> None:
     path = tmp_path / "my|bot: new.sh"
     path.write_text("#!/bin/sh\n")
     path.chmod(0o755)

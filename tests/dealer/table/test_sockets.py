@@ -1,4 +1,4 @@
-"""The sockets of a match: ports, addresses, closing, and what the loop lets others do meanwhile."""
+"""Sockets of a match: ports, addresses, closing, and other tasks in the same loop."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def _connections(hands: int = 1) -> Connections:
 # ---- ports and addresses
 
 
-def test_every_seat_gets_a_port_of_its_own() -> None:
+def test_every_seat_has_its_own_port() -> None:
     connections = _connections()
     ports = connections.listen()
     assert len(set(ports)) == 2
@@ -108,7 +108,7 @@ def test_foreign_address_is_refused() -> None:
 
 
 def test_socket_error_is_raised_with_its_seat(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without IPv6, or with too many open files, the socket itself is refused."""
+    """The system can refuse a socket, without IPv6 or with too many open files."""
 
     def refuse(*_: object, **__: object) -> socket.socket:
         raise OSError(errno.EMFILE, "Too many open files")
@@ -121,7 +121,7 @@ def test_socket_error_is_raised_with_its_seat(monkeypatch: pytest.MonkeyPatch) -
 
 
 @pytest.mark.skipif(not _has_ipv6(), reason="no IPv6 here")
-async def test_a_match_over_ipv6() -> None:
+async def test_match_is_played_over_ipv6() -> None:
     playing = Playing(make_setup(KUHN, 3), host="::1").start()
     clients = [await playing.client(seat, host="::1") for seat in (0, 1)]
     await asyncio.gather(*(client.play(always("c")) for client in clients))
@@ -129,7 +129,7 @@ async def test_a_match_over_ipv6() -> None:
     assert playing.match.phase is Phase.FINISHED
 
 
-async def test_a_taken_seat_is_no_longer_offered() -> None:
+async def test_port_of_a_taken_seat_is_closed() -> None:
     playing = Playing(make_setup(KUHN, 1)).start()
     client = await playing.client(0)
     while playing.connections.match.missing_seats() == [0, 1]:
@@ -145,7 +145,7 @@ async def test_a_taken_seat_is_no_longer_offered() -> None:
 
 
 @needs_proc
-def test_a_match_leaves_no_file_open() -> None:
+def test_match_leaves_no_descriptor_open() -> None:
     async def main() -> None:
         playing = Playing(make_setup(KUHN, 2)).start()
         clients = await playing.clients()
@@ -158,7 +158,7 @@ def test_a_match_leaves_no_file_open() -> None:
     assert _open_files() == before
 
 
-def test_a_table_that_never_ran_can_be_closed_twice() -> None:
+def test_unused_connections_can_be_closed_twice() -> None:
     connections = _connections()
     ports = connections.listen()
     connections.close()
@@ -170,7 +170,7 @@ def test_a_table_that_never_ran_can_be_closed_twice() -> None:
 @needs_proc
 @pytest.mark.parametrize("coalesce_s", [0.0, 0.05])
 @pytest.mark.parametrize("hands", [0, 1, 5])
-def test_cancelling_a_run_in_the_middle_leaves_nothing(hands: int, coalesce_s: float) -> None:
+def test_cancelled_match_leaves_no_descriptor_open(hands: int, coalesce_s: float) -> None:
     async def main() -> None:
         playing = Playing(make_setup(KUHN, 1 << 30), coalesce_s=coalesce_s).start()
         clients = await playing.clients()
@@ -191,8 +191,7 @@ def test_cancelling_a_run_in_the_middle_leaves_nothing(hands: int, coalesce_s: f
 
 
 async def test_close_during_a_match_is_no_fault() -> None:
-    """Bytes that were held back for a seat when the connections were closed are dropped."""
-
+    """Bytes held for a seat are dropped when its connection is closed."""
     playing = Playing(make_setup(KUHN, 1000), coalesce_s=0.02).start()
     clients = await playing.clients()
     assert await clients[0].question() is not None
@@ -207,8 +206,7 @@ async def test_close_during_a_match_is_no_fault() -> None:
 
 
 async def test_output_arrives_after_the_match_is_over() -> None:
-    """A seat with unread bytes behind its last action still sees the last state."""
-
+    """A seat with unread bytes after its last action receives the last state."""
     playing = Playing(make_setup(KUHN, 1)).start()
     clients = await playing.clients()
     calling = asyncio.create_task(clients[0].play(always("c")))
@@ -227,7 +225,7 @@ async def test_output_arrives_after_the_match_is_over() -> None:
 
 
 class Bell(Watcher):
-    """Wakes somebody up after a hand."""
+    """Watcher that sets an event after every hand."""
 
     wants = frozenset({HandFinished})
 
@@ -238,9 +236,8 @@ class Bell(Watcher):
         self.rang.set()
 
 
-def test_a_watcher_can_wake_a_task_while_the_match_waits() -> None:
-    """Both players wait for the watcher before they go on: a loop that serves only its sockets would hang."""
-
+def test_watcher_can_wake_a_task_while_the_match_waits() -> None:
+    # One player waits for the watcher between hands, so a loop that serves only its sockets would hang.
     async def play(client: Client, bell: Bell) -> None:
         hands = 0
         while (event := await client.question()) is not None:
@@ -271,7 +268,7 @@ def test_a_watcher_can_wake_a_task_while_the_match_waits() -> None:
 
 
 class Faulty(Watcher):
-    """Has a mistake in it."""
+    """Watcher that raises an error."""
 
     wants = frozenset({HandFinished})
 
@@ -279,8 +276,8 @@ class Faulty(Watcher):
         raise RuntimeError("a mistake in a watcher")
 
 
-def test_a_mistake_in_a_watcher_ends_its_own_match_only() -> None:
-    """However its own match ends, the one beside it is played to the end."""
+def test_error_in_a_watcher_ends_its_own_match_only() -> None:
+    """A match in the same loop is finished."""
 
     async def main() -> Phase:
         asyncio.get_running_loop().set_exception_handler(None)
@@ -289,21 +286,19 @@ def test_a_mistake_in_a_watcher_ends_its_own_match_only() -> None:
         faulty.start()
         good = Playing(make_setup(KUHN, 100)).start()
         clients = await good.clients()
-        beside = [asyncio.create_task(client.play(always("c"))) for client in await faulty.clients()]
+        players = [asyncio.create_task(client.play(always("c"))) for client in await faulty.clients()]
         await asyncio.gather(*(client.play(always("c")) for client in clients))
         await good.finish()
         assert faulty.task is not None
-        for task in (*beside, faulty.task):
+        for task in (*players, faulty.task):
             task.cancel()
-        await asyncio.gather(*beside, faulty.task, return_exceptions=True)
+        await asyncio.gather(*players, faulty.task, return_exceptions=True)
         return good.match.phase
 
     assert run_async(main()) is Phase.FINISHED
 
 
 async def test_tasks_and_timers_run_beside_a_busy_match() -> None:
-    """While a match keeps its sockets busy, others have their turns."""
-
     playing = Playing(make_setup(KUHN, 50)).start()
     clients = await playing.clients()
     ticks = 0
@@ -318,15 +313,13 @@ async def test_tasks_and_timers_run_beside_a_busy_match() -> None:
     await asyncio.gather(*(client.play(random_policy()) for client in clients))
     await playing.finish()
     assert ticks > 0
-    threaded = await asyncio.to_thread(os.getpid)
-    assert threaded == os.getpid()
+    assert await asyncio.to_thread(os.getpid) == os.getpid()
     ticking.cancel()
     await asyncio.gather(ticking, return_exceptions=True)
 
 
-async def test_a_watcher_can_wake_a_task_while_nothing_else_happens() -> None:
-    """The players are another process's: between their lines this loop sleeps, but not through what it is told."""
-
+async def test_watcher_can_wake_a_task_in_an_idle_loop() -> None:
+    """The players are in another thread, so this loop sleeps between their lines; an event must wake it."""
     bell = Bell()
     setup = make_setup(KUHN, 2)
     connections = Connections(Match(setup, [bell]))

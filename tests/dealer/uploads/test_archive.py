@@ -18,31 +18,34 @@ from dealer.uploads.archive import BOT_FILE, BotFile, remove, unpack
 BOT_TOML = 'name = "mine"\ncommand = "python bot.py"\nlanguage = "Python"\n'
 
 
-def packed(files: dict[str, str | bytes], *, mode: int = 0o644, bot_toml: str | None = BOT_TOML) -> bytes:
-    data_of_archive = io.BytesIO()
-    with zipfile.ZipFile(data_of_archive, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, data in {**({} if bot_toml is None else {BOT_FILE: bot_toml}), **files}.items():
+def pack(files: dict[str, str | bytes], *, mode: int = 0o644, bot_toml: str | None = BOT_TOML) -> bytes:
+    """Create an archive; `bot_toml` is the content of its description, or None for no description."""
+    if bot_toml is not None:
+        files = {BOT_FILE: bot_toml, **files}
+    archive = io.BytesIO()
+    with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as file:
+        for name, data in files.items():
             entry = zipfile.ZipInfo(name)
             entry.compress_type = zipfile.ZIP_DEFLATED
             entry.external_attr = mode << 16
-            archive.writestr(entry, data)
-    return data_of_archive.getvalue()
+            file.writestr(entry, data)
+    return archive.getvalue()
 
 
-def unpacked(data: bytes, folder: Path, *, max_files: int = 10, max_bytes: int = 100_000) -> BotFile:
+def unpack_here(data: bytes, folder: Path, *, max_files: int = 10, max_bytes: int = 100_000) -> BotFile:
     return unpack(io.BytesIO(data), folder / "7", max_files=max_files, max_bytes=max_bytes)
 
 
-def refused(data: bytes, folder: Path, **limits: int) -> str:
+def refusal(data: bytes, folder: Path, **limits: int) -> str:
     with pytest.raises(RefusedError) as caught:
-        unpacked(data, folder, **limits)
-    assert [path.name for path in folder.iterdir()] == [], "nothing is left of it"
+        unpack_here(data, folder, **limits)
+    assert list(folder.iterdir()) == [], "a refused archive leaves no file"
     return str(caught.value)
 
 
-def test_an_archive_is_unpacked_read_only(tmp_path: Path) -> None:
+def test_archive_is_unpacked_read_only(tmp_path: Path) -> None:
     files = {"bot.py": "import parts.help", "parts/help.py": "", "run": b"#!/bin/sh\n", "data/": ""}
-    assert unpacked(packed(files), tmp_path) == BotFile("mine", "python bot.py", "Python")
+    assert unpack_here(pack(files), tmp_path) == BotFile("mine", "python bot.py", "Python")
     modes = {
         path.relative_to(tmp_path / "7").as_posix(): stat.S_IMODE(path.stat().st_mode)
         for path in (tmp_path / "7").rglob("*")
@@ -61,8 +64,8 @@ def test_an_archive_is_unpacked_read_only(tmp_path: Path) -> None:
     assert not (tmp_path / "7").exists()
 
 
-def test_the_mode_of_a_program_is_kept(tmp_path: Path) -> None:
-    unpacked(packed({"bot": b"\x01"}, mode=0o100755), tmp_path)
+def test_program_stays_executable(tmp_path: Path) -> None:
+    unpack_here(pack({"bot": b"\x01"}, mode=0o100755), tmp_path)
     assert os.access(tmp_path / "7" / "bot", os.X_OK)
 
 
@@ -82,18 +85,18 @@ def test_the_mode_of_a_program_is_kept(tmp_path: Path) -> None:
     ],
 )
 def test_impossible_names_are_refused(name: str, problem: str, tmp_path: Path) -> None:
-    assert refused(packed({name: ""}), tmp_path).endswith(f" in the archive {problem}")
+    assert refusal(pack({name: ""}), tmp_path).endswith(f" in the archive {problem}")
 
 
-def test_a_name_with_a_nul_is_not_taken_for_its_beginning(tmp_path: Path) -> None:
-    data = packed({"bot.pyX../": ""}).replace(b"bot.pyX../", b"bot.py\0../")
-    assert "has a name with unprintable characters" in refused(data, tmp_path)
+def test_name_with_a_nul_is_refused(tmp_path: Path) -> None:
+    data = pack({"bot.pyX../": ""}).replace(b"bot.pyX../", b"bot.py\0../")
+    assert "has a name with unprintable characters" in refusal(data, tmp_path)
 
 
 @pytest.mark.parametrize("mode", [stat.S_IFLNK | 0o777, stat.S_IFIFO | 0o644, stat.S_IFCHR | 0o644, stat.S_IFSOCK])
 def test_links_and_devices_are_refused(mode: int, tmp_path: Path) -> None:
-    data = packed({"passwd": "/etc/passwd"}, mode=mode, bot_toml=None)
-    assert refused(data, tmp_path) == (
+    data = pack({"passwd": "/etc/passwd"}, mode=mode, bot_toml=None)
+    assert refusal(data, tmp_path) == (
         "'passwd' in the archive is a link or a device; only files and folders can be uploaded"
     )
 
@@ -106,58 +109,59 @@ def test_clashing_names_are_refused(tmp_path: Path) -> None:
         (("a/b", "A"), "'A' in the archive is both a file and a folder"),
         (("e\u0301", "\u00e9"), "'\u00e9' and 'e\u0301' in the archive are the same file on some systems"),
     ):
-        assert refused(packed(dict.fromkeys(names, "")), tmp_path) == sentence
-    twice = io.BytesIO(packed({}))
+        assert refusal(pack(dict.fromkeys(names, "")), tmp_path) == sentence
+    twice = io.BytesIO(pack({}))
     with zipfile.ZipFile(twice, "a") as archive:
         archive.writestr(BOT_FILE, "")
-    assert refused(twice.getvalue(), tmp_path) == (
+    assert refusal(twice.getvalue(), tmp_path) == (
         "'bot.toml' and 'bot.toml' in the archive are the same file on some systems"
     )
 
 
 def test_sizes_are_counted_not_believed(tmp_path: Path) -> None:
     sentence = "the archive has more than 100,000 bytes when unpacked"
-    bomb = packed({"zeros": bytes(10_000_000)})
+    bomb = pack({"zeros": bytes(10_000_000)})
     assert len(bomb) < 20_000
-    assert refused(bomb, tmp_path) == sentence
-    # In two halves, and with a size that is not true.
-    assert refused(packed({"a": bytes(60_000), "b": bytes(60_000)}), tmp_path) == sentence
+    assert refusal(bomb, tmp_path) == sentence
+    # The limit is for all files together, and a false size in the archive has no effect.
+    assert refusal(pack({"a": bytes(60_000), "b": bytes(60_000)}), tmp_path) == sentence
     lying = bomb.replace(struct.pack("<L", 10_000_000), struct.pack("<L", 10))
-    assert refused(lying, tmp_path).startswith("the archive ")
+    assert refusal(lying, tmp_path).startswith("the archive ")
 
 
-def test_the_number_of_files_is_bounded(tmp_path: Path) -> None:
+def test_number_of_files_is_bounded(tmp_path: Path) -> None:
     files: dict[str, str | bytes] = {str(number): "" for number in range(10)}
-    assert refused(packed(files), tmp_path) == "the archive has 11 files and folders; the limit is 10"
+    assert refusal(pack(files), tmp_path) == "the archive has 11 files and folders; the limit is 10"
 
 
 def test_encrypted_and_unusual_entries_are_refused(tmp_path: Path) -> None:
-    data = bytearray(packed({}))
-    place = data.index(b"PK\x01\x02")
-    data[place + 8] |= 1
-    assert refused(bytes(data), tmp_path) == "'bot.toml' in the archive is encrypted"
-    made = io.BytesIO()
-    with zipfile.ZipFile(made, "w", zipfile.ZIP_BZIP2) as archive:
+    data = bytearray(pack({}))
+    entry = data.index(b"PK\x01\x02")
+    data[entry + 8] |= 1
+    assert refusal(bytes(data), tmp_path) == "'bot.toml' in the archive is encrypted"
+    bzip2 = io.BytesIO()
+    with zipfile.ZipFile(bzip2, "w", zipfile.ZIP_BZIP2) as archive:
         archive.writestr(BOT_FILE, BOT_TOML)
-    assert (
-        refused(made.getvalue(), tmp_path) == "'bot.toml' in the archive is compressed by a method other than deflate"
-    )
+    sentence = "'bot.toml' in the archive is compressed by a method other than deflate"
+    assert refusal(bzip2.getvalue(), tmp_path) == sentence
 
 
 @pytest.mark.parametrize("data", [b"", b"PK", b"#!/bin/sh\n", b"PK\x05\x06" + bytes(18) + b"tail"])
 def test_other_files_are_refused(data: bytes, tmp_path: Path) -> None:
-    assert refused(data, tmp_path).startswith("the archive ")
+    assert refusal(data, tmp_path).startswith("the archive ")
 
 
-def test_a_broken_archive_is_refused_wherever_it_is_broken(tmp_path: Path) -> None:
-    whole, chance = packed({"bot.py": random.Random(1).randbytes(3000)}), random.Random(2)
+def test_archive_broken_at_any_place_is_refused(tmp_path: Path) -> None:
+    whole = pack({"bot.py": random.Random(1).randbytes(3000)})
+    chance = random.Random(2)
     for _ in range(100):
-        data = bytearray(whole[: chance.choice((len(whole), chance.randrange(len(whole))))])
+        length = chance.choice((len(whole), chance.randrange(len(whole))))
+        data = bytearray(whole[:length])
         for _ in range(chance.randrange(4)):
             if data:
                 data[chance.randrange(len(data))] = chance.randrange(256)
         try:
-            unpacked(bytes(data), tmp_path)
+            unpack_here(bytes(data), tmp_path)
         except RefusedError:
             assert not list(tmp_path.iterdir())
         else:
@@ -181,10 +185,10 @@ def test_a_broken_archive_is_refused_wherever_it_is_broken(tmp_path: Path) -> No
 )
 def test_values_of_bot_toml_are_checked(text: str | None, sentence: str, tmp_path: Path) -> None:
     data = {} if text is None else {BOT_FILE: text.encode("utf-8", "surrogateescape")}
-    assert refused(packed(dict(data), bot_toml=None), tmp_path).startswith(sentence)
+    assert refusal(pack(dict(data), bot_toml=None), tmp_path).startswith(sentence)
 
 
-def test_a_folder_that_was_packed_is_named(tmp_path: Path) -> None:
-    assert refused(packed({"mine/bot.toml": BOT_TOML}, bot_toml=None), tmp_path) == (
+def test_packed_folder_is_named(tmp_path: Path) -> None:
+    assert refusal(pack({"mine/bot.toml": BOT_TOML}, bot_toml=None), tmp_path) == (
         "the archive has no bot.toml at its top level, only mine/bot.toml; pack the files, not their folder"
     )
