@@ -4,7 +4,7 @@
 
     result = play("limit", ["raising", "random"], deals=200, seed=1, in_process=True)
     print(result.sentence)
-    print(result.rate())  # raising over random +1,315 ± 1,046 mbb/g
+    print(result.rate())  # raising over random +1,315 ± 883 mbb/g
     print(result.rate("random").low)
     for player in result.players:
         print(player.name, player.chips, player.faults)

@@ -100,6 +100,8 @@ def test_environments_are_measured(rows_of: Any, monkeypatch: pytest.MonkeyPatch
 
 
 @pytest.mark.slow
+# eval7 calls functions of pyparsing by their old names.
+@pytest.mark.filterwarnings("ignore:.* deprecated - use:DeprecationWarning")
 def test_evaluators_are_measured(rows_of: Any) -> None:
     rows = rows_of("evaluator", "--repeats", "1")
     assert {row["group"] for row in rows} == {"evaluator, one call", "evaluator, batch"}

@@ -13,6 +13,8 @@ import re
 import shlex
 import shutil
 import signal
+import sqlite3
+import subprocess
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -27,7 +29,10 @@ from bots.cfr.bot import SHIPPED
 from dealer import play
 from dealer.cli import COMMANDS as COMMAND_NAMES
 from dealer.cli.shell.app import application
+from dealer.server.db.bot_registry import register_user_bot
 from dealer.server.db.store import DATABASE_NAME, Store
+from dealer.server.db.teams import form_team
+from dealer.server.db.users import add_user
 from dealer.server.server_settings import example
 from protocol.mock_dealer import MockDealer
 from tests.bots.conftest import ThreadDealer
@@ -105,6 +110,8 @@ SHORTER = {
     "arena exploit exact nolimit": ["--boards", "2"],
 }
 """Options that shorten commands with these words; all other commands play two hands."""
+MAINTENANCE = ("backup", "doctor", "free", "reset", "revoke", "team", "user", "users")
+"""Subcommands of `arena serve` that end by themselves."""
 PLAYING = ("play", "tournament", "deal", "benchmark")
 """Commands that make a folder; all others read an existing one."""
 
@@ -232,6 +239,9 @@ def _make_file(folder: Path, name: str, class_name: str, run: Path, reads_runs: 
             path.with_suffix(".code").write_text(code)
             path.write_text(f'#!/bin/sh\nexec {sys.executable} {shlex.quote(str(path.with_suffix(".code")))} "$@"\n')
             path.chmod(0o755)
+    elif name == "./client":
+        require("cc")
+        subprocess.run(["cc", "-std=c99", "-o", str(path), str(ROOT / "examples" / "client.c")], check=True)
     elif name.endswith(".js"):
         require("node")
         shutil.copy(ROOT / name, path)
@@ -284,14 +294,24 @@ def _expand_patterns(words: list[str], folder: Path) -> list[str]:
     return expanded
 
 
+def _add_users(db: sqlite3.Connection, words: list[str]) -> None:
+    """Add the users of the documents, the team that a command changes, and bots whose names can be freed."""
+    numbers = {name: add_user(db, name) for name in ("ann", "bob", "eve")}
+    for bot in ("Flood1", "Flood2"):
+        register_user_bot(db, numbers["eve"], "kuhn.limit.2p", bot, "")
+    db.execute("UPDATE bots SET seen_s = 1")
+    if words[2:4] in (["team", "add"], ["team", "leave"]):
+        form_team(db, "x", "Sharks", ["bob", "eve"] if words[3] == "leave" else ["bob"])
+
+
 def _serve(words: list[str], folder: Path) -> None:
     """Run a server until it listens, or a command for the data of a server to its end."""
-    is_maintenance = words[2:3] and words[2] in ("backup", "doctor", "reset", "revoke", "user", "users")
+    is_maintenance = words[2:3] and words[2] in MAINTENANCE
     if is_maintenance:
         data_folder = folder / "arena-server"
         data_folder.mkdir()
-        with contextlib.closing(Store(data_folder / DATABASE_NAME)):
-            pass
+        with contextlib.closing(Store(data_folder / DATABASE_NAME)) as store:
+            store.write_now(lambda db: _add_users(db, words))
     if "arena-server.toml" in words:
         # The ports of the example may be in use on this machine.
         (folder / "arena-server.toml").write_text(re.sub("(?m)^port = [0-9]+", "port = 0", example()))

@@ -358,7 +358,7 @@ def test_example_of_the_package_runs(capsys: pytest.CaptureFixture[str]) -> None
     lines = (dealer.__doc__ or "").splitlines()
     example = textwrap.dedent("\n".join(line for line in lines if line.startswith("    ") or not line))
     exec(example, {})
-    assert "\nraising over random +1,315 ± 1,046 mbb/g\n" in capsys.readouterr().out
+    assert "\nraising over random +1,315 ± 883 mbb/g\n" in capsys.readouterr().out
 
 
 # ---- bots as classes and objects
