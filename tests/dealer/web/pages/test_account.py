@@ -57,7 +57,8 @@ async def test_request_is_played_and_its_files_are_downloaded(tmp_path: Path) ->
         page = await until(visit, "finished")
         assert EVIL not in page.text
         assert "&lt;script&gt;" in page.text
-        (run,) = records.runs(Store(visit.house.folder / DATABASE_NAME))
+        with contextlib.closing(Store(visit.house.folder / DATABASE_NAME)) as store:
+            (run,) = records.runs(store)
         # The files contain cards, and are shown when the whole request has ended.
         details = await until(visit, "times", f"/account/runs/{run.id}")
         assert re.search(r"match\.b 7 ", page_words(details)), page_words(details)
@@ -154,18 +155,18 @@ async def test_token_is_shown_once_and_revoked_by_its_owner(tmp_path: Path) -> N
         assert "&lt;script&gt;" in page.text
         assert token not in page.text
         assert EVIL not in page.text
-        store = Store(visit.house.folder / DATABASE_NAME)
-        new, first = read_tokens(store, 1)
-        assert (new.scopes, new.label) == (frozenset((Scope.READ,)), EVIL)
-        assert Accounts(store).find_token(token) is not None
-        async with visit.another() as other:
-            await log_in(other, "eve", new_user(visit.house.folder, "eve"))
-            assert (await post(other, f"/account/tokens/{new.id}/revoke")).status_code == 404
-        assert Accounts(store).find_token(token) is not None
-        assert (await post(visit.browser, f"/account/tokens/{new.id}/revoke")).status_code == 303
-        assert Accounts(store).find_token(token) is None
-        assert [token.id for token in read_tokens(store, 1)] == [first.id]
-        assert (await post(visit.browser, f"/account/tokens/{new.id}/revoke")).status_code == 404
+        with contextlib.closing(Store(visit.house.folder / DATABASE_NAME)) as store:
+            new, first = read_tokens(store, 1)
+            assert (new.scopes, new.label) == (frozenset((Scope.READ,)), EVIL)
+            assert Accounts(store).find_token(token) is not None
+            async with visit.another() as other:
+                await log_in(other, "eve", new_user(visit.house.folder, "eve"))
+                assert (await post(other, f"/account/tokens/{new.id}/revoke")).status_code == 404
+            assert Accounts(store).find_token(token) is not None
+            assert (await post(visit.browser, f"/account/tokens/{new.id}/revoke")).status_code == 303
+            assert Accounts(store).find_token(token) is None
+            assert [token.id for token in read_tokens(store, 1)] == [first.id]
+            assert (await post(visit.browser, f"/account/tokens/{new.id}/revoke")).status_code == 404
         for fields in (
             {"label": "x"},
             {"label": "x" * 65, "scope_read": "1"},
@@ -307,8 +308,8 @@ async def test_faults_of_a_bot_are_shown_to_its_owner_only(tmp_path: Path) -> No
     async with logged_in_visit(tmp_path) as visit:
         token = new_user(visit.house.folder, "eve")
         nosy = new_user(visit.house.folder, "nosy")
-        store = Store(visit.house.folder / DATABASE_NAME)
-        run = await store.write(lambda db: enter(db, User(add_user(db, "eve"), "eve")))
+        with contextlib.closing(Store(visit.house.folder / DATABASE_NAME)) as store:
+            run = await store.write(lambda db: enter(db, User(add_user(db, "eve"), "eve")))
         async with visit.another() as eve, visit.another() as other:
             await log_in(eve, "eve", token)
             await log_in(other, "nosy", nosy)
