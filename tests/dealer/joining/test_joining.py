@@ -146,10 +146,10 @@ def joining_client(house: House, bot: str = "./bot2l.sh", *, name: str = "mine",
 
 def hands_of(folder: Path) -> dict[str, list[str]]:
     """Hands and scores of a run, by file name of the match."""
-    return {
-        path.name: [line for line in path.read_text().splitlines() if not line.startswith("#")]
-        for path in sorted(folder.glob("match*.log"))
-    }
+    hands = {}
+    for path in sorted(folder.glob("match*.log")):
+        hands[path.name] = [line for line in path.read_text().splitlines() if not line.startswith("#")]
+    return hands
 
 
 async def until_logged(size: int) -> None:

@@ -187,11 +187,11 @@ class Peer:
 
     async def expect(self, expected: str | bytes) -> None:
         """Expect these bytes next, apart from our remarks and port numbers."""
-        wanted = comparable_bytes(expected.encode("latin-1") if isinstance(expected, str) else expected)
+        expected_bytes = comparable_bytes(expected.encode("latin-1") if isinstance(expected, str) else expected)
         with contextlib.suppress(TimeoutError):
-            await self.until(lambda: len(self._comparable()) >= self._position + len(wanted))
-        assert self._comparable()[self._position : self._position + len(wanted)] == wanted
-        self._position += len(wanted)
+            await self.until(lambda: len(self._comparable()) >= self._position + len(expected_bytes))
+        assert self._comparable()[self._position : self._position + len(expected_bytes)] == expected_bytes
+        self._position += len(expected_bytes)
 
     def _comparable(self) -> bytes:
         return comparable_bytes(bytes(self.received))

@@ -459,11 +459,11 @@ class House:
             return sees_cards(self.store, job, person)
         run = records.run(self.store, secrets.run or 0)
         assert run is not None
-        seen = access_to(self.store, run, job, person)
+        access = access_to(self.store, run, job, person)
         if kind == "output":
-            return seen.can_read_output
+            return access.can_read_output
         name = run.seats[int(kind[-1])].name
-        return seen.can_read_faults(name) and (seen.sees_cards or seen.is_own(name))
+        return access.can_read_faults(name) and (access.sees_cards or access.is_own(name))
 
 
 def _fault(text: str, player: int) -> Fault:
@@ -516,7 +516,7 @@ def test_finished_hands_are_public_when_none_of_their_cards_is_dealt_again() -> 
     key = DealKey(bytes(32))
     assert public_hands(7, [100, 100]) == 0, "other cards follow from those of a seed"
     assert public_hands(None, [100]) == 0
-    assert public_hands(key, [100, 0]) == 0, "a seating plays them still"
+    assert public_hands(key, [100, 0]) == 0, "a seating has still to play them"
     assert public_hands(key, [100, DELAY_HANDS]) == 0
     assert public_hands(key, [100, DELAY_HANDS + 1]) == 1
     assert public_hands(key, [100]) == 100 - DELAY_HANDS

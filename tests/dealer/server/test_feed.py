@@ -25,7 +25,7 @@ def test_events_are_numbered_and_the_last_are_kept() -> None:
     assert feed.after(13) == [(14, event("14"))]
     assert feed.after(11) == [(12, event("12")), (13, event("13")), (14, event("14"))]
     assert feed.after(10) == [(14, LOST)], "11 is forgotten"
-    assert feed.after(99) == [(14, LOST)], "of another start"
+    assert feed.after(99) == [(14, LOST)], "a number of another start"
 
 
 def test_numbers_of_a_later_start_are_larger() -> None:

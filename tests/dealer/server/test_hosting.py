@@ -140,12 +140,16 @@ async def test_joined_client_receives_the_games_and_an_offered_seat() -> None:
         ann = await join_peer(house)
         (message,) = ann.received
         assert isinstance(message, Joined)
-        assert (message.bot, message.user, message.seats) == ("mine", "player", {})
+        assert (message.bot, message.user) == ("mine", "player")
+        assert message.seats == {}
         assert message.games["kuhn.limit.2p"].startswith("GAMEDEF\n")
         await ann.send(CHALLENGE)
         assert await ann.expect(ChallengeState) == ChallengeState("t", "queued")
         offer = await ann.expect(SeatOffer)
-        assert (offer.game, offer.match, offer.player, offer.hands) == ("kuhn.limit.2p", "player.t", "mine", 20)
+        assert offer.game == "kuhn.limit.2p"
+        assert offer.match == "player.t"
+        assert offer.player == "mine"
+        assert offer.hands == 20
         await ann.send(SeatText(offer.seat, VERSION))
         assert (await ann.expect(SeatText)).text.startswith("MATCHSTATE:0:0::")
 

@@ -181,11 +181,16 @@ def check(accepted: Sequence[str], possible: Sequence[str] = ()) -> None:
             assert rows(data, "SELECT count(*), sum(hands) FROM matches WHERE run = ?", run[3]) == [
                 (matches, matches * terms.deals)
             ]
-        logs = {(run[2], *(path.read_bytes() for path in sorted((data / run[6]).glob("match*.log")))) for run in runs}
-        assert len(logs) == runs_per_job
-        for _, *of_run in logs:
-            assert len(of_run) == matches
-            assert {(log.count(b"\nSTATE:"), log.count(b"\nSCORE:")) for log in of_run} == {(terms.deals, 1)}
+        # Runs of the same number have the same cards and players that always call, and so the same logs.
+        logs_by_run = set()
+        for run in runs:
+            logs = tuple(path.read_bytes() for path in sorted((data / run[6]).glob("match*.log")))
+            assert len(logs) == matches
+            for log in logs:
+                assert log.count(b"\nSTATE:") == terms.deals
+                assert log.count(b"\nSCORE:") == 1
+            logs_by_run.add((run[2], logs))
+        assert len(logs_by_run) == runs_per_job
     check_standings(data)
     assert rows(data, "PRAGMA integrity_check") == [("ok",)]
     assert orphan_pids() == []

@@ -100,13 +100,13 @@ def test_runs_of_a_pair_are_paged_worst_first(tmp_path: Path) -> None:
         pair = counted_scores.pair(store, game, 7)
         assert pair is not None
         for score in pair.scores:
-            everything = records.runs(store, pair=7, limit=100)
-            assert len(everything) == 5
+            all_runs = records.runs(store, pair=7, limit=100)
+            assert len(all_runs) == 5
 
             def won(run: records.Run, version: int = score.version) -> float:
                 return next(0.0 if seat.won is None else seat.won.mean for seat in run.seats if seat.version == version)
 
-            ordered = sorted(everything, key=lambda run: (won(run), run.id))
+            ordered = sorted(all_runs, key=lambda run: (won(run), run.id))
             pages: list[records.Run] = []
             while page := worst_runs(store, 7, score.version, after=pages[-1].id if pages else None, limit=2):
                 pages += page
@@ -123,7 +123,7 @@ def test_rating_enters_the_history_after_a_twentieth_more_deals(tmp_path: Path) 
         assert len(counted_scores.rating_history(store, 3)) == 1
         store.write_now(lambda db: db.execute("UPDATE lineups SET units = 105 WHERE id = 1"))
         enter_ratings(store, game)
-        assert len(counted_scores.rating_history(store, 3)) == 1, "a hundredth more"
+        assert len(counted_scores.rating_history(store, 3)) == 1, "a hundredth more is not enough"
         store.write_now(lambda db: db.execute("UPDATE lineups SET units = 105"))
         enter_ratings(store, game)
         (_, first), (units, second) = counted_scores.rating_history(store, 3)

@@ -227,7 +227,7 @@ async def test_order_and_seeds_of_runs_are_those_recorded() -> None:
     requests = [event["bytes"] for event in recorded_events(16) if event.get("bytes", "").startswith("RUNMATCHES")]
     (queue,) = (event["bytes"] for event in recorded_events(16) if "bob b1" in event.get("bytes", ""))
     (order,) = (event["bytes"] for event in recorded_events(16) if event["direction"] == "order")
-    wanted = re.findall(r'"(\w+)\.(\w+)", "([0-9]+)"', order)
+    expected_runs = re.findall(r'"(\w+)\.(\w+)", "([0-9]+)"', order)
 
     async with running(reference_settings(config(16))) as house:
         ann, bob = await house.log_in(), await house.log_in("bob", "hunter2")
@@ -239,13 +239,13 @@ async def test_order_and_seeds_of_runs_are_those_recorded() -> None:
         await bob.settle()
         bob.send("QSTAT\n")
         await bob.expect(queue)
-        allow_slow_bots(len(wanted))
+        allow_slow_bots(len(expected_runs))
         await bob.ask("QSTAT\n", "Queue empty\n")
         rows = house.rows(
             "SELECT users.name, jobs.tag, runs.seed FROM runs JOIN jobs ON jobs.id = runs.job "
             "JOIN users ON users.id = jobs.user ORDER BY runs.id"
         )
-        assert rows == [(user, tag, int(seed)) for user, tag, seed in wanted]
+        assert rows == [(user, tag, int(seed)) for user, tag, seed in expected_runs]
         for name in ("ann.a1", "bob.b1"):
             lines = await log_of(ann if name.startswith("ann") else bob, name[4:])
             assert [line for line in lines if "name/game" in line] == recorded_log(16, name)
@@ -311,8 +311,8 @@ async def test_departed_client_loses_the_runs_with_its_own_seats() -> None:
             if "R\n" in line and "loc" not in line:
                 allow_slow_bots(2)
         await bob.ask("QSTAT\n", "Queue empty\n")
-        again = await house.log_in()
-        heads = [line.split()[2:] for line in await log_of(again, "bots") if "name/game" in line]
+        later = await house.log_in()
+        heads = [line.split()[2:] for line in await log_of(later, "bots") if "name/game" in line]
         assert heads == [line.split()[2:] for line in recorded_log(22, "ann.bots") if "name/game" in line]
 
 
@@ -326,8 +326,8 @@ async def test_match_continues_when_its_client_leaves() -> None:
         await bob.ask("QSTAT\n", f"ann gone {LIMIT} * 0 R\n")
         await play_agent(ann.ports()[0])
         await bob.ask("QSTAT\n", "Queue empty\n")
-        again = await house.log_in()
-        lines = await log_of(again, "gone")
+        later = await house.log_in()
+        lines = await log_of(later, "gone")
         assert fixed_parts(lines) == fixed_parts(recorded_log(23, "ann.gone"))
         assert lines[-1].startswith("SCORE:")
 
@@ -402,11 +402,11 @@ async def test_one_line_client_is_answered_as_recorded() -> None:
         await client.expect("Matches finished\n")
         await client.expect_close()
         assert bytes(client.received).endswith(b"\nMatches finished\n")
-        again = await house.connect()
-        again.send("ann secret rerun 2pl ./echo.sh 1 re 7 local alpha\n")
-        await again.until(lambda: len(again.ports()) == 1)
-        await play_agent(again.ports()[0])
-        await again.expect_remark("ann.re run 1 of 1: finished.*")
+        later = await house.connect()
+        later.send("ann secret rerun 2pl ./echo.sh 1 re 7 local alpha\n")
+        await later.until(lambda: len(later.ports()) == 1)
+        await play_agent(later.ports()[0])
+        await later.expect_remark("ann.re run 1 of 1: finished.*")
         assert house.rows("SELECT seed FROM runs ORDER BY id") == [(7,), (976413892,)]
         lister = await house.connect()
         lister.send("ann secret games\n")

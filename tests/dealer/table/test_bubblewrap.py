@@ -181,8 +181,8 @@ for address in (("127.0.0.1", {other.getsockname()[1]}), ("192.0.2.1", 80), ("8.
         print(error.strerror)
 print(socket.if_nameindex())
 """
-        said = output_of(tmp_path, code)
-    assert said.splitlines() == [
+        output = output_of(tmp_path, code)
+    assert output.splitlines() == [
         "Connection refused",
         "Network is unreachable",
         "Network is unreachable",
@@ -245,10 +245,10 @@ for change in (os.setuid, os.setgid):
     except OSError as error:
         print(error.strerror)
 """
-    said = output_of(tmp_path, code).splitlines()
-    assert said[0] == (f"True True {'0' * 16} {'0' * 16}")
-    assert said[1] == "1"
-    assert set(said[2:]) <= {"Operation not permitted", "Invalid argument"}
+    output = output_of(tmp_path, code).splitlines()
+    assert output[0] == (f"True True {'0' * 16} {'0' * 16}")
+    assert output[1] == "1"
+    assert set(output[2:]) <= {"Operation not permitted", "Invalid argument"}
 
 
 @confined
@@ -282,10 +282,10 @@ for change in (lambda: open("bot.py", "a"), lambda: os.unlink("bot.py"), lambda:
     except OSError as error:
         print(error.errno in (1, 13, 30))
 """
-    said = output_of(tmp_path, code).splitlines()
-    assert said[-3:] == ["True"] * 3
+    output = output_of(tmp_path, code).splitlines()
+    assert output[-3:] == ["True"] * 3
     # If our packages are below the temporary folder, the box has the folders above them there.
-    assert {folder for folder in said[:-3] if not folder.startswith(f"{TEMPORARY}/")} == {TEMPORARY, "/dev/shm"}
+    assert {folder for folder in output[:-3] if not folder.startswith(f"{TEMPORARY}/")} == {TEMPORARY, "/dev/shm"}
     assert not (tmp_path / "bot" / "new").exists()
 
 
@@ -310,9 +310,9 @@ except OSError as error:
 """
     process = start_bot(tmp_path, code)
     assert process.wait(PATIENCE_S) is not None
-    said = (tmp_path / "output").read_bytes()
-    assert said.startswith(b"True True\nTrue True\n")
-    assert len(said) <= 5_000_000
+    output = (tmp_path / "output").read_bytes()
+    assert output.startswith(b"True True\nTrue True\n")
+    assert len(output) <= 5_000_000
 
 
 @confined
@@ -341,9 +341,9 @@ time.sleep(1000)
 """
     process = start_bot(tmp_path, code)
     until = time.monotonic() + PATIENCE_S
-    while not (said := (tmp_path / "output").read_text()) and time.monotonic() < until:
+    while not (output := (tmp_path / "output").read_text()) and time.monotonic() < until:
         time.sleep(0.02)
-    assert int(said) <= 8
+    assert int(output) <= 8
     assert is_running("97531.2468")
     process.stop()
     assert ends_in_time("97531.2468")

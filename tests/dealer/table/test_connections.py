@@ -335,12 +335,12 @@ async def test_slow_reader_ends_its_own_match_only(send_buffer_bytes: int | None
                 await loop.sock_sendall(deaf, replies)
 
     babbling = asyncio.create_task(babble())
-    beside, _ = await _play(other, players)
+    other_playing, _ = await _play(other, players)
     await playing.finish()
     assert playing.match.failure is not None
     assert playing.match.failure.seat == 1
     assert playing.match.failure.kind in (FaultKind.DISCONNECT, FaultKind.FLOOD)
-    assert beside.recorder.log == reference_log(other, players)
+    assert other_playing.recorder.log == reference_log(other, players)
     babbling.cancel()
     await asyncio.gather(babbling, return_exceptions=True)
     deaf.close()

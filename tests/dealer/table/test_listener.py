@@ -83,15 +83,15 @@ STRAYS = {
 
 @pytest.mark.parametrize("name", STRAYS)
 def test_stray_client_is_closed_and_the_port_stays_open(name: str) -> None:
-    said, problem = STRAYS[name]
+    hello, problem = STRAYS[name]
 
     async def play(playing: ScreenedMatch) -> list[Client]:
         for seat in (0, 1, 1):
-            await (await playing.client(seat, hello=said)).close()
+            await (await playing.client(seat, hello=hello)).close()
         await playing.wait_for_strays(3)
         first = await playing.client(0)
         await playing.wait_for_missing(1)
-        await (await playing.client(1, hello=said)).close()
+        await (await playing.client(1, hello=hello)).close()
         await playing.wait_for_strays(4)
         return [first, await playing.client(1)]
 
@@ -99,7 +99,7 @@ def test_stray_client_is_closed_and_the_port_stays_open(name: str) -> None:
     assert [(stray.seat, stray.host, stray.problem) for stray in playing.strays] == [
         (seat, "127.0.0.1", problem) for seat in (0, 1, 1, 1)
     ]
-    assert said.startswith(playing.strays[0].line)
+    assert hello.startswith(playing.strays[0].line)
 
 
 KEY = "k-0123456789abcdef"
@@ -116,10 +116,10 @@ WITHOUT_KEY = {
 
 @pytest.mark.parametrize("name", WITHOUT_KEY)
 def test_seat_with_a_key_needs_the_key_before_the_version(name: str) -> None:
-    said, problem = WITHOUT_KEY[name]
+    hello, problem = WITHOUT_KEY[name]
 
     async def play(playing: ScreenedMatch) -> list[Client]:
-        await (await playing.client(1, hello=said)).close()
+        await (await playing.client(1, hello=hello)).close()
         await playing.wait_for_strays(1)
         first = await playing.client(0)
         await playing.wait_for_missing(1)
@@ -194,15 +194,15 @@ def test_player_that_leaves_before_the_match_may_return() -> None:
     assert [stray.problem for stray in _play_to_the_end(play).strays] == [StrayProblem.LEFT_EARLY]
 
 
-@pytest.mark.parametrize("asked", [0, 1])
-def test_player_that_connects_again_takes_its_own_seat(asked: int) -> None:
+@pytest.mark.parametrize("seat", [0, 1])
+def test_player_that_connects_again_takes_its_own_seat(seat: int) -> None:
     # The old connection of the player is half open: it is not closed, and never sends again.
     async def play(playing: ScreenedMatch) -> list[Client]:
         clients = await playing.clients()
         first = await clients[0].question()
         assert first is not None
-        again = await playing.client(asked)
-        if asked == 0:
+        again = await playing.client(seat)
+        if seat == 0:
             question = await again.question()
             assert question is not None
             assert question.raw == first.raw
@@ -210,7 +210,7 @@ def test_player_that_connects_again_takes_its_own_seat(asked: int) -> None:
         else:
             assert await clients[1].read_to_end() is not None
             await clients[0].send(clients[0].session.send(Reply(always("c")(first))))
-        clients[asked] = again
+        clients[seat] = again
         return clients
 
     assert _play_to_the_end(play, hands=3).strays == []

@@ -72,9 +72,9 @@ def test_given_ports_are_used_and_0_means_any() -> None:
     assert ports[1] == port
     assert ports[0] not in (0, port)
     connections.close()
-    again = _connections()
-    assert again.listen([port])[0] == port
-    again.close()
+    later = _connections()
+    assert later.listen([port])[0] == port
+    later.close()
 
 
 def test_more_ports_than_seats_are_ignored() -> None:
@@ -345,4 +345,4 @@ async def test_watcher_can_wake_a_task_in_an_idle_loop() -> None:
     for peer in peers:
         peer.close()
     await running
-    assert was_woken, "the loop slept on after the hand was over"
+    assert was_woken, "the event at the end of the hand did not wake the loop"

@@ -63,8 +63,8 @@ def test_games_without_leaks_have_no_link(tmp_path: Path) -> None:
 
 
 def test_leaks_are_secret_while_deals_are_left_to_play(run: Path, tmp_path: Path) -> None:
-    going = copy_unfinished(run, tmp_path / "limit", "match.b", 30)
-    with browsing(going, is_public=True) as client:
+    unfinished = copy_unfinished(run, tmp_path / "limit", "match.b", 30)
+    with browsing(unfinished, is_public=True) as client:
         assert "/leaks?" not in client.get("/runs/limit").text
         assert client.get(f"{LEAKS}calling").status_code == 403
 

@@ -95,12 +95,12 @@ def _cards_in(text: str, deal: Deal) -> list[str]:
 
 
 def test_stranger_receives_no_card_of_a_running_match(run: Path, tmp_path: Path) -> None:
-    going = copy_unfinished(run, tmp_path / "going", "match.b", 20)
-    deal = WatchedRun(going).contests[0].matches["match.a"].hands.hand(59).deal
-    text = _table_of(going, is_public=True)
+    unfinished = copy_unfinished(run, tmp_path / "unfinished", "match.b", 20)
+    deal = WatchedRun(unfinished).contests[0].matches["match.a"].hands.hand(59).deal
+    text = _table_of(unfinished, is_public=True)
     assert "Hand 59" in text
     assert not _cards_in(text, deal)
-    assert _cards_in(_table_of(going, is_public=False), deal)
+    assert _cards_in(_table_of(unfinished, is_public=False), deal)
 
 
 def test_table_shows_the_current_moment_of_a_running_match(tmp_path: Path) -> None:
@@ -117,11 +117,11 @@ def test_table_shows_the_current_moment_of_a_running_match(tmp_path: Path) -> No
 
     folder = tmp_path / "live"
     dealer.library.play("leduc", ["random", "calling"], out=folder, deals=40, seed=3, in_process=True, watch=watch)
-    going = copy_unfinished(folder, tmp_path / "going", "match.b", 20)
-    text = _table_of(going, is_public=False, live=live)
+    unfinished = copy_unfinished(folder, tmp_path / "unfinished", "match.b", 20)
+    text = _table_of(unfinished, is_public=False, live=live)
     assert "Hand 29" in text
     assert _cards_in(text, deals["match.a"])
-    hidden = _table_of(going, is_public=True, live=live)
+    hidden = _table_of(unfinished, is_public=True, live=live)
     assert "Hand 29" in hidden
     assert not _cards_in(hidden, deals["match.a"])
 
@@ -190,7 +190,7 @@ class _WatchedTable:
         self._app = make_app(site, local_routes(site, Pages([folder]), self._counting))
 
     async def _follow(self, reader: _Reader) -> None:
-        path = "/runs/going/matches/match.a/events"
+        path = "/runs/unfinished/matches/match.a/events"
         scope = {"type": "http", "method": "GET", "path": path, "query_string": b"", "scheme": "http"}
         scope |= {"headers": [(b"host", b"localhost")], "client": (reader.address, 1), "server": ("localhost", 80)}
         await self._app(scope, reader.receive, reader.send)
@@ -207,7 +207,7 @@ class _WatchedTable:
 
 @asynccontextmanager
 async def _watched(run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[_WatchedTable]:
-    table = _WatchedTable(copy_unfinished(run, tmp_path / "going", "match.b", 20), monkeypatch)
+    table = _WatchedTable(copy_unfinished(run, tmp_path / "unfinished", "match.b", 20), monkeypatch)
     try:
         yield table
     finally:
@@ -228,7 +228,7 @@ async def test_readers_with_equal_access_share_one_table(
         assert table.table_count == 1
         event_with_cards = await table.reader("10.0.0.9").event()
         assert table.table_count == 2
-        deal = WatchedRun(tmp_path / "going").contests[0].matches["match.a"].hands.hand(59).deal
+        deal = WatchedRun(tmp_path / "unfinished").contests[0].matches["match.a"].hands.hand(59).deal
         assert _cards_in(event_with_cards, deal)
         assert not _cards_in(event, deal)
 
@@ -239,7 +239,7 @@ async def test_reader_whose_access_has_changed_receives_another_table(
     monkeypatch.setattr(live, "_TABLE_S", 0.0)
 
     async with _watched(run, tmp_path, monkeypatch) as table:
-        deal = WatchedRun(tmp_path / "going").contests[0].matches["match.a"].hands.hand(59).deal
+        deal = WatchedRun(tmp_path / "unfinished").contests[0].matches["match.a"].hands.hand(59).deal
         table.access["10.0.0.9"] = Access()
         reader, other = table.reader("10.0.0.9"), table.reader("10.0.0.1")
         assert _cards_in(await reader.event(), deal)

@@ -74,8 +74,8 @@ async def test_organiser_sees_the_state_of_the_server_and_all_changes(tmp_path: 
         first = (await visit.browser.get("/organiser/changes")).text
         (following,) = re.findall(r'href="(\?after=\d+)"', first)
         second = (await visit.browser.get(f"/organiser/changes{following}")).text
-        shown = [int(number) for page in (first, second) for number in re.findall(r"change (\d+)", page)]
-        assert shown == list(range(89, -1, -1))
+        numbers = [int(number) for page in (first, second) for number in re.findall(r"change (\d+)", page)]
+        assert numbers == list(range(89, -1, -1))
         with open_store(tmp_path) as store:
             store.write_now(lambda db: revoke_tokens(db, "olga"))
         assert (await visit.browser.get("/organiser")).status_code == 403

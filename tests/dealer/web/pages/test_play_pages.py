@@ -107,7 +107,8 @@ async def test_match_is_played_by_forms_alone(tmp_path: Path) -> None:
     assert isinstance(keyed_run.seed, DealKey)
     assert run.seed == 5
     assert check_deals(tmp_path / run.folder / "match.log", run.seed) == 2
-    assert (run.state, run.user, run.tag, run.is_rated) == ("finished", "player", "table", False)
+    assert (run.state, run.user, run.tag) == ("finished", "player", "table")
+    assert not run.is_rated
     assert [(seat.name, seat.version is None) for seat in run.seats] == [("player", True), ("calling", False)]
     records = list(find([tmp_path / run.folder]).hands())
     assert [record.names_by_seat for record in records] == [("player", "calling")] * 2

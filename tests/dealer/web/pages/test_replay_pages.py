@@ -174,8 +174,8 @@ def test_unknown_addresses_are_not_found(run: Path) -> None:
 
 
 def test_verdict_is_first_also_in_an_unfinished_run(run: Path, tmp_path: Path) -> None:
-    going = copy_unfinished(run, tmp_path / "going", "match.b", 20)
-    with browsing(run, going) as client:
+    unfinished = copy_unfinished(run, tmp_path / "unfinished", "match.b", 20)
+    with browsing(run, unfinished) as client:
 
         def verdict(name: str) -> str:
             return str(re.findall(r'class="lead">([^<]+)', client.get(f"/runs/{name}").text)[0])
@@ -183,8 +183,8 @@ def test_verdict_is_first_also_in_an_unfinished_run(run: Path, tmp_path: Path) -
         final = r"(random|calling) (beats|is ahead of) \w+ by .* 60 deals of leduc.*"
         assert re.fullmatch(final, verdict("a run"))
         so_far = r"(random|calling) is ahead of \w+ by [\d,]+ mbb/g after 20 deals of leduc in 2 seatings each, too .*"
-        assert re.fullmatch(so_far, verdict("going"))
-        assert "Not finished." in client.get("/runs/going").text
+        assert re.fullmatch(so_far, verdict("unfinished"))
+        assert "Not finished." in client.get("/runs/unfinished").text
 
 
 def test_hands_can_be_filtered_by_winner_and_pot(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -271,19 +271,19 @@ def test_other_seatings_are_linked_if_they_have_the_same_cards(tmp_path: Path) -
 
 
 def test_strangers_see_no_cards_still_to_be_played(run: Path, tmp_path: Path) -> None:
-    going = copy_unfinished(run, tmp_path / "going", "match.b", 20)
-    with browsing(going, is_public=True) as client:
+    unfinished = copy_unfinished(run, tmp_path / "unfinished", "match.b", 20)
+    with browsing(unfinished, is_public=True) as client:
         for number in (19, 20):
             for rest in ("", "/acpc", "?step=1"):
-                answer = client.get(f"/runs/going/matches/match.a/hands/{number}{rest}")
+                answer = client.get(f"/runs/unfinished/matches/match.a/hands/{number}{rest}")
                 assert answer.status_code == 403
                 assert "STATE" not in answer.text
-        assert client.get("/runs/going/matches/match.a/export/log").status_code == 403
-        listed = client.get("/runs/going/matches/match.a").text
+        assert client.get("/runs/unfinished/matches/match.a/export/log").status_code == 403
+        listed = client.get("/runs/unfinished/matches/match.a").text
         assert "hands/" not in listed
-        assert "hands/" not in client.get("/runs/going").text
-    with browsing(going) as client:
-        assert client.get("/runs/going/matches/match.a/hands/20").status_code == 200
+        assert "hands/" not in client.get("/runs/unfinished").text
+    with browsing(unfinished) as client:
+        assert client.get("/runs/unfinished/matches/match.a/hands/20").status_code == 200
 
 
 class KeyedLibrary(PublicLibrary):
@@ -294,40 +294,40 @@ class KeyedLibrary(PublicLibrary):
 
 
 def test_running_match_shows_hands_whose_deals_are_over(run: Path, tmp_path: Path) -> None:
-    going = copy_unfinished(run, tmp_path / "going", "match.b", 20)
+    unfinished = copy_unfinished(run, tmp_path / "unfinished", "match.b", 20)
     comment = {"hand_number": 3, "seat": 0, "action_index": 0, "text": "# I bluffed"}
-    (going / "match.a.comments").write_text(json.dumps(comment) + "\n")
-    writer = ExchangeWriter(going / "match.a.seat1.llm.jsonl")
+    (unfinished / "match.a.comments").write_text(json.dumps(comment) + "\n")
+    writer = ExchangeWriter(unfinished / "match.a.seat1.llm.jsonl")
     writer.write(exchange(3, 0)._replace(answer="I bluffed"))
     writer.close()
-    with browser(KeyedLibrary([going])) as client:
+    with browser(KeyedLibrary([unfinished])) as client:
         for match in ("match.a", "match.b"):
-            path = f"/runs/going/matches/{match}"
+            path = f"/runs/unfinished/matches/{match}"
             for suffix in ("", "/acpc"):
                 statuses = [client.get(f"{path}/hands/{number}{suffix}").status_code for number in (0, 9, 10, 19, 59)]
                 assert statuses == [200, 200, 403, 403, 403]
             assert len(links(client.get(path).text, f"{path}/hands/")) == 10
             assert client.get(f"{path}/export/log").status_code == 403
             assert "bluffed" not in client.get(f"{path}/hands/3").text
-        assert "hands/" not in client.get("/runs/going").text
-    with browser(PublicLibrary([going])) as client:
-        assert client.get("/runs/going/matches/match.a/hands/0").status_code == 403
+        assert "hands/" not in client.get("/runs/unfinished").text
+    with browser(PublicLibrary([unfinished])) as client:
+        assert client.get("/runs/unfinished/matches/match.a/hands/0").status_code == 403
 
 
 def test_spectator_sees_the_last_hand_whose_deal_is_over(run: Path, tmp_path: Path) -> None:
-    going = copy_unfinished(run, tmp_path / "going", "match.b", 20)
-    (going / "result.json").write_bytes((run / "result.json").read_bytes())
+    unfinished = copy_unfinished(run, tmp_path / "unfinished", "match.b", 20)
+    (unfinished / "result.json").write_bytes((run / "result.json").read_bytes())
     record = list(read_log(run / "match.b.log"))[9]
-    with browser(KeyedLibrary([going])) as client:
-        text = client.get("/runs/going/matches/match.b/events").text
+    with browser(KeyedLibrary([unfinished])) as client:
+        text = client.get("/runs/unfinished/matches/match.b/events").text
         assert "Hand 9, with its cards" in text
         assert re.search("The contest so far: .* 60 deals of leduc in 2 seatings each", text)
-        assert links(text, "/runs/going/matches/match.b/hands/") == ["/runs/going/matches/match.b/hands/9"]
+        assert links(text, "/runs/unfinished/matches/match.b/hands/") == ["/runs/unfinished/matches/match.b/hands/9"]
         groups = (*record.deal.hole_cards, record.deal.board)
         cards = {card for group in groups for card in record.game.shown_cards(group)}
         assert {card_face(card).words for card in cards} == {*re.findall(r'role="img" aria-label="(\w+ of \w+)"', text)}
-    with browser(PublicLibrary([going])) as client:
-        assert "with its cards" not in client.get("/runs/going/matches/match.b/events").text
+    with browser(PublicLibrary([unfinished])) as client:
+        assert "with its cards" not in client.get("/runs/unfinished/matches/match.b/events").text
 
 
 def test_cells_of_a_crosstable_link_their_contests(tournament: Path) -> None:

@@ -157,12 +157,12 @@ async def test_cell_of_a_larger_game_links_the_common_tables_of_two_bots(
         pairs = []
         for text in (first, second):
             (pair,) = links(text, "/pairs/")
-            behind = (await visit.browser.get(pair)).text
-            pairs.append((pair, sorted(links(behind, "/runs/"))))
+            pair_page = (await visit.browser.get(pair)).text
+            pairs.append((pair, sorted(links(pair_page, "/runs/"))))
             # The page of the table has the same figures.
             figures = re.findall(r'<td class="(?:won|lost|even)[12]?">([^<]+)</td>', text)
             assert len(figures) == 3
-            assert all(f"<dd>{figure} mbb/g</dd>" in behind for figure in figures)
+            assert all(f"<dd>{figure} mbb/g</dd>" in pair_page for figure in figures)
         assert sorted(pairs) == [("/pairs/kuhn3/1", ["/runs/1", "/runs/5"]), ("/pairs/kuhn3/3", ["/runs/3"])]
         # Tables are sorted by the result of the page's bot, the worst first.
         won = [_mbb(re.findall(r"<th[^>]*>bot2</th><td[^>]*>([^<]+)</td>", text)[0]) for text in (first, second)]
