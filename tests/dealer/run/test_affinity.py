@@ -1,4 +1,4 @@
-"""Cores shared by a dealer and its quick bots: bound once they have proved quick, released when they turn slow."""
+"""Cores shared by a dealer and its quick bots: quick bots are bound, slow ones released."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Times = namedtuple("Times", "id user_time system_time")
 
 
 class FakeBot:
-    """Process of a bot whose threads compute as a test says."""
+    """Process of a bot with simulated times of its threads."""
 
     def __init__(self, pid: int) -> None:
         self.pid = pid
@@ -38,7 +38,7 @@ class FakeBot:
 
 
 class Table:
-    """A match of two fake bots, examined once a fake second."""
+    """A match of two fake bots, examined once a simulated second."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, *, has_spare_cores: bool = True) -> None:
         self.bots = {Seat(0): FakeBot(100), Seat(1): FakeBot(101)}
@@ -72,8 +72,12 @@ class Table:
         """Play for a second; return the cores of the dealer and of both bots.
 
         Args:
-            us: a decision of the first bot; other_us: of the second.
-            computed_s: by each bot; thread_s: by a second thread of the first bot.
+            decisions: decisions of each bot.
+            us: microseconds of a decision of the first bot.
+            other_us: microseconds of a decision of the second bot.
+            computed_s: CPU time of each bot's main thread.
+            thread_s: CPU time of a second thread of the first bot.
+            dealer_s: CPU time of the dealer.
         """
         for times, time_us in zip(self.times, (us, other_us), strict=True):
             for _ in range(decisions):
@@ -99,7 +103,7 @@ def table(monkeypatch: pytest.MonkeyPatch) -> Table:
 
 
 def test_quick_bots_are_bound_after_the_first_stretch(table: Table) -> None:
-    # The first call has only taken their processes.
+    # The first examination only looks up their processes.
     assert table.pass_second() == FREE
     assert table.pass_second() == BOUND
     table.shared.release()
@@ -111,7 +115,7 @@ def test_quick_bots_are_bound_after_the_first_stretch(table: Table) -> None:
     [
         {"us": 1500},
         {"thread_s": 0.2},
-        # Decisions of 0.2 s in all, and 0.7 s of computing beside them.
+        # Decisions of 0.2 s in all, and 0.7 s of computing between them.
         {"computed_s": 0.9},
     ],
 )
@@ -121,7 +125,7 @@ def test_slow_bots_are_free(table: Table, slow: dict[str, float], is_first_bound
     if is_first_bound:
         assert table.pass_second() == BOUND
     assert table.pass_second(**slow) == FREE  # type: ignore[arg-type]
-    # A bot that was bound is not tried again; another may only have been warming up.
+    # A slow bot that was bound stays free. One that was not may have been warming up.
     expected = FREE if is_first_bound else BOUND
     assert table.pass_second() == expected
 
@@ -132,14 +136,14 @@ def test_without_spare_cores_only_the_slow_bot_is_released(monkeypatch: pytest.M
     assert table.pass_second(us=1500) == ((1,), CORES, (1,))
 
 
-def test_core_used_by_strangers_is_left(table: Table) -> None:
+def test_core_used_by_other_programs_is_released(table: Table) -> None:
     table.pass_second()
     assert table.pass_second() == BOUND
     assert table.pass_second(computed_s=0.2, dealer_s=0.1) == FREE
     assert table.pass_second() == FREE
 
 
-def test_bot_that_is_started_again_is_judged_again(table: Table, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_restarted_bot_is_examined_again(table: Table, monkeypatch: pytest.MonkeyPatch) -> None:
     table.pass_second()
     assert table.pass_second() == BOUND
     table.bots[Seat(0)].pid += 10
@@ -159,7 +163,7 @@ def test_too_few_decisions_change_nothing(table: Table) -> None:
 
 @pytest.mark.skipif(not usable_cores(), reason="this system binds to no core")
 def test_processes_started_by_a_bound_dealer_may_use_all_cores() -> None:
-    # In a thread of its own: the cores of this one stay as they are.
+    # A separate thread, so that the cores of this one do not change.
     counts: list[str] = []
 
     def start() -> None:

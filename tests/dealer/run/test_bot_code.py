@@ -1,4 +1,4 @@
-"""Bots of the dealer's process that do not return: Ctrl-C and SIGTERM end the run, which can be resumed."""
+"""Interruption of bots in the dealer's process that do not return; the run can be resumed."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ import time
 from bots import Bot
 from engine import CALL
 
-HOW = os.environ.get("HOW")
+STATE = os.environ.get("STATE")
 
 
 class Stuck(Bot):
@@ -33,15 +33,15 @@ class Stuck(Bot):
     def match_finished(self):
         self.stay("loop at the end")
 
-    def stay(self, *here):
-        if HOW not in here:
+    def stay(self, *states):
+        if STATE not in states:
             return
         open("stuck", "w").close()
-        while HOW.startswith("loop"):
+        while STATE.startswith("loop"):
             self.count += 1
-        while HOW == "sleep":
+        while STATE == "sleep":
             time.sleep(1e6)
-        while HOW == "catch":
+        while STATE == "catch":
             try:
                 while True:
                     self.count += 1
@@ -52,7 +52,7 @@ class Stuck(Bot):
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGINT to send to another process")
 @pytest.mark.parametrize(
-    ("how", "number", "text"),
+    ("state", "signal_number", "text"),
     [
         ("loop", signal.SIGINT, "Resume with:\n    arena resume there\n"),
         ("sleep", signal.SIGTERM, "Resume with:\n    arena resume there\n"),
@@ -60,15 +60,15 @@ class Stuck(Bot):
         ("catch", signal.SIGTERM, "A bot does not stop when it is interrupted. Resume with: arena resume there\n"),
     ],
 )
-def test_a_bot_that_does_not_return_is_interrupted(tmp_path: Path, how: str, number: int, text: str) -> None:
+def test_bot_that_does_not_return_is_interrupted(tmp_path: Path, state: str, signal_number: int, text: str) -> None:
     (tmp_path / "bot.py").write_text(BOT)
     play = ["play", "leduc", "bot.py:Stuck", "calling", "--in-process", "-n", "20", "--seed", "1", "--out"]
-    program = start([*ARENA, *play, "there"], cwd=tmp_path, env=program_env(HOW=how))
+    program = start([*ARENA, *play, "there"], cwd=tmp_path, env=program_env(STATE=state))
     try:
         while not (tmp_path / "stuck").exists():
-            assert program.poll() is None, "it has ended before it was stopped"
+            assert program.poll() is None, "the program has ended before the interruption"
             time.sleep(0.01)
-        program.send_signal(number)
+        program.send_signal(signal_number)
         out, err = program.communicate(timeout=PATIENCE_S)
     finally:
         program.kill()

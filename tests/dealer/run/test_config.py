@@ -1,4 +1,4 @@
-"""Settings: read, checked, written back."""
+"""Settings of runs: reading, validation, writing."""
 
 from __future__ import annotations
 
@@ -23,26 +23,30 @@ from tests.scripts import script
 
 def test_defaults_of_settings() -> None:
     config = validated({}, "here")
-    assert (config.command, config.games, config.bots, config.on_fault) == ("play", ("limit",), (), FaultPolicy.END)
+    assert config.command == "play"
+    assert config.games == ("limit",)
+    assert config.bots == ()
+    assert config.on_fault is FaultPolicy.END
     limits = settle(config).limits
-    assert (limits.response_us, limits.hand_us, limits.per_hand_us) == (600_000_000, 600_000_000, 7_000_000)
+    assert limits.response_us == 600_000_000
+    assert limits.hand_us == 600_000_000
+    assert limits.per_hand_us == 7_000_000
     assert limits.start_us == 30_000_000
 
 
 @pytest.mark.parametrize("words", ["none", "phh, ohh", []])
-def test_formats_of_hand_histories_are_written_back_as_they_are_meant(words: str | list[str]) -> None:
-    """A run without hand histories keeps an empty list in its file, and can be resumed."""
+def test_written_formats_of_hand_histories_read_back_the_same(words: str | list[str]) -> None:
+    """A run without hand histories writes an empty list, and can be resumed."""
     config = validated({"export": words}, "here")
     assert validated(tomllib.loads(config.to_toml()), "again").export == config.export
 
 
-def test_a_start_timeout_of_0_waits_for_ever() -> None:
+def test_start_timeout_of_0_is_no_limit() -> None:
     assert settle(validated({"start_timeout_s": 0.0}, "here")).limits.start_us is None
 
 
 @pytest.mark.parametrize("formats", [[], ["none"], "none"])
-def test_empty_list_asks_for_no_hand_histories(formats: object) -> None:
-    """The file that repeats a run writes one."""
+def test_empty_list_means_no_hand_histories(formats: object) -> None:
     assert validated({"export": formats}, "here").export == ()
 
 
@@ -91,7 +95,7 @@ def test_written_settings_read_back_the_same(config: RunSettings) -> None:
     assert validated(tomllib.loads(config.to_toml()), "file") == config
 
 
-def test_a_game_that_lies_beside_the_file_is_found(tmp_path: Path) -> None:
+def test_game_file_next_to_the_settings_is_found(tmp_path: Path) -> None:
     (tmp_path / "mine.game").touch()
     (tmp_path / "run.toml").write_text('games = ["mine.game", "other.game", "kuhn"]\n')
     assert read_config(tmp_path / "run.toml")["games"] == [str(tmp_path / "mine.game"), "other.game", "kuhn"]
@@ -120,7 +124,7 @@ def test_missing_file_is_refused(tmp_path: Path) -> None:
         read_config(tmp_path / "none.toml")
 
 
-def test_an_error_names_settings_as_its_reader_knows_them() -> None:
+def test_error_names_settings_as_options_or_as_keys_of_the_file() -> None:
     with pytest.raises(ConfigError) as error:
         validated({"t_hand_s": 0, "hans": 1})
     assert {problem.setting for problem in error.value.problems} == {"t_hand_s", ""}
@@ -141,24 +145,29 @@ def test_every_field_is_on_the_page_of_reference(kind: Any) -> None:
     assert [row.split("`")[1] for row in rows] == [field.name for field in fields(kind)]
 
 
-# ---- bots with settings of their own
+# ---- settings of one bot
 
 
-def test_a_bot_may_have_settings_of_its_own(tmp_path: Path) -> None:
+def test_bot_can_have_its_own_settings(tmp_path: Path) -> None:
     (tmp_path / "v1").mkdir()
     own = {"bot": "A=calling", "directory": "v1", "environment": {"MODE": "old"}, "t_response_s": 2.0}
     config = validated({"games": ["kuhn"], "bots": [own, "random"], "directory": str(tmp_path), "t_hand_s": 9.0})
     first, second = settle(config).players
-    assert (first.name, first.directory, first.environment) == ("A", str(tmp_path / "v1"), (("MODE", "old"),))
+    assert first.name == "A"
+    assert first.directory == str(tmp_path / "v1")
+    assert first.environment == (("MODE", "old"),)
     assert first.limits is not None
-    assert (first.limits.response_us, first.limits.hand_us) == (2_000_000, 9_000_000)
-    assert (second.limits, second.environment, second.directory) == (None, (), str(tmp_path))
+    assert first.limits.response_us == 2_000_000
+    assert first.limits.hand_us == 9_000_000
+    assert second.limits is None
+    assert second.environment == ()
+    assert second.directory == str(tmp_path)
     written = tomllib.loads(config.to_toml())
     assert written["bots"] == [own, "random"]
     assert validated(written) == config
 
 
-def test_arguments_and_an_address_of_its_own(tmp_path: Path) -> None:
+def test_bot_can_have_its_own_arguments_and_address(tmp_path: Path) -> None:
     (tmp_path / "bot.sh").write_text("#!/bin/sh\n")
     (tmp_path / "bot.sh").chmod(0o755)
     key = "k-0123456789abcdef"
@@ -167,8 +176,10 @@ def test_arguments_and_an_address_of_its_own(tmp_path: Path) -> None:
     first, second = settle(config).players
     command = player_command(first, host="h", port=7, game=KUHN.path)
     assert command == [f"{tmp_path}/./bot.sh", "-x", "h", "7", "0", "a b"]
-    assert (first.address, second.address) == (None, "10.0.0.7")
-    assert (first.key, second.key) == (None, key)
+    assert first.address is None
+    assert first.key is None
+    assert second.address == "10.0.0.7"
+    assert second.key == key
     assert tomllib.loads(config.to_toml())["bots"] == bots
 
 
@@ -199,7 +210,7 @@ def test_arguments_and_an_address_of_its_own(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_settings_of_a_bot_that_make_no_sense(bot: object, more: dict[str, Any], problem: str) -> None:
-    with pytest.raises(ConfigError) as caught:
+def test_invalid_settings_of_a_bot_are_refused(bot: object, more: dict[str, Any], problem: str) -> None:
+    with pytest.raises(ConfigError) as raised:
         settle(validated({"games": ["kuhn"], "bots": [bot, "random"], **more}))
-    assert str(caught.value).startswith(problem)
+    assert str(raised.value).startswith(problem)

@@ -1,4 +1,4 @@
-"""Contests: scores, stops, interruptions and faults, none of which depend on the speed of a match."""
+"""Contests: scores, stop rules, interruptions and faults, independent of the speed of matches."""
 
 from __future__ import annotations
 
@@ -89,19 +89,20 @@ def _logs(folder: Path) -> dict[str, bytes]:
 def test_equal_players_are_level_in_every_duplicate(tmp_path: Path, game: str, players: tuple[str, str]) -> None:
     result = _play(_plan(tmp_path, *players, game=game, in_process=True))
     assert [won_by(player).raw.mean for player in result.players] == [0.0, 0.0]
-    # Nothing but draws was seen, and that is no proof: 3.7 losses of everything in 200 deals would not surprise.
+    # Rare losses of everything may be missing from 200 draws: -log(0.025) = 3.689 of them are not excluded.
     _, highest = score_bounds(find_game(game)[1])
     assert [won_by(player).raw.half_width for player in result.players] == [None, None]
     assert [won_by(player).raw.guaranteed_half_width for player in result.players] == pytest.approx(
         [highest * 3.689 / 200] * 2, rel=1e-3
     )
-    assert (result.duplicates, result.hands_counted) == (200, 400)
+    assert result.duplicates == 200
+    assert result.hands_counted == 400
     assert result.sentence.startswith("A and B are level")
     assert result.sentence.endswith(", with the same score in all deals.")
 
 
 @pytest.mark.parametrize(("seating", "seatings"), [(Seating.ROTATIONS, 3), (Seating.PERMUTATIONS, 6)])
-def test_every_player_holds_every_seats_cards(tmp_path: Path, seating: Seating, seatings: int) -> None:
+def test_every_player_holds_the_cards_of_every_seat(tmp_path: Path, seating: Seating, seatings: int) -> None:
     plan = _plan(
         tmp_path, "calling", "folding", "raising", game="kuhn.limit.3p", seating=seating, in_process=True, hands=30
     )
@@ -111,8 +112,9 @@ def test_every_player_holds_every_seats_cards(tmp_path: Path, seating: Seating, 
     cards: dict[str, set[tuple[int, str]]] = {}
     for log in _logs(tmp_path).values():
         for line in log.decode().splitlines()[4:-1]:
-            _, number, _, dealt, _, names = line.split(":")
-            for name, card in zip(names.split("|"), dealt.split("/")[0].split("|"), strict=True):
+            _, number, _, deal, _, names = line.split(":")
+            hole_cards = deal.split("/")[0].split("|")
+            for name, card in zip(names.split("|"), hole_cards, strict=True):
                 cards.setdefault(name, set()).add((int(number), card))
     assert cards["A"] == cards["B"] == cards["C"]
     assert len(cards["A"]) == 90
@@ -133,12 +135,11 @@ def test_slices_are_parts_of_the_same_hands(tmp_path: Path) -> None:
 
 
 def test_contest_over_tcp_is_the_same_as_in_process(tmp_path: Path) -> None:
-    results = [
-        _compared(_play(_plan(tmp_path / str(is_in), "random", "raising", game="leduc", hands=60, in_process=is_in)))
-        for is_in in (False, True)
-    ]
-    assert results[0] == results[1]
-    assert _logs(tmp_path / "False") == _logs(tmp_path / "True")
+    options: dict[str, Any] = {"game": "leduc", "hands": 60}
+    over_tcp = _play(_plan(tmp_path / "tcp", "random", "raising", in_process=False, **options))
+    in_process = _play(_plan(tmp_path / "in process", "random", "raising", in_process=True, **options))
+    assert _compared(over_tcp) == _compared(in_process)
+    assert _logs(tmp_path / "tcp") == _logs(tmp_path / "in process")
 
 
 # ---- stops
@@ -146,33 +147,28 @@ def test_contest_over_tcp_is_the_same_as_in_process(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("stop", ["better:0,300", "better:900,1900", "ci=300"])
 def test_number_of_simultaneous_matches_changes_nothing(tmp_path: Path, stop: str) -> None:
-    results = [
-        _play(
-            _plan(tmp_path / str(width), "random", "raising", hands=30_000, stop=stop, slices=2, in_process=True),
-            at_a_time=width,
-        )
-        for width in (1, 4)
-    ]
-    assert results[0].outcome == "stopped"
-    assert results[0].hands_played < 60_000
-    assert _compared(results[0]) == _compared(results[1])
+    options: dict[str, Any] = {"hands": 30_000, "stop": stop, "slices": 2, "in_process": True}
+    one_at_a_time = _play(_plan(tmp_path / "1", "random", "raising", **options), at_a_time=1)
+    four_at_a_time = _play(_plan(tmp_path / "4", "random", "raising", **options), at_a_time=4)
+    assert one_at_a_time.outcome == "stopped"
+    assert one_at_a_time.hands_played < 60_000
+    assert _compared(one_at_a_time) == _compared(four_at_a_time)
     assert _logs(tmp_path / "1") == _logs(tmp_path / "4")
 
 
 def test_contest_over_tcp_stops_at_the_same_hand(tmp_path: Path) -> None:
-    results = [
-        _compared(
-            _play(_plan(tmp_path / str(is_in), "random", "folding", stop="better:0,400", in_process=is_in, hands=900))
-        )
-        for is_in in (False, True)
-    ]
-    assert results[0]["outcome"] == "stopped"
-    assert results[0] == results[1]
+    options: dict[str, Any] = {"stop": "better:0,400", "hands": 900}
+    over_tcp = _play(_plan(tmp_path / "tcp", "random", "folding", in_process=False, **options))
+    in_process = _play(_plan(tmp_path / "in process", "random", "folding", in_process=True, **options))
+    assert over_tcp.outcome == "stopped"
+    assert _compared(over_tcp) == _compared(in_process)
 
 
 def test_stopped_contest_has_its_scores_written(tmp_path: Path) -> None:
     result = _play(_plan(tmp_path, "random", "folding", stop="better:0,100", in_process=True, hands=30_000))
-    assert (result.outcome, result.verdict, result.resume) == ("stopped", Verdict.BETTER, None)
+    assert result.outcome == "stopped"
+    assert result.verdict is Verdict.BETTER
+    assert result.resume is None
     assert result.interval == "any time"
     for log in _logs(tmp_path).values():
         assert log.splitlines()[-1].startswith(b"SCORE:")
@@ -180,13 +176,17 @@ def test_stopped_contest_has_its_scores_written(tmp_path: Path) -> None:
 
 def test_rule_that_is_never_met_ends_with_the_hands(tmp_path: Path) -> None:
     result = _play(_plan(tmp_path, "random", "raising", stop="ci=0.5", in_process=True, hands=150))
-    assert (result.outcome, result.duplicates, result.verdict) == ("finished", 150, None)
+    assert result.outcome == "finished"
+    assert result.duplicates == 150
+    assert result.verdict is None
 
 
 # ---- interruptions
 
 
-def _interrupted(plan: ContestPlan, hands: int) -> ContestResult:
+def _play_and_interrupt(plan: ContestPlan, hands: int) -> ContestResult:
+    """Play a contest and interrupt it after this number of hands."""
+
     async def main() -> ContestResult:
         contest = Contest(plan, asyncio.Semaphore(2))
         playing = asyncio.create_task(contest.play())
@@ -209,8 +209,8 @@ def test_contest_interrupted_repeatedly_has_the_same_result(tmp_path: Path, in_p
     options: dict[str, Any] = {"stop": "better:0,2", "hands": hands, "in_process": in_process}
     expected = _compared(_play(_plan(tmp_path / "whole", "random", "random", **options)))
     plan = _plan(tmp_path / "broken", "random", "random", **options)
-    for played in (1, hands // 2, hands - 7):
-        result = _interrupted(plan, played)
+    for hands_played in (1, hands // 2, hands - 7):
+        result = _play_and_interrupt(plan, hands_played)
         assert result.resume == "again"
         assert result.hands_counted == 2 * result.duplicates <= result.hands_played
     assert _compared(_play(plan)) == expected
@@ -220,15 +220,15 @@ def test_contest_interrupted_repeatedly_has_the_same_result(tmp_path: Path, in_p
 @pytest.mark.parametrize("stop", [pytest.param("12", marks=pytest.mark.slow), "better:0,2"])
 def test_contest_held_during_a_hand_deals_no_hand_twice(tmp_path: Path, stop: str) -> None:
     plan = _plan(tmp_path, "random", "random", stop=stop, hands=12)
-    playings: list[set[tuple[str, int]]] = []
+    hands_by_session: list[set[tuple[str, int]]] = []
 
     async def play(hold_at: int) -> str:
-        seen: set[tuple[str, int]] = set()
-        playings.append(seen)
+        hands: set[tuple[str, int]] = set()
+        hands_by_session.append(hands)
 
         def watch(event: MatchEvent) -> None:
             if isinstance(event.event, ActionPlayed):
-                seen.add((event.match, event.event.hand_number))
+                hands.add((event.match, event.event.hand_number))
                 if event.event.hand_number == hold_at:
                     assert contest.hold()
 
@@ -236,9 +236,11 @@ def test_contest_held_during_a_hand_deals_no_hand_twice(tmp_path: Path, stop: st
         return (await contest.play()).outcome
 
     with asyncio.Runner(loop_factory=new_event_loop) as runner:
-        assert [runner.run(play(hand)) for hand in (0, 7, 8, -1)] == [*["interrupted"] * 3, "finished"]
-    hands = [hand for seen in playings for hand in seen]
-    assert sorted(hands) == [(match, hand) for match in ("match.a", "match.b") for hand in range(12)]
+        for hold_at in (0, 7, 8):
+            assert runner.run(play(hold_at)) == "interrupted"
+        assert runner.run(play(-1)) == "finished"
+    all_hands = [hand for hands in hands_by_session for hand in hands]
+    assert sorted(all_hands) == [(match, hand) for match in ("match.a", "match.b") for hand in range(12)]
 
 
 def test_held_tournament_begins_no_further_contest(tmp_path: Path) -> None:
@@ -262,8 +264,9 @@ def test_held_tournament_begins_no_further_contest(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("stop", ["ci=100", "better:0,900"])
 def test_stop_rule_on_corrected_scores_stops_sooner(tmp_path: Path, stop: str) -> None:
-    """It stops sooner than one that looks at winnings, at the same hand wherever the contest was interrupted."""
-    players, options = ("calling", "random"), {"in_process": True, "game": "leduc", "stop": stop, "hands": 30_000}
+    """It stops at the same hand after interruptions."""
+    players = ("calling", "random")
+    options: dict[str, Any] = {"in_process": True, "game": "leduc", "stop": stop, "hands": 30_000}
     raw = _play(_plan(tmp_path / "raw", *players, **options))
     options["score"] = Score.CORRECTED
     result = _play(_plan(tmp_path / "whole", *players, **options))
@@ -276,36 +279,40 @@ def test_stop_rule_on_corrected_scores_stops_sooner(tmp_path: Path, stop: str) -
         raw_half_width = won_by(result.players[0]).raw.guaranteed_half_width
         assert corrected.guaranteed_half_width <= 100 < raw_half_width  # type: ignore[operator]
     assert "ithout the luck of the cards" in result.sentence
-    (log_a, log_b) = sorted((tmp_path / "whole").glob("*.log"))
-    correction = ChanceCorrection(find_game("leduc")[1])
-    first, second = (correction.values(list(read_log(path))) for path in (log_a, log_b))
-    won = [
-        (one[record.seats.index(0)] + two[other.seats.index(1)]) / 2
-        for one, two, record, other in zip(first, second, read_log(log_a), read_log(log_b), strict=True)
-    ]
-    blind = find_game("leduc")[1].big_blind
-    assert corrected.mean == pytest.approx(1000 * sum(won) / len(won) / blind)
+    log_a, log_b = sorted((tmp_path / "whole").glob("*.log"))
+    game = find_game("leduc")[1]
+    correction = ChanceCorrection(game)
+    records_a, records_b = list(read_log(log_a)), list(read_log(log_b))
+    values_a, values_b = correction.values(records_a), correction.values(records_b)
+    total = 0.0
+    for record, values in zip(records_a, values_a, strict=True):
+        total += values[record.seats.index(0)]
+    for record, values in zip(records_b, values_b, strict=True):
+        total += values[record.seats.index(1)]
+    num_hands = len(records_a) + len(records_b)
+    assert corrected.mean == pytest.approx(1000 * total / num_hands / game.big_blind)
     plan = _plan(tmp_path / "broken", *players, **options)
-    for played in (1, result.hands_played // 2):
-        _interrupted(plan, played)
+    for hands_played in (1, result.hands_played // 2):
+        _play_and_interrupt(plan, hands_played)
     assert _compared(_play(plan)) == _compared(result)
 
 
 def test_result_is_corrected_by_default(tmp_path: Path) -> None:
-    """The chips decide everything; beside them stand the scores with a fitted weight of the correction."""
-    players, options = ("calling", "random"), {"in_process": True, "game": "leduc", "hands": 150}
+    """The chips remain the score; the corrected scores have a fitted weight of the correction."""
+    players = ("calling", "random")
+    options: dict[str, Any] = {"in_process": True, "game": "leduc", "hands": 150}
     raw = _play(_plan(tmp_path / "raw", *players, **options))
     both = _play(_plan(tmp_path / "both", *players, score=Score.BOTH, **options))
     first, second = (won_by(player).corrected for player in both.players)
-    assert (raw.score, both.score) == (Score.RAW, Score.RAW)
+    assert raw.score == both.score == Score.RAW
     assert won_by(raw.players[0]).corrected is None
     assert won_by(raw.players[0]).raw == won_by(both.players[0]).raw
     assert first is not None
     assert second is not None
     assert first.error < won_by(both.players[0]).raw.error  # type: ignore[operator]
     assert first.mean == pytest.approx(-second.mean)
-    ahead = max(both.players, key=lambda player: player.chips)
-    assert f"Without the luck of the cards: {both.corrected_rate(ahead.name)} (95 %)." in both.sentence
+    leader = max(both.players, key=lambda player: player.chips)
+    assert f"Without the luck of the cards: {both.corrected_rate(leader.name)} (95 %)." in both.sentence
 
 
 @pytest.mark.parametrize(
@@ -342,9 +349,8 @@ def test_correction_needs_its_logs(tmp_path: Path) -> None:
 def test_bounds_of_corrected_scores_enter_sequential_tests_only(tmp_path: Path) -> None:
     kuhn = find_game("kuhn")[1]
     assert _plan(tmp_path, "random", "random", stop="ci=20", score=Score.CORRECTED).bounds == score_bounds(kuhn)
-    assert _plan(tmp_path, "random", "random", stop="better:0,9", score=Score.CORRECTED).bounds == corrected_bounds(
-        kuhn
-    )
+    sequential = _plan(tmp_path, "random", "random", stop="better:0,9", score=Score.CORRECTED)
+    assert sequential.bounds == corrected_bounds(kuhn)
 
 
 # ---- bots that fail
@@ -375,7 +381,7 @@ def test_contest_ends_with_a_failing_bot(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("policy", [FaultPolicy.FORFEIT, FaultPolicy.RESTART])
-def test_contest_outlives_a_failing_bot(tmp_path: Path, policy: FaultPolicy) -> None:
+def test_contest_continues_after_a_failure_of_a_bot(tmp_path: Path, policy: FaultPolicy) -> None:
     players = ("raising", _dying(tmp_path))
     result = _play(_plan(tmp_path / "run", *players, on_fault=policy, hands=10, seating=Seating.SINGLE))
     assert result.outcome == "finished"
@@ -397,7 +403,8 @@ def test_failing_bot_ends_no_other_contest(tmp_path: Path) -> None:
         _plan(tmp_path / "3", bob, "calling", **options),
         _plan(tmp_path / "4", "random", "calling", host="192.0.2.1", **options),
     ]
-    alone = _compared(_play(replace(plans[1], record=replace(plans[1].record, folder=_made(tmp_path / "alone")))))
+    (tmp_path / "alone").mkdir()
+    alone = _compared(_play(replace(plans[1], record=replace(plans[1].record, folder=tmp_path / "alone"))))
     workers = asyncio.Semaphore(3)
     tournament = Tournament([Contest(plan, workers) for plan in plans], 3)
 
@@ -416,15 +423,10 @@ def test_failing_bot_ends_no_other_contest(tmp_path: Path) -> None:
     assert last.sentence.startswith("cannot listen on 192.0.2.1")
 
 
-def _made(folder: Path) -> Path:
-    folder.mkdir()
-    return folder
-
-
 # ---- waits
 
 
-def test_interrupted_run_names_the_player_it_was_waiting_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_interrupted_run_names_the_awaited_player(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("dealer.run.contest.LONG_WAIT_S", 0.0)
     never = "Never=" + write_program(tmp_path, "never.py", CONNECT + "hello()\nf.read()")
     plan = _plan(tmp_path / "out", never, "calling", seating=Seating.SINGLE)
@@ -453,7 +455,7 @@ def test_interrupted_run_names_the_player_it_was_waiting_for(tmp_path: Path, mon
 
 
 def test_bot_has_its_own_clock_folder_and_variables(tmp_path: Path) -> None:
-    """It never answers: its own clock ends the match long before the one of all players would."""
+    """The bot never answers, and the match ends by the bot's own time limit."""
     (tmp_path / "own").mkdir()
     silent = write_program(
         tmp_path, "silent.py", CONNECT + "open('was-here', 'w').write(os.environ['MODE'])\nhello()\nf.read()"
@@ -467,7 +469,7 @@ def test_bot_has_its_own_clock_folder_and_variables(tmp_path: Path) -> None:
     assert (tmp_path / "own" / "was-here").read_text() == "old"
 
 
-def test_clocks_of_their_own_in_process(tmp_path: Path) -> None:
+def test_bots_in_process_have_their_own_clocks(tmp_path: Path) -> None:
     own = {"bot": "calling", "t_response_s": 0.001, "t_hand_s": 5.0}
     config = validated({"games": ["kuhn"], "bots": [own, "random"], "in_process": True})
     setup = MatchSetup(
@@ -496,7 +498,7 @@ def test_stray_connections_are_noted_by_the_name_of_the_seat(tmp_path: Path) -> 
     )
 
 
-async def test_another_process_makes_the_same_result(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_pickled_contest_has_the_same_result(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     fork_dealers(monkeypatch)
     async with asyncio.timeout(PATIENCE_S):
         dealers = DealerProcesses(1, has_affinity=False)

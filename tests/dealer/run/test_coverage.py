@@ -1,4 +1,4 @@
-"""How often what is printed with ± holds, with 2, 3 and 8 players and the same cards in all contests."""
+"""Coverage of the printed intervals, with 2, 3 and 8 players and the same cards in all contests."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from dealer.run.results.result_sentences import contest_sentence
 from dealer.run.results.summary import player_winnings, standings_of
 from logs.estimation import (
     AnyTimeMean,
+    Estimate,
     RankedContest,
     Ranking,
     Rate,
@@ -25,21 +26,28 @@ from tests.dealer import results_of
 from tests.logs.estimation.populations import chance_error
 
 BOUNDS = (-24_000.0, 24_000.0)
-"""Of limit hold'em."""
+"""Bounds of a score in limit hold'em, in mbb/g."""
 
 SD = 4000.0
+"""Standard deviation of a score in mbb/g."""
 
 
 def tournament(
-    bots: int, seats: int, deals: int, chance: np.random.Generator, strengths: Sequence[float] = (), *, of: int = -1
+    bots: int,
+    seats: int,
+    deals: int,
+    chance: np.random.Generator,
+    strengths: Sequence[float] = (),
+    *,
+    only_bot: int | None = None,
 ) -> list[RankedContest]:
-    """Contests between all bots, or those of one: what a bot makes of its cards is the same in all its contests."""
-    made = chance.normal(0, SD, (deals, bots)) + (np.array(strengths) if len(strengths) else 0.0)
+    """Draw contests between all bots, or those of `only_bot`; a bot's scores in a deal are correlated."""
+    bot_scores = chance.normal(0, SD, (deals, bots)) + (np.array(strengths) if len(strengths) else 0.0)
     contests = []
     for players in combinations(range(bots), seats):
-        if of >= 0 and of not in players:
+        if only_bot is not None and only_bot not in players:
             continue
-        scores = made[:, players] + chance.normal(0, SD / 2, (deals, seats))
+        scores = bot_scores[:, players] + chance.normal(0, SD / 2, (deals, seats))
         contests.append(RankedContest(players, (scores - scores.mean(axis=1, keepdims=True)).clip(*BOUNDS)))
     return contests
 
@@ -47,117 +55,116 @@ def tournament(
 SIZES = [(2, 2), (3, 2), (8, 2), (3, 3), (8, 3), (8, 8)]
 
 
-def held(bots: int, seats: int, runs: int, deals: int = 200) -> tuple[float, float]:
-    """How often the interval of a mean over contests, and that of a cell of the crosstable, hold the true mean, 0."""
-    means: list[bool] = []
-    cells: list[bool] = []
+def coverage(bots: int, seats: int, runs: int, deals: int = 200) -> tuple[float, float]:
+    """Coverage of the true mean, 0, by intervals of a mean over contests and of a cell of the crosstable."""
+    mean_hits = cell_hits = 0
     for seed in range(runs):
-        own = tournament(bots, seats, deals, np.random.default_rng(seed), of=0)
-        shared = [contest for contest in own if 1 in contest.players]
-        for among, hits in ((own, means), (shared, cells)):
-            mean = mean_of_contests(among, 0, BOUNDS)
-            assert mean.half_width is not None
-            hits.append(abs(mean.mean) <= mean.half_width)
-    return sum(means) / runs, sum(cells) / runs
+        contests = tournament(bots, seats, deals, np.random.default_rng(seed), only_bot=0)
+        cell_contests = [contest for contest in contests if 1 in contest.players]
+        mean_hits += contains_zero(mean_of_contests(contests, 0, BOUNDS))
+        cell_hits += contains_zero(mean_of_contests(cell_contests, 0, BOUNDS))
+    return mean_hits / runs, cell_hits / runs
+
+
+def contains_zero(estimate: Estimate) -> bool:
+    assert estimate.half_width is not None
+    return abs(estimate.mean) <= estimate.half_width
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("bots", "seats"), SIZES)
-def test_means_and_cells_hold(bots: int, seats: int) -> None:
-    for share in held(bots, seats, 300):
+def test_intervals_of_means_and_cells_cover_the_truth(bots: int, seats: int) -> None:
+    for share in coverage(bots, seats, 300):
         assert share >= 0.95 - chance_error(0.95, 300, 3.0)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("bots", "seats"), SIZES)
-def test_means_and_cells_hold_to_a_hundredth(bots: int, seats: int) -> None:
-    """And are little wider than that takes: with 4,000 deals, what was never seen is worth about a hundredth."""
-    for share in held(bots, seats, 1500, deals=4000):
+def test_coverage_is_close_to_95_percent_with_many_deals(bots: int, seats: int) -> None:
+    """The allowance for unseen large losses adds about 1 % of coverage with 4,000 deals."""
+    for share in coverage(bots, seats, 1500, deals=4000):
         assert 0.95 - chance_error(0.95, 1500, 3.0) <= share <= 0.98
 
 
-def test_standings_are_made_of_these_means() -> None:
+def test_standings_use_these_means() -> None:
     contests = tournament(4, 2, 150, np.random.default_rng(1))
     standings = standings_of("limit", contests, ["A", "B", "C", "D"], BOUNDS, seatings=2)
     mean = mean_of_contests(contests[:3], 0, BOUNDS)
     assert standings.won["A"].raw == mean
     (cell,) = [cell for cell in standings.crosstable if (cell.player, cell.opponent) == ("C", "B")]
-    of_two = [contest for contest in contests if contest.players == (1, 2)]
-    won = mean_of_contests(of_two, 2, BOUNDS)
+    pair_contests = [contest for contest in contests if contest.players == (1, 2)]
+    won = mean_of_contests(pair_contests, 2, BOUNDS)
     assert cell.rate == Rate.from_estimate(won, "C", "B")
     assert cell.hands == 300
 
 
-# ---- the first place
+# ---- first place
 
 
-def said_and_right(runs: int, samples: int, spread: float = 250.0) -> tuple[float, float]:
-    """The mean of the bootstrap shares behind the first places, and how often the first was the strongest of eight."""
-    said, right = 0.0, 0
+def stated_and_true_share(runs: int, samples: int, spread: float = 250.0) -> tuple[float, float]:
+    """Mean bootstrap share of the first places, and the share of runs in which the strongest of eight is first."""
+    stated = 0.0
+    correct = 0
     for seed in range(runs):
         chance = np.random.default_rng(seed)
         strengths = chance.normal(0, spread, 8)
         contests = tournament(8, 2, 200, chance, strengths)
         first = ranked(contests, 8, Ranking.TOTAL_BANKROLL)[0][1]
-        said += float(bootstrap(contests, 8, Ranking.TOTAL_BANKROLL, samples=samples, seed=seed)[0, first])
-        right += first == int(strengths.argmax())
-    return said / runs, right / runs
+        stated += float(bootstrap(contests, 8, Ranking.TOTAL_BANKROLL, samples=samples, seed=seed)[0, first])
+        correct += first == int(strengths.argmax())
+    return stated / runs, correct / runs
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("spread", [100.0, 250.0, 1000.0])
 def test_first_places_match_their_stated_probability(spread: float) -> None:
-    said, right = said_and_right(1000, 200, spread)
-    assert said == pytest.approx(right, abs=chance_error(right, 1000, 3.0) + 0.03)
+    stated, true = stated_and_true_share(1000, 200, spread)
+    assert stated == pytest.approx(true, abs=chance_error(true, 1000, 3.0) + 0.03)
 
 
 # ---- one contest
 
 
 def sentences(players: int, runs: int, deals: int, chance: np.random.Generator) -> Iterator[str]:
-    """What is said of contests between equals."""
+    """Sentences of contests between equal players."""
     for _ in range(runs):
         scores: NDArray[np.float64] = chance.normal(0, SD, (deals, players))
         scores -= scores.mean(axis=1, keepdims=True)
         means = [RunningMean(bounds=BOUNDS) for _ in range(players)]
         for mean, column in zip(means, scores.T, strict=True):
-            mean.count, mean.mean, mean.squares = deals, float(column.mean()), float(column.var() * deals)
-        yield contest_sentence(
-            results_of.contest(
-                *(
-                    results_of.player(
-                        "ABCDEFGHIJ"[at],
-                        chips=mean.mean,
-                        won=player_winnings(mean, None, players),
-                    )
-                    for at, mean in enumerate(means)
-                ),
-                duplicates=deals,
-            )
-        )
+            mean.count = deals
+            mean.mean = float(column.mean())
+            mean.squares = float(column.var() * deals)
+        player_results = [
+            results_of.player(name, chips=mean.mean, won=player_winnings(mean, None, players))
+            for name, mean in zip("ABCDEFGHIJ", means, strict=False)
+        ]
+        yield contest_sentence(results_of.contest(*player_results, duplicates=deals))
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("players", [2, 3, 6, 8, 10])
-def test_the_best_of_equals_beats_the_table_once_in_twenty(players: int) -> None:
-    said = [" beats " in sentence for sentence in sentences(players, 5000, 2000, np.random.default_rng(players))]
-    assert 0.02 <= sum(said) / 5000 <= 0.05 + chance_error(0.05, 5000, 3.0)
+def test_best_of_equal_players_beats_the_table_at_most_once_in_twenty_contests(players: int) -> None:
+    wins = sum(" beats " in sentence for sentence in sentences(players, 5000, 2000, np.random.default_rng(players)))
+    assert 0.02 <= wins / 5000 <= 0.05 + chance_error(0.05, 5000, 3.0)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("players", [2, 3, 8])
-def test_a_contest_ended_by_a_test_holds_what_it_prints(players: int) -> None:
-    """It ends as soon as its interval excludes the truth, if ever; 19 times in 20 it never does."""
-    runs, deals, ends = 40, 400, 0
+def test_any_time_interval_covers_the_truth_at_all_looks(players: int) -> None:
+    """In at most 1 of 20 runs the interval ever excludes the true mean."""
+    runs = 40
+    deals = 400
+    exclusions = 0
     for seed in range(runs):
         scores = np.random.default_rng(seed).normal(0, SD, (deals, players))
         column = (scores - scores.mean(axis=1, keepdims=True))[:, 0].clip(*BOUNDS)
         mean = AnyTimeMean(column[:99].tolist(), BOUNDS)
-        for at in range(99, deals, 50):
-            for score in column[mean.count : at + 1].tolist():
+        for look in range(99, deals, 50):
+            for score in column[mean.count : look + 1].tolist():
                 mean.add(score)
             half_width = mean.half_width()
             if half_width is not None and abs(mean.mean) > half_width:
-                ends += 1
+                exclusions += 1
                 break
-    assert ends / runs <= 0.05 + chance_error(0.05, runs, 3.0)
+    assert exclusions / runs <= 0.05 + chance_error(0.05, runs, 3.0)

@@ -1,4 +1,4 @@
-"""Dealer processes: the same files and results as without them, whatever ends them."""
+"""Dealer processes: the same files and results as with one process, and their losses and ends."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def _dealers_are_forked_and_leave_nothing(monkeypatch: pytest.MonkeyPatch) -> It
     assert all(wait_for_exit(child.pid) for child in _children() - before)
 
 
-def _alone(monkeypatch: pytest.MonkeyPatch) -> None:
+def _use_one_process(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(run_module, "MIN_HANDS", 1 << 40)
 
 
@@ -72,28 +72,29 @@ def test_files_events_and_results_are_those_of_one_process(
 ) -> None:
     settings = {"workers": 2, "seed": 7} | settings
 
-    def watched(folder: Path) -> tuple[dict[str, Any], dict[str, list[str]]]:
+    def play_and_watch(folder: Path) -> tuple[dict[str, Any], dict[str, list[str]]]:
         events: dict[str, list[str]] = {}
 
         def watch(event: MatchEvent) -> None:
             events.setdefault(event.match, []).append(type(event.event).__name__)
 
-        watch_if_all_hands_count = None if "stop" in settings else watch
-        result = play(game, bots, out=folder / "run", watch=watch_if_all_hands_count, **settings)
+        # With a stop rule the number of surplus hands depends on the processes.
+        watcher = None if "stop" in settings else watch
+        result = play(game, bots, out=folder / "run", watch=watcher, **settings)
         return without_times(result.model_dump(mode="json")), events
 
-    apart = watched(tmp_path / "a")
-    _alone(monkeypatch)
-    assert apart == watched(tmp_path / "b")
+    expected = play_and_watch(tmp_path / "a")
+    _use_one_process(monkeypatch)
+    assert play_and_watch(tmp_path / "b") == expected
     assert _files(tmp_path / "a") == _files(tmp_path / "b")
 
 
 def test_tournament_is_that_of_one_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     bots = ["calling", "random"]
-    apart = tournament(["kuhn", "leduc"], bots, out=tmp_path / "a" / "run", deals=5, seed=3, workers=2)
-    _alone(monkeypatch)
-    alone = tournament(["kuhn", "leduc"], bots, out=tmp_path / "b" / "run", deals=5, seed=3, workers=2)
-    assert without_times(apart.model_dump(mode="json")) == without_times(alone.model_dump(mode="json"))
+    by_processes = tournament(["kuhn", "leduc"], bots, out=tmp_path / "a" / "run", deals=5, seed=3, workers=2)
+    _use_one_process(monkeypatch)
+    by_one = tournament(["kuhn", "leduc"], bots, out=tmp_path / "b" / "run", deals=5, seed=3, workers=2)
+    assert without_times(by_processes.model_dump(mode="json")) == without_times(by_one.model_dump(mode="json"))
     assert _files(tmp_path / "a") == _files(tmp_path / "b")
 
 
@@ -112,10 +113,10 @@ def test_failing_bot_gets_the_same_sentence(tmp_path: Path, monkeypatch: pytest.
         assert result.outcome is Outcome.FAILED
         return result.reason
 
-    apart = reason()
-    _alone(monkeypatch)
-    assert apart == reason()
-    assert "no idea" in apart
+    reason_of_processes = reason()
+    _use_one_process(monkeypatch)
+    assert reason() == reason_of_processes
+    assert "no idea" in reason_of_processes
 
 
 def test_bot_that_cannot_start_raises_the_same_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -124,13 +125,13 @@ def test_bot_that_cannot_start_raises_the_same_error(tmp_path: Path, monkeypatch
     program.chmod(0o755)
 
     def sentence() -> str:
-        with pytest.raises(library.StartError) as caught:
+        with pytest.raises(library.StartError) as raised:
             play("kuhn", [f"Bad={program}", "calling"], deals=5, seed=1, workers=2)
-        return str(caught.value)
+        return str(raised.value)
 
-    apart = sentence()
-    _alone(monkeypatch)
-    assert apart == sentence()
+    sentence_of_processes = sentence()
+    _use_one_process(monkeypatch)
+    assert sentence() == sentence_of_processes
 
 
 KILLS_ITS_DEALER_ONCE = """
@@ -150,7 +151,7 @@ class Killing(Bot):
 """
 
 
-def test_killed_dealer_is_one_sentence_and_the_run_resumes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_run_with_a_killed_dealer_fails_and_resumes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "killing.py").write_text(KILLS_ITS_DEALER_ONCE)
     bots = [f"{tmp_path / 'killing.py'}:Killing", "random"]
     settings: dict[str, Any] = {"deals": 30, "seed": 5, "seating": "single", "workers": 2}
@@ -160,7 +161,7 @@ def test_killed_dealer_is_one_sentence_and_the_run_resumes(tmp_path: Path, monke
     assert result.reason in {f"the dealer process of match.{part} ended unexpectedly." for part in (1, 2)}
     resumed = resume(tmp_path / "a" / "run")
     assert resumed.outcome is Outcome.FINISHED
-    _alone(monkeypatch)
+    _use_one_process(monkeypatch)
     whole = play("limit", bots, out=tmp_path / "b" / "run", **settings)
     assert _files(tmp_path / "a") == _files(tmp_path / "b")
     assert isinstance(resumed, ContestResult)
@@ -173,7 +174,7 @@ def test_processes_that_inherit_a_lock_hold_it(tmp_path: Path) -> None:
     from dealer.run.folder import is_busy, lock_run
 
     lock = lock_run(tmp_path)
-    # As `close`, but the file stays: the process is killed.
+    # `lock.close` would also remove the file, which a killed process leaves.
     with subprocess.Popen(["sleep", "300"], pass_fds=[lock.fileno()]) as process:
         lock._file.close()
         try:
@@ -185,11 +186,11 @@ def test_processes_that_inherit_a_lock_hold_it(tmp_path: Path) -> None:
     assert not is_busy(tmp_path)
 
 
-# ---- processes that are started, lost, stuck and closed
+# ---- starts, losses and ends of processes
 
 
 @contextlib.asynccontextmanager
-async def _started(count: int) -> AsyncIterator[DealerProcesses]:
+async def _dealer_processes(count: int) -> AsyncIterator[DealerProcesses]:
     dealers = DealerProcesses(count, has_affinity=False)
     try:
         yield dealers
@@ -205,13 +206,13 @@ def _dealt_run(dealers: DealerProcesses, plan: ContestPlan, index: int = 0) -> D
     return DealtRun(dealers, plan, plan.match_plans[index], [], Tally(plan.game.num_players))
 
 
-async def _has_played(run: DealtRun) -> None:
+async def _wait_for_first_hand(run: DealtRun) -> None:
     while run.tally.hands < 1:
         await asyncio.sleep(0.01)
 
 
 async def test_processes_are_kept_when_the_match_that_starts_them_is_cancelled() -> None:
-    async with _started(2) as dealers:
+    async with _dealer_processes(2) as dealers:
         first = asyncio.create_task(dealers.next_process())
         await asyncio.sleep(0)
         first.cancel()
@@ -222,7 +223,7 @@ async def test_processes_are_kept_when_the_match_that_starts_them_is_cancelled()
 
 
 async def test_close_ends_processes_that_are_being_started(tmp_path: Path) -> None:
-    async with _started(2) as dealers:
+    async with _dealer_processes(2) as dealers:
         playing = asyncio.create_task(_dealt_run(dealers, _long_plan(tmp_path)).play_until(10))
         await asyncio.sleep(0)
         playing.cancel()
@@ -236,7 +237,7 @@ def test_restarted_process_gets_the_free_core(monkeypatch: pytest.MonkeyPatch) -
 
 
 async def test_match_held_while_its_process_starts_is_not_played(tmp_path: Path) -> None:
-    async with _started(1) as dealers:
+    async with _dealer_processes(1) as dealers:
         run = _dealt_run(dealers, _long_plan(tmp_path))
         playing = asyncio.create_task(run.play_until(10))
         await asyncio.sleep(0)
@@ -249,9 +250,9 @@ async def test_match_held_while_its_process_starts_is_not_played(tmp_path: Path)
 
 
 async def test_loss_between_two_commands_fails_the_next(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    # A process that is not forked.
+    # Start the process instead of forking it.
     monkeypatch.setattr(dealers_module, "subprocess", subprocess)
-    async with _started(1) as dealers:
+    async with _dealer_processes(1) as dealers:
         run = _dealt_run(dealers, _long_plan(tmp_path))
         await run.play_until(10)
         (process,) = dealers._processes
@@ -271,16 +272,16 @@ async def test_stuck_process_is_killed_with_its_bots(
 ) -> None:
     monkeypatch.setattr(dealers_module, "_CLOSE_S", 0.2)
     plan = _long_plan(tmp_path)
-    async with _started(2) as dealers:
+    async with _dealer_processes(2) as dealers:
         runs = [_dealt_run(dealers, plan, index) for index in range(2)]
         playing = [asyncio.create_task(run.play_until(100_000)) for run in runs]
         for run in runs:
-            await _has_played(run)
-        # The process that was started has the first match.
-        stuck = dealers._processes[is_forked]._pid
-        assert stuck is not None
-        bots = psutil.Process(stuck).children()[-2:]
-        os.kill(stuck, signal.SIGSTOP)
+            await _wait_for_first_hand(run)
+        # The first process was started, the second one forked from it.
+        stuck_pid = dealers._processes[is_forked]._pid
+        assert stuck_pid is not None
+        bots = psutil.Process(stuck_pid).children()[-2:]
+        os.kill(stuck_pid, signal.SIGSTOP)
         for task in playing:
             task.cancel()
         await asyncio.wait(playing)
@@ -294,7 +295,7 @@ async def test_error_of_a_watcher_ends_only_its_contest(tmp_path: Path) -> None:
             raise ValueError("a page cannot be drawn")
 
     semaphore = asyncio.Semaphore(4)
-    async with _started(1) as dealers:
+    async with _dealer_processes(1) as dealers:
         failing = Contest(_long_plan(tmp_path / "failing"), semaphore, watch, dealers=dealers)
         other_plan = contest_plan(tmp_path / "other", "calling", "random", deals=50)
         other = Contest(other_plan, semaphore, lambda event: None, dealers=dealers)
@@ -310,7 +311,7 @@ async def test_error_of_a_watcher_ends_only_its_contest(tmp_path: Path) -> None:
 
 
 class _RecordingDealer:
-    """Dealer process without a connection."""
+    """Dealer process that records its replies instead of sending them."""
 
     core = None
 
@@ -329,7 +330,7 @@ def _dealt_match(plan: ContestPlan, dealer: _RecordingDealer) -> _DealtMatch:
     )
 
 
-async def test_command_that_is_held_at_once_is_answered(tmp_path: Path) -> None:
+async def test_held_command_gets_a_reply(tmp_path: Path) -> None:
     dealer = _RecordingDealer()
     match = _dealt_match(_long_plan(tmp_path), dealer)
     match.play(10)

@@ -1,4 +1,4 @@
-"""How a contest ended, in words."""
+"""Sentences about the end of a contest."""
 
 from __future__ import annotations
 
@@ -22,5 +22,5 @@ from logs.estimation import Verdict, parse_stop_rule
         ),
     ],
 )
-def test_why_a_rule_has_stopped_it(rule: str, verdict: Verdict | None, reason: str) -> None:
+def test_reason_names_the_stop_rule(rule: str, verdict: Verdict | None, reason: str) -> None:
     assert stop_reason(parse_stop_rule(rule), verdict, "Anna", "Bert") == reason

@@ -1,4 +1,4 @@
-"""The folder of a run: nothing overwritten, one process at a time."""
+"""Folders of runs: names, locks, and refusal of folders in use."""
 
 from __future__ import annotations
 
@@ -11,9 +11,7 @@ from dealer.errors import FolderBusyError, FolderTakenError, LaunchError
 from dealer.run.folder import clear_unfinished, lock_run, new_folder
 
 
-def test_a_new_folder_lies_below_runs_and_is_named_after_the_players(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_new_folder_is_in_runs_and_named_after_the_players(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     first = new_folder(None, ("Ann", "b/o b"))
     second = new_folder(None, ("Ann", "b/o b"))
@@ -23,22 +21,23 @@ def test_a_new_folder_lies_below_runs_and_is_named_after_the_players(
     assert re.fullmatch(r"runs.\d{8}-\d{6}-Ann-vs-b_o_b(-\d+)?", str(second))
 
 
-def test_a_folder_asked_for_may_be_new_or_empty_only(tmp_path: Path) -> None:
-    asked = tmp_path / "deep" / "folder"
-    assert new_folder(asked, ()) == asked
-    assert new_folder(asked, ()) == asked
-    (asked / "x").touch()
+def test_folder_with_files_is_refused(tmp_path: Path) -> None:
+    folder = tmp_path / "deep" / "folder"
+    assert new_folder(folder, ()) == folder
+    assert new_folder(folder, ()) == folder
+    (folder / "x").touch()
     with pytest.raises(FolderTakenError, match="is not empty") as raised:
-        new_folder(asked, ())
-    assert (raised.value.folder, raised.value.holds_run) == (asked, False)
-    (asked / "run.toml").touch()
+        new_folder(folder, ())
+    assert raised.value.folder == folder
+    assert not raised.value.holds_run
+    (folder / "run.toml").touch()
     with pytest.raises(FolderTakenError) as raised:
-        new_folder(asked, ())
+        new_folder(folder, ())
     assert raised.value.holds_run
 
 
 @pytest.mark.parametrize(
-    ("left", "is_unused"),
+    ("names", "is_unused"),
     [
         (["run.toml.new"], True),
         (["run.lock"], True),
@@ -48,10 +47,10 @@ def test_a_folder_asked_for_may_be_new_or_empty_only(tmp_path: Path) -> None:
         (["run.lock", "run.toml"], False),
     ],
 )
-def test_a_folder_that_was_left_before_its_run_was_written_is_empty(
-    tmp_path: Path, left: list[str], is_unused: bool
+def test_folder_of_a_run_that_was_not_written_counts_as_empty(
+    tmp_path: Path, names: list[str], is_unused: bool
 ) -> None:
-    for name in left:
+    for name in names:
         (tmp_path / name).touch()
     if is_unused:
         assert new_folder(tmp_path, ()) == tmp_path
@@ -60,7 +59,7 @@ def test_a_folder_that_was_left_before_its_run_was_written_is_empty(
             new_folder(tmp_path, ())
 
 
-def test_files_that_were_not_finished_are_cleared(tmp_path: Path) -> None:
+def test_unfinished_files_are_removed(tmp_path: Path) -> None:
     kept = ["run.toml", "result.json", "match.a.log", "notes.new", "ideas.txt.new"]
     for name in (*kept, "run.toml.new", "result.json.new", "match.a.log.new", "match.a.faults.new", "x.memory.new"):
         (tmp_path / name).touch()
@@ -78,7 +77,7 @@ def test_folder_that_cannot_be_created_is_refused(tmp_path: Path) -> None:
         new_folder(tmp_path / "file" / "folder", ())
 
 
-def test_a_run_is_locked_until_it_is_released(tmp_path: Path) -> None:
+def test_run_is_locked_until_the_lock_is_closed(tmp_path: Path) -> None:
     lock = lock_run(tmp_path)
     with pytest.raises(FolderBusyError, match="still running in another process"):
         lock_run(tmp_path)
@@ -86,6 +85,6 @@ def test_a_run_is_locked_until_it_is_released(tmp_path: Path) -> None:
     lock_run(tmp_path).close()
 
 
-def test_a_lock_needs_a_folder(tmp_path: Path) -> None:
+def test_lock_needs_a_folder(tmp_path: Path) -> None:
     with pytest.raises(LaunchError, match="cannot write to"):
         lock_run(tmp_path / "gone")

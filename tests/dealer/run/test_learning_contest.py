@@ -1,4 +1,4 @@
-"""Contests with a player that learns: the same bytes however they were played, and never a measurement."""
+"""Contests with a learning player: reproducible memories, and no intervals."""
 
 from __future__ import annotations
 
@@ -34,27 +34,27 @@ LEARNER = "learner=learner?empty=true"
 SETTINGS: dict[str, Any] = {"deals": HANDS, "seed": 5, "export": "none", "score": "raw"}
 
 
-def trained(out: Path, *bots: str, **settings: Any) -> ContestResult:
-    """A play in this process."""
+def train(out: Path, *bots: str, **settings: Any) -> ContestResult:
+    """Play limit hold'em in this process."""
     settings = {"in_process": True, **SETTINGS, **settings}
     return play("limit", bots or (LEARNER, "calling"), out=out, **settings)
 
 
 def files(folder: Path) -> dict[str, bytes]:
-    """What a training leaves: logs, journals, memories."""
+    """Logs, journals and memories of a training."""
     kinds = (".log", ".journal", ".memory")
     return {path.name: path.read_bytes() for path in sorted(folder.iterdir()) if path.name.endswith(kinds)}
 
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A training that nobody disturbed."""
+    """Folder of an uninterrupted training."""
     out = tmp_path_factory.mktemp("training") / "whole"
-    trained(out)
+    train(out)
     return out
 
 
-# ---- what is measured
+# ---- measurements
 
 
 def test_learner_is_trained_and_not_measured(whole: Path) -> None:
@@ -62,7 +62,10 @@ def test_learner_is_trained_and_not_measured(whole: Path) -> None:
     assert result.interval == "none"
     assert [won_by(player).raw.half_width for player in result.players] == [None, None]
     (training,) = result.training
-    assert (training.player, training.hands, training.own_file, training.problem) == ("learner", 2 * HANDS, None, None)
+    assert training.player == "learner"
+    assert training.hands == 2 * HANDS
+    assert training.own_file is None
+    assert training.problem is None
     assert training.memory == str(whole / "learner.memory")
     assert "in training (no interval, because the learning player changes from hand to hand)." in result.sentence
     assert f"What learner learnt from 16 hands is in {whole / 'learner.memory'}." in result.sentence
@@ -71,14 +74,14 @@ def test_learner_is_trained_and_not_measured(whole: Path) -> None:
 
 
 def test_training_of_a_hundred_deals_gives_no_interval(tmp_path: Path) -> None:
-    result = trained(tmp_path / "run", "folding", LEARNER, deals=100)
+    result = train(tmp_path / "run", "folding", LEARNER, deals=100)
     assert [won_by(player).raw.half_width for player in result.players] == [None, None]
 
 
 def test_frozen_learner_is_measured(whole: Path, tmp_path: Path) -> None:
     memory = tmp_path / "x.memory"
     shutil.copy(whole / "learner.memory", memory)
-    result = trained(tmp_path / "run", f"learner?memory={memory},learn=false", "folding", deals=100)
+    result = train(tmp_path / "run", f"learner?memory={memory},learn=false", "folding", deals=100)
     assert result.interval == "fixed"
     assert won_by(result.players[0]).raw.half_width is not None
     assert result.training == []
@@ -108,36 +111,37 @@ def test_measuring_a_learner_is_refused(run: Callable[[], object], problem: str)
     assert problem in str(raised.value)
 
 
-# ---- the same bytes
+# ---- reproducible trainings
 
 
-def added(memories: list[Memory]) -> Memory:
-    """All results of some memories together."""
-    rows = [dict(memory.cells) for memory in memories]
-    cells = sorted(set().union(*rows))
-    found = {cell: [row[cell] for row in rows if cell in row] for cell in cells}
-    whole = {
-        cell: tuple(Results(*map(sum, zip(*decision, strict=True))) for decision in zip(*found[cell], strict=True))
-        for cell in cells
-    }
-    return Memory(memories[0].constants, sum(memory.hands for memory in memories), whole)
+def merge(memories: list[Memory]) -> Memory:
+    """Sum of the results of some memories."""
+    cells: dict[Any, tuple[Results, ...]] = {}
+    for memory in memories:
+        for cell, decisions in dict(memory.cells).items():
+            if cell in cells:
+                pairs = zip(cells[cell], decisions, strict=True)
+                decisions = tuple(Results(*(a + b for a, b in zip(*pair, strict=True))) for pair in pairs)
+            cells[cell] = tuple(decisions)
+    num_hands = sum(memory.hands for memory in memories)
+    return Memory(memories[0].constants, num_hands, {cell: cells[cell] for cell in sorted(cells)})
 
 
-def test_each_seating_starts_from_the_same_memory_and_the_merged_one_has_learnt_from_all(whole: Path) -> None:
+def test_memory_merges_the_seatings_which_start_from_the_same_memory(whole: Path) -> None:
     start = read_memory(whole / "learner.start.memory")
     assert start == Memory(Constants())
-    journals = [str(whole / f"match.{seating}.seat{seat}.learner.journal") for seating, seat in (("a", 1), ("b", 2))]
-    assert [[hand for hand, _ in read_journal(journal)] for journal in journals] == [list(range(HANDS))] * 2
-    alone = []
-    for journal in journals:
+    memories = []
+    for name in ("match.a.seat1.learner.journal", "match.b.seat2.learner.journal"):
+        journal = str(whole / name)
+        assert [hand for hand, _ in read_journal(journal)] == list(range(HANDS))
         bot = LearnerBot(empty=True)
         bot.train(str(whole / "learner.start.memory"), journal)
         bot.match_finished()
-        alone.append(bot.memory)
-    assert read_memory(whole / "learner.memory") == added(alone)
+        memories.append(bot.memory)
+    assert read_memory(whole / "learner.memory") == merge(memories)
 
 
-def test_more_workers_than_seatings_cut_no_slices(whole: Path, tmp_path: Path) -> None:
+def test_training_is_not_cut_into_slices(tmp_path: Path) -> None:
     config = validated(
         {"games": ["limit"], "bots": [{"bot": "learner"}, {"bot": "calling"}], "workers": 8} | {"deals": 9}
     )
@@ -146,17 +150,16 @@ def test_more_workers_than_seatings_cut_no_slices(whole: Path, tmp_path: Path) -
     assert [contest.slices for contest in new_run(frozen, tmp_path / "other").planned] == [4]
 
 
-def interrupted(out: Path, hands: int, **settings: Any) -> None:
-    """A training that is interrupted after some hands."""
-    run = new_run(
-        validated({"games": ["limit"], "bots": [{"bot": LEARNER}, {"bot": "calling"}], **SETTINGS} | settings), out
-    )
-    seen = 0
+def train_and_interrupt(out: Path, hands: int, **settings: Any) -> None:
+    """Interrupt a training after some hands."""
+    bots = [{"bot": LEARNER}, {"bot": "calling"}]
+    run = new_run(validated({"games": ["limit"], "bots": bots, **SETTINGS} | settings), out)
+    finished_hands = 0
 
     def watch(event: MatchEvent) -> None:
-        nonlocal seen
-        seen += isinstance(event.event, HandFinished)
-        if seen == hands:
+        nonlocal finished_hands
+        finished_hands += isinstance(event.event, HandFinished)
+        if finished_hands == hands:
             run.interrupt()
 
     loop = new_event_loop()
@@ -170,18 +173,18 @@ def interrupted(out: Path, hands: int, **settings: Any) -> None:
 
 
 @pytest.mark.parametrize("hands", [1, HANDS + 3])
-def test_interrupted_and_resumed_training_leaves_the_same(whole: Path, tmp_path: Path, hands: int) -> None:
+def test_resumed_training_has_the_same_files(whole: Path, tmp_path: Path, hands: int) -> None:
     out = tmp_path / "run"
-    interrupted(out, hands, in_process=True)
+    train_and_interrupt(out, hands, in_process=True)
     assert resume(out).outcome.is_complete
     assert files(out) == files(whole)
 
 
-def test_interrupted_and_resumed_processes_leave_the_same(
+def test_resumed_training_in_processes_has_the_same_files(
     whole: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     enter_program_env(tmp_path, monkeypatch)
-    interrupted(tmp_path / "run", 6, workers=2)
+    train_and_interrupt(tmp_path / "run", 6, workers=2)
     assert resume(tmp_path / "run").outcome.is_complete
     assert files(tmp_path / "run") == files(whole)
 
@@ -199,7 +202,7 @@ def test_interrupted_and_resumed_processes_leave_the_same(
 def test_hands_missing_from_a_journal_are_played_again(
     whole: Path, tmp_path: Path, damage: Callable[[Path], object]
 ) -> None:
-    """As after a power cut, though the log has its score."""
+    """A power cut can damage a journal whose log is complete."""
     out = tmp_path / "run"
     shutil.copytree(whole, out)
     (out / "result.json").unlink()
@@ -226,7 +229,7 @@ def test_learner_that_ends_before_it_writes_fails_the_run_until_it_is_resumed(
     out = tmp_path / "run"
     with monkeypatch.context() as patch:
         patch.setattr(LearningJournal, "write", lambda self, hand, text: write(self, hand, text) if hand < 6 else None)
-        result = trained(out)
+        result = train(out)
     assert result.outcome.value == "failed"
     assert result.reason == (
         "learner ended before its journal of match.a reached hand 6; resume the run to continue from there."
@@ -236,7 +239,7 @@ def test_learner_that_ends_before_it_writes_fails_the_run_until_it_is_resumed(
 
 
 def test_additional_hands_continue_from_the_memory(whole: Path, tmp_path: Path) -> None:
-    longer = trained(tmp_path / "longer", deals=HANDS + 4)
+    longer = train(tmp_path / "longer", deals=HANDS + 4)
     out = tmp_path / "run"
     shutil.copytree(whole, out)
     assert resume(out, deals=HANDS + 4).players[0].chips == longer.players[0].chips
@@ -272,31 +275,31 @@ def test_learner_of_an_interrupted_run_that_still_plays_is_awaited(
     shutil.copytree(whole, out)
     (out / "result.json").unlink()
     lock = FileLock(out / "match.a.seat1.learner.journal.lock")
-    with monkeypatch.context() as impatient:
-        impatient.setattr("bots.sdk.learning.LOCK_TIMEOUT_S", 0.05)
+    with monkeypatch.context() as patch:
+        patch.setattr("bots.sdk.learning.LOCK_TIMEOUT_S", 0.05)
         with pytest.raises(Exception, match=r"the learner that writes it is still playing"):
             resume(out)
     waits = []
 
-    def end_meanwhile(seconds: float) -> None:
+    def unlock(seconds: float) -> None:
         waits.append(seconds)
         lock.close()
 
-    monkeypatch.setattr("logs.whole_file.time.sleep", end_meanwhile)
+    monkeypatch.setattr("logs.whole_file.time.sleep", unlock)
     assert resume(out).outcome.is_complete
     assert waits
 
 
-# ---- its own file
+# ---- the learner's own file
 
 
 def test_learner_saves_its_memory_in_its_own_file(whole: Path, tmp_path: Path) -> None:
     own = tmp_path / "own.memory"
-    first = trained(tmp_path / "first", f"L=learner?memory={own}", "calling")
+    first = train(tmp_path / "first", f"L=learner?memory={own}", "calling")
     assert own.read_bytes() == (whole / "learner.memory").read_bytes()
     assert first.training[0].own_file == str(own)
     assert f"is in {tmp_path / 'first' / 'L.memory'} and {own}." in first.sentence
-    trained(tmp_path / "second", f"L=learner?memory={own}", "calling", seed=6)
+    train(tmp_path / "second", f"L=learner?memory={own}", "calling", seed=6)
     assert (tmp_path / "second" / "L.start.memory").read_bytes() == (whole / "learner.memory").read_bytes()
     assert read_memory(own).hands == 4 * HANDS
     assert not list(tmp_path.glob("*.lock"))
@@ -306,34 +309,37 @@ def test_file_changed_during_the_run_is_kept(tmp_path: Path) -> None:
     own = tmp_path / "own.memory"
     other = Memory(Constants(), 7)
     out = tmp_path / "run"
-    trained(out, f"L=learner?memory={own}", "calling")
+    train(out, f"L=learner?memory={own}", "calling")
     memory = own.read_bytes()
-    for meanwhile, kept in ((None, memory), (memory, memory), (other, None)):
+    # Removed, and unchanged: the run writes its memory.
+    for is_removed in (True, False):
         (out / "result.json").unlink()
-        if isinstance(meanwhile, Memory):
-            write_memory(own, meanwhile)
-        elif meanwhile is None:
+        if is_removed:
             own.unlink()
         result = resume(out)
         assert isinstance(result, ContestResult)
-        if kept is None:
-            assert result.training[0].problem == f"{own} was left as it is: it has been changed since the run began."
-            assert read_memory(own) == other
-        else:
-            assert result.training[0].problem is None
-            assert own.read_bytes() == kept
+        assert result.training[0].problem is None
+        assert own.read_bytes() == memory
+    (out / "result.json").unlink()
+    write_memory(own, other)
+    result = resume(out)
+    assert isinstance(result, ContestResult)
+    assert result.training[0].problem == f"{own} was left as it is: it has been changed since the run began."
+    assert read_memory(own) == other
     assert json.loads((out / "result.json").read_text())["training"][0]["problem"]
 
 
 def test_first_of_two_learners_keeps_the_shared_file(tmp_path: Path) -> None:
     own = tmp_path / "own.memory"
-    result = trained(tmp_path / "run", f"learner?memory={own}", f"learner?memory={own}")
-    changed = f"{own} was left as it is: it has been changed since the run began."
-    assert [(one.hands, one.problem) for one in result.training] == [(2 * HANDS, None), (2 * HANDS, changed)]
+    result = train(tmp_path / "run", f"learner?memory={own}", f"learner?memory={own}")
+    first, second = result.training
+    assert first.hands == second.hands == 2 * HANDS
+    assert first.problem is None
+    assert second.problem == f"{own} was left as it is: it has been changed since the run began."
     assert read_memory(own).hands == 2 * HANDS
 
 
-# ---- players that fail
+# ---- failures
 
 FAILING = """
 from bots.learner.bot import LearnerBot
@@ -346,10 +352,10 @@ class Failing(LearnerBot):
 """
 
 
-def test_learner_that_forfeits_has_learnt_until_then(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_forfeiting_learner_keeps_the_hands_before_the_forfeit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "failing.py").write_text(FAILING)
     monkeypatch.chdir(tmp_path)
-    result = trained(tmp_path / "run", "failing.py:Failing", "calling", on_fault="forfeit")
+    result = train(tmp_path / "run", "failing.py:Failing", "calling", on_fault="forfeit")
     assert result.outcome.is_complete
     assert result.training[0].hands == 2 * 5
 
@@ -360,7 +366,7 @@ def test_run_resumed_from_another_folder_keeps_its_own_file(
     for name in ("here", "there"):
         (tmp_path / name).mkdir()
     monkeypatch.chdir(tmp_path / "here")
-    trained(tmp_path / "run", "learner?memory=own.memory", "calling")
+    train(tmp_path / "run", "learner?memory=own.memory", "calling")
     for path in ("run/result.json", "here/own.memory"):
         (tmp_path / path).unlink()
     monkeypatch.chdir(tmp_path / "there")
