@@ -58,6 +58,7 @@ from dealer.web.site import make_app
 from dealer.web.slumbot.interface import SlumbotSessions, owner_for_token
 from dealer.web.slumbot.luck import LuckCorrection
 from engine import CARD_TEXTS, DealKey, Seat, Seed
+from logs import HandRecord
 from logs.estimation import Estimate
 from logs.hand_source import find
 from protocol import find_game, format_game_definition
@@ -960,6 +961,25 @@ AGENT_TOOLS: Final[dict[str, set[str]]] = {
 """Content of each tool's answers during a match. After it, the result contains the seed."""
 
 
+def permitted_cards(tool: str, data: Mapping[str, Any], records: Mapping[int, HandRecord]) -> set[str]:
+    """Return the cards that an agent may see in an answer, from the log of its match."""
+    permitted: set[str] = set()
+    for hand in [*data.get("finished_hands", []), *([data] if tool == "hand" else [])]:
+        record = records[hand["number"]]
+        position = record.names.index("agent")
+        groups = [record.deal.hole_cards[position], *record.board_by_round]
+        if record.betting.is_showdown:
+            groups.append(record.deal.hole_cards[1 - position])
+        permitted |= {CARD_TEXTS[card] for group in groups for card in group}
+    if current := data.get("hand"):
+        own = records.get(current["number"])
+        if own is not None:
+            assert current["cards"] == [CARD_TEXTS[card] for card in own.deal.hole_cards[own.names.index("agent")]]
+        # The board is public.
+        permitted |= {*current["cards"], *current["board"]}
+    return permitted
+
+
 async def test_agent_sees_the_cards_of_its_seat_only(tmp_path: Path) -> None:
     answers: list[tuple[str, dict[str, Any], str]] = []
     async with connected_agent(local_seats(tmp_path, random="random?fold=0.3")) as agent:
@@ -988,30 +1008,15 @@ async def test_agent_sees_the_cards_of_its_seat_only(tmp_path: Path) -> None:
         await ask("resign")
         await ask("result")
     records = {record.hand_number: record for record in find([folder]).hands()}
-    hidden = 0
+    finished_numbers = {hand["number"] for _, data, _ in answers for hand in data.get("finished_hands", [])}
+    assert any(not records[number].betting.is_showdown for number in finished_numbers), "some cards must stay hidden"
     shown: dict[str, set[str]] = {tool: set() for tool in AGENT_TOOLS}
     for number, (tool, data, text) in enumerate(answers):
-        permitted: set[str] = set()
-        for hand in [*data.get("finished_hands", []), *([data] if tool == "hand" else [])]:
-            record = records[hand["number"]]
-            position = record.names.index("agent")
-            cards = [record.deal.hole_cards[position], *record.board_by_round]
-            if record.betting.is_showdown:
-                cards += [record.deal.hole_cards[1 - position]]
-            else:
-                hidden += 1
-            permitted |= {CARD_TEXTS[card] for group in cards for card in group}
-        if current := data.get("hand"):
-            own = records.get(current["number"])
-            if own is not None:
-                assert current["cards"] == [CARD_TEXTS[card] for card in own.deal.hole_cards[own.names.index("agent")]]
-            # The board is public.
-            permitted |= {*current["cards"], *current["board"]}
+        permitted = permitted_cards(tool, data, records)
         visible = set(re.findall(r"\b[2-9TJQKA][cdhs]\b", text))
         assert visible <= permitted, (tool, visible - permitted)
         if visible:
             shown[tool].add("own cards")
         if number < before_end:
             assert not re.search(rf"\b{seed}\b", text), f"{tool} shows the seed"
-    assert hidden
     assert shown == AGENT_TOOLS

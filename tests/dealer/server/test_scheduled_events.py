@@ -164,7 +164,11 @@ async def test_event_is_a_round_robin_with_separate_results(tmp_path: Path) -> N
         assert [rank.player for rank in stored.total_bankroll] == [rank.player for rank in standings.total_bankroll]
         with pytest.raises(RefusedError, match="is not an empty folder"):
             publish(service.store, Path("data"), event, tmp_path / "site")
-    site = tmp_path / "site"
+    check_site(tmp_path / "site")
+
+
+def check_site(site: Path) -> None:
+    """Check the documents and logs of a published event with three contests."""
     published = json.loads((site / "event.json").read_text())
     assert published["event"]["state"] == "finished"
     assert len(published["standings"]["total_bankroll"]) == 3

@@ -45,7 +45,7 @@ def cup(service: Service) -> Series:
     return series
 
 
-async def ranked(service: Service, count: int) -> Series:
+async def wait_for_standings(service: Service, count: int) -> Series:
     async with asyncio.timeout(PATIENCE_S):
         while len([event for event in cup(service).events if event.standings]) < count:
             await asyncio.sleep(0.05)
@@ -55,7 +55,7 @@ async def ranked(service: Service, count: int) -> Series:
 async def test_points_of_repeated_events_add_up() -> None:
     async with serving(house()) as (service, _):
         announce(service, settings_of(every="week", times=2))
-        series = await ranked(service, 2)
+        series = await wait_for_standings(service, 2)
         assert [event.name for event in series.events] == ["cup-1", "cup-2"]
         rows = series_rows(series)
         assert {row.bot for row in rows} == {"calling", "raising", "random"}
@@ -74,7 +74,7 @@ async def test_best_of_each_group_enter_the_final() -> None:
     async with serving(house()) as (service, ann):
         await service.presence.enter(ann, offer("mine", at_once=4), Host())
         announce(service, settings_of(groups=3, advance=1, draw="chance"))
-        series = await ranked(service, 4)
+        series = await wait_for_standings(service, 4)
         first, second, empty = series.groups
         # Four bots fill two of the groups.
         assert sorted((*first.entrants, *second.entrants)) == ["calling", "mine", "raising", "random"]

@@ -56,7 +56,7 @@ def test_processor_time_is_bounded(tmp_path: Path) -> None:
     assert process.last_lines() == ["7 8 0 0"]
 
 
-@pytest.mark.skipif(os.name == "nt" or os.geteuid() != 0, reason="only root can become somebody else")
+@pytest.mark.skipif(os.name == "nt" or os.geteuid() != 0, reason="only root can become another user")
 def test_bot_runs_as_another_user(tmp_path: Path) -> None:
     import pwd
 
@@ -64,7 +64,7 @@ def test_bot_runs_as_another_user(tmp_path: Path) -> None:
     # The code is an argument, because the user nobody cannot read a file of this test.
     script = "import os; print(os.getuid(), os.getgid(), os.getgroups(), os.environ['HOME'])"
     if not os.access("/usr/bin/python3", os.X_OK):
-        pytest.skip("there is no interpreter that everybody may start")
+        pytest.skip("there is no interpreter that all users may start")
     command = ("/usr/bin/python3", "-I", "-S", "-c", script)
     player = replace(parse_player("/usr/bin/python3"), command=command, confinement=Confinement(user="nobody"))
     process = BotProcess(player, host="127.0.0.1", port=1, game=KUHN, seed=None, output_path=tmp_path / "output")
@@ -82,7 +82,7 @@ def test_bot_that_cannot_start_is_refused(tmp_path: Path) -> None:
     assert "/nowhere/bot cannot be started within its limits: " in process.last_lines()[0]
 
 
-@pytest.mark.skipif(os.name == "nt" or os.geteuid() != 0, reason="only root can become somebody else")
+@pytest.mark.skipif(os.name == "nt" or os.geteuid() != 0, reason="only root can become another user")
 @pytest.mark.parametrize("is_open", [True, False])
 def test_program_that_its_user_cannot_execute_is_refused(*, is_open: bool) -> None:
     with tempfile.TemporaryDirectory() as name:

@@ -72,12 +72,12 @@ def test_leaks_are_secret_while_deals_are_left_to_play(run: Path, tmp_path: Path
 def test_owners_have_links_to_leaks_of_their_own_bots_only(run: Path) -> None:
     watched = WatchedRun(run)
 
-    def linked(*own: str) -> list[str]:
+    def players_with_links(*own: str) -> list[str]:
         shown = ShownRun(watched, Access(own=frozenset(own)))
         return list(leak_paths(shown, watched.contests[0]))
 
-    assert linked("calling") == ["calling"]
-    assert linked() == []
+    assert players_with_links("calling") == ["calling"]
+    assert players_with_links() == []
     watched.close()
 
 
