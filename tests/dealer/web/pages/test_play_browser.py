@@ -277,12 +277,10 @@ def test_entry_from_an_outdated_tab_is_answered_by_the_current_table(browser: An
 @pytest.mark.slow
 def test_decision_stays_the_same_after_a_restart_of_the_server(browser: Any, server: ServerThread) -> None:
     with open_page(browser) as page:
-        start_table(page, server, "holdem.limit.2p.reverse_blinds", "random")
+        # A bot that may fold could end the hand before the first key.
+        start_table(page, server, "holdem.limit.2p.reverse_blinds", "calling")
         press(page, "c")
         wait_for_question(page)
-        if page.locator("button[value=next]").count():
-            press(page, "n")
-            wait_for_question(page)
         before = moment(page)
         server.stop()
         try:

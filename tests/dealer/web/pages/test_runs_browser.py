@@ -127,7 +127,7 @@ def test_list_of_runs_updates_itself(browser: Any, server: ServerThread) -> None
         submit(page, server, deals=1_000_000)
         page.goto(f"{server.address}runs")
         row = page.locator(".lines tbody tr").first
-        page.wait_for_function("document.querySelector('.lines')?.textContent.includes(' of 1,000,000')")
+        page.wait_for_function("() => document.querySelector('.lines')?.textContent.includes(' of 1,000,000')")
         page.evaluate("document.querySelector('.lines tbody a').isTheSame = true")
         before = row.text_content()
         page.wait_for_function("before => document.querySelector('.lines tbody tr').textContent !== before", arg=before)
