@@ -1,4 +1,4 @@
-"""Matches over TCP with bots as processes: their files, faults, restarts and the reasons they end."""
+"""Matches over TCP with bots as processes: files, faults, restarts and reasons of early ends."""
 
 from __future__ import annotations
 
@@ -66,11 +66,11 @@ def _run(plan: ContestPlan, *watchers: Watcher, tally: Tally | None = None) -> T
     return TcpRun(plan, match_plan, watchers, tally)
 
 
-def _recovered(run: TcpRun) -> Tally:
+def _recover(run: TcpRun) -> Tally:
     return recover_match(run.setup, run.plan.record)
 
 
-async def _to_the_end(run: TcpRun) -> TcpRun:
+async def _finish(run: TcpRun) -> TcpRun:
     try:
         async with asyncio.timeout(PATIENCE_S):
             await run.play_until(run.setup.hands)
@@ -82,7 +82,7 @@ async def _to_the_end(run: TcpRun) -> TcpRun:
 def _play(plan: ContestPlan, *watchers: Watcher) -> TcpRun:
     run = _run(plan, *watchers)
     with asyncio.Runner(loop_factory=new_event_loop) as runner:
-        runner.run(_to_the_end(run))
+        runner.run(_finish(run))
     assert all(process.exit_code is not None for process in run._processes.values())
     return run
 
@@ -95,7 +95,7 @@ def _bot(folder: Path, name: str, code: str) -> str:
     return f"{name}=" + write_program(folder, f"{name}.py", CONNECT + code)
 
 
-# ---- matches that end well
+# ---- finished matches
 
 
 def test_match_writes_its_files(tmp_path: Path) -> None:
@@ -141,7 +141,7 @@ def test_built_in_bots_play_without_faults(tmp_path: Path, game: str, players: t
     assert sum(run.tally.chips) == pytest.approx(0, abs=1e-6)
 
 
-def test_fixed_seats_and_coalescing_are_passed_on(tmp_path: Path) -> None:
+def test_match_uses_the_settings_fixed_seats_and_coalesce(tmp_path: Path) -> None:
     run = _play(_plan(tmp_path, "A=random", "B=random", hands=30, fixed_seats=True, coalesce_ms=1))
     assert run.failure is None
     states = [line for line in _log(run) if line.startswith("STATE")]
@@ -150,8 +150,8 @@ def test_fixed_seats_and_coalescing_are_passed_on(tmp_path: Path) -> None:
 
 
 def test_bad_replies_are_counted_and_the_first_is_quoted(tmp_path: Path) -> None:
-    bad = _bot(tmp_path, "bad", "hello()\nfor line in f:\n    f.write(b'what?\\r\\n')\n    call(line)\n")
-    run = _play(_plan(tmp_path, bad, "calling", hands=3))
+    bot = _bot(tmp_path, "bad", "hello()\nfor line in f:\n    f.write(b'what?\\r\\n')\n    call(line)\n")
+    run = _play(_plan(tmp_path, bot, "calling", hands=3))
     assert run.failure is None
     faults = run.tally.faults[0]
     assert faults["malformed reply"] >= 3
@@ -164,7 +164,7 @@ async def test_tcp_seat_is_awaited_and_named_with_its_address(tmp_path: Path) ->
     plan = _plan(tmp_path, "tcp", "calling", hands=1)
     run = _run(plan)
 
-    playing = asyncio.create_task(_to_the_end(run))
+    playing = asyncio.create_task(_finish(run))
     while not run.ports:
         await asyncio.sleep(0.001)
     assert ("tcp", run.ports[0]) in [(player.name, player.port) for player in run.waiting_for()]
@@ -181,16 +181,16 @@ async def test_tcp_seat_is_awaited_and_named_with_its_address(tmp_path: Path) ->
 
 
 async def test_stray_connections_are_counted_and_end_no_match(tmp_path: Path) -> None:
-    """A port scan, a browser: whatever knocks at a client's port, the match waits for the client."""
+    # A port scan and a browser.
     run = _run(_plan(tmp_path, "tcp", "calling"))
 
-    playing = asyncio.create_task(_to_the_end(run))
+    playing = asyncio.create_task(_finish(run))
     while not run.ports:
         await asyncio.sleep(0)
-    for said in (b"", b"GET / HTTP/1.1\r\n\r\n"):
+    for count, data in enumerate((b"", b"GET / HTTP/1.1\r\n\r\n"), start=1):
         with socket.create_connection(("127.0.0.1", run.ports[0]), timeout=PATIENCE_S) as stranger:
-            stranger.sendall(said)
-        while run.tally.strays == 0 or (said and run.tally.strays == 1):
+            stranger.sendall(data)
+        while run.tally.strays < count:
             await asyncio.sleep(0.001)
     process = await asyncio.create_subprocess_exec(
         *parse_player(write_program(tmp_path, "c.py", CONNECT + "hello()\nfor line in f: call(line)")).command,
@@ -204,19 +204,19 @@ async def test_stray_connections_are_counted_and_end_no_match(tmp_path: Path) ->
     assert [stray.line for stray in run.tally.latest_strays] == [b"", b"GET / HTTP/1.1\r\n\r\n"]
 
 
-# ---- why a match ended early, in words
+# ---- reasons of an early end
 
 
-def _words(run: TcpRun) -> str:
-    """Why a match ended early, for its owner."""
+def _failure_sentence(run: TcpRun) -> str:
     assert run.failure is not None
     return failure_sentence(run.failure, shows_output=True)
 
 
-def _fails(plan: ContestPlan) -> str:
+def _play_to_failure(plan: ContestPlan) -> str:
+    """Play a match that fails and return the sentence of its failure."""
     run = _play(plan)
     assert run.is_over
-    return _words(run)
+    return _failure_sentence(run)
 
 
 @pytest.mark.parametrize(
@@ -231,7 +231,7 @@ def test_bot_that_exits_before_connecting_is_named_with_its_output(
     tmp_path: Path, code: str, exit_code: int, output: str
 ) -> None:
     quitter = "Bob=" + write_program(tmp_path, "b.py", code)
-    reason = _fails(_plan(tmp_path, "calling", quitter))
+    reason = _play_to_failure(_plan(tmp_path, "calling", quitter))
     assert reason.startswith(f"Bob ended before it connected. Its process ended with exit code {exit_code}. ")
     assert reason.endswith(output)
 
@@ -239,14 +239,14 @@ def test_bot_that_exits_before_connecting_is_named_with_its_output(
 def test_python_without_the_sdk_is_named(tmp_path: Path) -> None:
     path = tmp_path / "careful.py"
     path.write_text("from bots import Bot, run\nclass Careful(Bot): pass\nrun(Careful())\n")
-    reason = _fails(_plan(tmp_path, f"Bob={sys.executable} -I -S {path}", "calling"))
+    reason = _play_to_failure(_plan(tmp_path, f"Bob={sys.executable} -I -S {path}", "calling"))
     assert reason.startswith(
         "Bob ended before it connected. Its process ended with exit code 1. Its Python does not have acpc-arena: "
         f"install it there, or write {path}:Careful to start it with the Python of arena. The last it wrote:\n"
     )
 
 
-def test_a_python_file_plays_without_naming_its_interpreter(tmp_path: Path) -> None:
+def test_python_file_plays_without_naming_its_interpreter(tmp_path: Path) -> None:
     path = tmp_path / "new.py"
     path.write_text(
         "import sys\nfrom bots import Bot, run\nclass New(Bot):\n    def act(self, view): return view.call()\n"
@@ -277,10 +277,10 @@ def test_output_and_comments_are_bounded_with_a_warning(tmp_path: Path, monkeypa
     assert run.failure is None
     output = run.plan.record.folder / "match.seat1.Bob.out"
     assert 1_000_000 < output.stat().st_size < 1_020_000
-    words = [sentence for sentence in run.tally.warnings if "left out" in sentence]
-    assert words[0].startswith("match: ")
-    assert words[0].endswith(" comments left out: a hand keeps 256, a match 10,000,000 bytes.")
-    assert words[1] == "match.seat1.Bob.out: the bot wrote more than 1,000,000 bytes; the rest is left out."
+    comments_warning, output_warning = [sentence for sentence in run.tally.warnings if "left out" in sentence]
+    assert comments_warning.startswith("match: ")
+    assert comments_warning.endswith(" comments left out: a hand keeps 256, a match 10,000,000 bytes.")
+    assert output_warning == "match.seat1.Bob.out: the bot wrote more than 1,000,000 bytes; the rest is left out."
 
 
 def test_faults_in_the_file_are_bounded_with_a_warning(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -299,7 +299,7 @@ def test_faults_in_the_file_are_bounded_with_a_warning(tmp_path: Path, monkeypat
 
 def test_bot_that_never_connects_ends_the_match(tmp_path: Path) -> None:
     idle = "Bob=" + write_program(tmp_path, "b.py", "import time; time.sleep(600)")
-    reason = _fails(_plan(tmp_path, idle, "tcp", limits=limits(start_s=0.5)))
+    reason = _play_to_failure(_plan(tmp_path, idle, "tcp", limits=limits(start_s=0.5)))
     assert reason == "Bob and tcp have not connected within 0.5 s. Bob wrote nothing."
 
 
@@ -332,7 +332,7 @@ async def test_compile_time_of_a_built_in_bot_does_not_count(
         monkeypatch.setitem(registry._ENTRIES, bot, (bot, ""))  # type: ignore[index]
     run = _run(_plan(tmp_path, f"Bob={bot}", "calling", limits=limits(start_s=PATIENCE_S)))
 
-    playing = asyncio.create_task(_to_the_end(run))
+    playing = asyncio.create_task(_finish(run))
     while not (run._processes and run._processes[Seat(0)].has_written(COMPILING)):
         await asyncio.sleep(0.01)
     while [player.port for player in run.waiting_for()] != [run.ports[0]]:
@@ -344,11 +344,13 @@ async def test_compile_time_of_a_built_in_bot_does_not_count(
     ready.touch()
     await playing
     if is_built_in:
-        assert (run.failure, run.tally.hands) == (None, 10)
+        assert run.failure is None
+        assert run.tally.hands == 10
     else:
-        assert _words(run) == (f"Bob has not connected within {PATIENCE_S:g} s. The last it wrote:\n    {COMPILING}")
-        assert "`arena warmup`" in _words(run)
-        assert "--start-timeout" in _words(run)
+        sentence = _failure_sentence(run)
+        assert sentence == f"Bob has not connected within {PATIENCE_S:g} s. The last it wrote:\n    {COMPILING}"
+        assert "`arena warmup`" in sentence
+        assert "--start-timeout" in sentence
 
 
 def test_built_in_bot_that_compiles_too_long_times_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -368,7 +370,7 @@ def test_built_in_bot_that_compiles_too_long_times_out(tmp_path: Path, monkeypat
 async def test_client_that_names_no_version_ends_the_match(tmp_path: Path) -> None:
     run = _run(_plan(tmp_path, "tcp", "tcp", limits=limits(start_s=1)))
 
-    playing = asyncio.create_task(_to_the_end(run))
+    playing = asyncio.create_task(_finish(run))
     while not run.ports:
         await asyncio.sleep(0)
     peers = [socket.create_connection(("127.0.0.1", port), timeout=PATIENCE_S) for port in run.ports]
@@ -376,12 +378,12 @@ async def test_client_that_names_no_version_ends_the_match(tmp_path: Path) -> No
     await playing
     for peer in peers:
         peer.close()
-    assert _words(run) == "tcp has not named its version within 1 s."
+    assert _failure_sentence(run) == "tcp has not named its version within 1 s."
 
 
 def test_all_missing_clients_are_named(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     run = _play(_plan(tmp_path, "tcp", "tcp", limits=limits(start_s=0.2)))
-    assert _words(run) == "tcp and tcp#2 have not connected within 0.2 s."
+    assert _failure_sentence(run) == "tcp and tcp#2 have not connected within 0.2 s."
     assert run.tally.faults == [{"timeout": 1}, {"timeout": 1}]
     assert _messages(caplog, logging.WARNING)[1:] == [
         f"match match, seat {number} ({name}), before the first hand: timeout, the match ended"
@@ -391,17 +393,17 @@ def test_all_missing_clients_are_named(tmp_path: Path, caplog: pytest.LogCapture
 
 def test_first_line_of_another_protocol_is_quoted(tmp_path: Path) -> None:
     foreign = _bot(tmp_path, "Bob", "f.write(b'HELLO\\r\\n')\nf.read()")
-    reason = _fails(_plan(tmp_path, foreign, "calling"))
+    reason = _play_to_failure(_plan(tmp_path, foreign, "calling"))
     assert reason.startswith("Bob does not speak the protocol: its first line was 'HELLO', not 'VERSION:2.0.0'.")
 
 
 def test_bot_that_leaves_before_its_version_ends_the_match(tmp_path: Path) -> None:
     leaving = _bot(tmp_path, "Bob", "print('changed my mind', flush=True)\nos._exit(4)")
-    reason = _fails(_plan(tmp_path, leaving, "calling"))
+    reason = _play_to_failure(_plan(tmp_path, leaving, "calling"))
     assert reason in (
         "Bob closed the connection before it named its version. Its process ended with exit code 4. "
         "The last it wrote:\n    changed my mind",
-        # It may be gone before the others are there.
+        # The bot may exit before the other one has connected.
         "Bob ended before it connected. Its process ended with exit code 4. The last it wrote:\n    changed my mind",
     )
 
@@ -416,7 +418,7 @@ def test_bot_that_leaves_before_its_version_ends_the_match(tmp_path: Path) -> No
 def test_slow_bot_runs_out_of_time(tmp_path: Path, delay_s: float, clocks: TimeLimits, reason: str) -> None:
     slow = _bot(tmp_path, "Bob", f"import time\nhello()\nfor line in f:\n    time.sleep({delay_s})\n    call(line)")
     calling = _bot(tmp_path, "Ann", "hello()\nfor line in f: call(line)")
-    assert _fails(_plan(tmp_path, slow, calling, hands=1, limits=clocks)).startswith(reason)
+    assert _play_to_failure(_plan(tmp_path, slow, calling, hands=1, limits=clocks)).startswith(reason)
 
 
 @unix_only
@@ -426,7 +428,7 @@ def test_killed_bot_is_named_with_its_signal(tmp_path: Path) -> None:
         "    if b':3:' in line: print('argh', flush=True); os.kill(os.getpid(), signal.SIGKILL)\n"
         "    call(line)"
     )
-    reason = _fails(_plan(tmp_path, _bot(tmp_path, "Bob", code), "calling"))
+    reason = _play_to_failure(_plan(tmp_path, _bot(tmp_path, "Bob", code), "calling"))
     assert reason == (
         "Bob closed the connection in hand 3. Its process ended with signal 9 (SIGKILL). The last it wrote:\n    argh"
     )
@@ -435,7 +437,10 @@ def test_killed_bot_is_named_with_its_signal(tmp_path: Path) -> None:
 def test_bot_that_exits_during_a_hand_ends_the_match(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     code = TURNS + "hello()\nfor line in f:\n    if b':2:' in line: os._exit(7)\n    if is_asked(line): call(line)"
     run = _play(_plan(tmp_path, "calling", _bot(tmp_path, "Bob", code)))
-    assert _words(run) == "Bob closed the connection in hand 2. Its process ended with exit code 7. It wrote nothing."
+    assert (
+        _failure_sentence(run)
+        == "Bob closed the connection in hand 2. Its process ended with exit code 7. It wrote nothing."
+    )
     assert run.tally.hands == 2
     assert run.tally.faults[1] == {"crash": 1}
     assert run.tally.exit_codes == {1: 7}
@@ -445,8 +450,8 @@ def test_bot_that_exits_during_a_hand_ends_the_match(tmp_path: Path, caplog: pyt
     ]
 
 
-def _plan_on_a_full_disk(folder: Path, name: str) -> ContestPlan:
-    """A match one of whose files lies on a full disk."""
+def _plan_with_full_disk(folder: Path, name: str) -> ContestPlan:
+    """Plan of a match with one of its files on a full disk."""
     plan = _plan(folder)
     (plan.record.folder / name).symlink_to("/dev/full")
     return plan
@@ -454,14 +459,14 @@ def _plan_on_a_full_disk(folder: Path, name: str) -> ContestPlan:
 
 @needs_full
 def test_full_disk_ends_the_match(tmp_path: Path) -> None:
-    plan = _plan_on_a_full_disk(tmp_path, "match.tlog")
-    assert _fails(plan) == f"could not write {plan.record.folder / 'match.tlog'}: No space left on device."
+    plan = _plan_with_full_disk(tmp_path, "match.tlog")
+    assert _play_to_failure(plan) == f"could not write {plan.record.folder / 'match.tlog'}: No space left on device."
 
 
-# ---- what makes a start impossible
+# ---- starts that fail
 
 
-def _cannot_start(plan: ContestPlan) -> str:
+def _start_error(plan: ContestPlan) -> str:
     with pytest.raises(LaunchError) as raised:
         _play(plan)
     return str(raised.value)
@@ -469,18 +474,18 @@ def _cannot_start(plan: ContestPlan) -> str:
 
 @needs_full
 def test_full_disk_stops_the_start(tmp_path: Path) -> None:
-    plan = _plan_on_a_full_disk(tmp_path, "match.log")
-    assert _cannot_start(plan) == f"cannot write to {plan.record.folder}: No space left on device"
+    plan = _plan_with_full_disk(tmp_path, "match.log")
+    assert _start_error(plan) == f"cannot write to {plan.record.folder}: No space left on device"
 
 
 def test_missing_folder_and_unusable_addresses_stop_the_start(tmp_path: Path) -> None:
     plan = _plan(tmp_path)
     plan.record.folder.rmdir()
-    assert _cannot_start(plan) == f"cannot write to {plan.record.folder}: No such file or directory"
-    assert _cannot_start(_plan(tmp_path, host="192.0.2.1")).startswith("cannot listen on 192.0.2.1 port any: ")
+    assert _start_error(plan) == f"cannot write to {plan.record.folder}: No such file or directory"
+    assert _start_error(_plan(tmp_path, host="192.0.2.1")).startswith("cannot listen on 192.0.2.1 port any: ")
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-        sentence = _cannot_start(_plan(tmp_path, ports=(0, port)))
+        sentence = _start_error(_plan(tmp_path, ports=(0, port)))
     assert sentence.startswith(f"cannot listen on 127.0.0.1 port {port}: ")
     assert sentence.endswith("; choose another address or port")
 
@@ -492,17 +497,19 @@ def test_bot_that_cannot_start_ends_the_other_bots(tmp_path: Path) -> None:
     plan = _plan(tmp_path, "calling", str(path))
     run = _run(plan)
     with asyncio.Runner(loop_factory=new_event_loop) as runner, pytest.raises(LaunchError, match=r"^cannot start "):
-        runner.run(_to_the_end(run))
+        runner.run(_finish(run))
     assert [process.exit_code is None for process in run._processes.values()] == [False]
 
 
-# ---- interruptions and what is left open
+# ---- interruptions and open files
 
 
-def _interrupt(run: TcpRun, is_time: Callable[[], bool]) -> TcpRun:
+def _interrupt(run: TcpRun, condition: Callable[[], bool]) -> TcpRun:
+    """Play a match and interrupt it once the condition is true."""
+
     async def main() -> None:
-        playing = asyncio.create_task(_to_the_end(run))
-        while not is_time():
+        playing = asyncio.create_task(_finish(run))
+        while not condition():
             await asyncio.sleep(0.001)
         playing.cancel()
         with pytest.raises(asyncio.CancelledError):
@@ -539,11 +546,11 @@ def test_waiting_match_sets_no_timers(tmp_path: Path) -> None:
         playing = asyncio.create_task(run.play_until(1))
         while not run.ports or len(run.waiting_for()) != 1:
             await asyncio.sleep(0.01)
-        before = loop.timers
+        timers = loop.timers
         await asyncio.sleep(0.2)
         playing.cancel()
         await run.close()
-        return loop.timers - before
+        return loop.timers - timers
 
     loop = Loop()
     with asyncio.Runner(loop_factory=lambda: loop) as runner:
@@ -551,11 +558,11 @@ def test_waiting_match_sets_no_timers(tmp_path: Path) -> None:
 
 
 def test_interrupt_during_the_wait_for_an_exit_code_keeps_the_reason(tmp_path: Path) -> None:
-    """The bot has hung up and lingers; while its exit code is awaited, somebody presses Ctrl-C."""
+    # The bot closes its connection and does not exit.
     code = "import time\nhello()\nf.readline()\ns.shutdown(2)\ntime.sleep(600)"
     run = _run(_plan(tmp_path, _bot(tmp_path, "Bob", code), "calling"))
     _interrupt(run, lambda: run.failure is not None)
-    assert _words(run).startswith("Bob closed the connection in hand 0.")
+    assert _failure_sentence(run).startswith("Bob closed the connection in hand 0.")
 
 
 @unix_only
@@ -564,7 +571,7 @@ def test_bot_that_ignores_sigterm_is_killed(tmp_path: Path) -> None:
     stubborn = _bot(tmp_path, "Bob", code + "for line in f: call(line)\nwhile True: time.sleep(600)")
     run = _run(_plan(tmp_path, stubborn, "calling", hands=2))
     with asyncio.Runner(loop_factory=new_event_loop) as runner:
-        runner.run(_to_the_end(run))
+        runner.run(_finish(run))
     assert run.failure is None
     assert run._processes[0].wait(PATIENCE_S) == -signal.SIGKILL  # type: ignore[index]
 
@@ -577,7 +584,7 @@ def _open_files() -> int:
 @needs_proc
 @pytest.mark.parametrize("ending", ["finished", "failed", "interrupted", "port in use"])
 def test_no_file_stays_open(tmp_path: Path, ending: str) -> None:
-    def once(folder: Path) -> None:
+    def play(folder: Path) -> None:
         folder.mkdir()
         if ending == "finished":
             _play(_plan(folder))
@@ -588,13 +595,13 @@ def test_no_file_stays_open(tmp_path: Path, ending: str) -> None:
             _interrupt(run, lambda: bool(run.ports))
             assert run.tally.hands == 0
         else:
-            with socket.create_server(("127.0.0.1", 0)) as taken:
-                _cannot_start(_plan(folder, ports=(taken.getsockname()[1],)))
+            with socket.create_server(("127.0.0.1", 0)) as server:
+                _start_error(_plan(folder, ports=(server.getsockname()[1],)))
 
-    once(tmp_path / "first")
-    before = _open_files()
-    once(tmp_path / "second")
-    assert _open_files() == before
+    play(tmp_path / "first")
+    open_files = _open_files()
+    play(tmp_path / "second")
+    assert _open_files() == open_files
 
 
 def test_each_bot_has_its_own_output_file(tmp_path: Path) -> None:
@@ -603,7 +610,7 @@ def test_each_bot_has_its_own_output_file(tmp_path: Path) -> None:
     texts = [f"{name}={player}" for name, player in zip(names, players, strict=True)]
     run = _run(_plan(tmp_path, *texts, game="kuhn.limit.3p"))
     with asyncio.Runner(loop_factory=new_event_loop) as runner:
-        runner.run(_to_the_end(run))
+        runner.run(_finish(run))
     assert len({process.output_path for process in run._processes.values()}) == 3
 
 
@@ -619,7 +626,7 @@ async def test_match_finished_early_has_its_score_line(tmp_path: Path) -> None:
     assert [line.startswith("SCORE:") for line in _log(run)[4:]] == [False] * 12 + [True]
 
 
-def test_match_in_steps_and_resumed_match_are_the_match_played_at_once(tmp_path: Path) -> None:
+def test_match_played_in_steps_and_resumed_has_the_same_log(tmp_path: Path) -> None:
     (tmp_path / "once").mkdir()
     expected = _log(_play(_plan(tmp_path / "once", "random", "random", hands=30)))
     assert "random#2" in expected[-1]
@@ -637,19 +644,19 @@ def test_match_in_steps_and_resumed_match_are_the_match_played_at_once(tmp_path:
 
     with asyncio.Runner(loop_factory=new_event_loop) as runner:
         runner.run(play_in_steps())
-        resumed = runner.run(_to_the_end(_run(plan, tally=_recovered(run))))
+        resumed = runner.run(_finish(_run(plan, tally=_recover(run))))
     assert resumed.is_over
     assert _log(resumed) == expected
 
 
-# ---- faults under the policies that let the match go on
+# ---- faults under `restart` and `forfeit`
 
 TURNS = """
 def is_asked(line):
     _, position, hand, betting, cards = line.split(b':')
     return {b'': b'0', b'c': b'1', b'r': b'1', b'cr': b'0'}.get(betting) == position
 """
-"""Whose turn it is in Kuhn poker."""
+"""Definition of `is_asked`, for bots of Kuhn poker."""
 
 CALLS = TURNS + "hello()\nfor line in f:\n    if is_asked(line): call(line)"
 
@@ -681,8 +688,8 @@ def _failing_once(folder: Path, failing: str, hand: int = 3) -> str:
     return _bot(folder, "Bob", _fails_once(folder, failing, hand))
 
 
-def _called_log(folder: Path, **options: Any) -> list[str]:
-    """The log of a match in which Bob does nothing but call."""
+def _log_of_calling(folder: Path, **options: Any) -> list[str]:
+    """Log of a match in which Bob calls without faults."""
     folder = folder / "called"
     folder.mkdir()
     return _log(_play(_plan(folder, _bot(folder, "Bob", CALLS), "random", **options)))
@@ -710,14 +717,14 @@ def test_restarted_bot_plays_the_match_it_would_have_played(
     assert fault_phrase(run.tally.first_faults[Seat(0)]).startswith(f"{fault} in hand 3")
     assert fault_phrase(run.tally.first_faults[Seat(0)]).endswith("started again")
     assert f"match match, seat 1 (Bob), hand 3: {fault}, started again" in _messages(caplog, logging.WARNING)
-    assert _log(run)[4:] == _called_log(tmp_path)[4:]
+    assert _log(run)[4:] == _log_of_calling(tmp_path)[4:]
 
 
 async def test_lost_tcp_client_is_awaited_again(tmp_path: Path) -> None:
     run = _run(_plan(tmp_path, "tcp", "calling", on_fault=FaultPolicy.RESTART))
     client = parse_player(write_program(tmp_path, "c.py", CONNECT + _fails_once(tmp_path, DIES))).command
 
-    playing = asyncio.create_task(_to_the_end(run))
+    playing = asyncio.create_task(_finish(run))
     while not run.ports:
         await asyncio.sleep(0.001)
     for code in (7, 0):
@@ -729,7 +736,7 @@ async def test_lost_tcp_client_is_awaited_again(tmp_path: Path) -> None:
     assert fault_phrase(run.tally.first_faults[Seat(0)]) == "disconnect in hand 3, awaited again"
 
 
-def test_forfeiting_bot_checks_or_folds_from_there_on(tmp_path: Path) -> None:
+def test_forfeiting_bot_checks_or_folds_in_later_hands(tmp_path: Path) -> None:
     run = _play(_plan(tmp_path, _failing_once(tmp_path, DIES), "raising", on_fault=FaultPolicy.FORFEIT))
     assert run.failure is None
     assert run.tally.hands == 10
@@ -745,13 +752,13 @@ def test_forfeit_holds_after_a_resume(tmp_path: Path) -> None:
     plan = _plan(tmp_path, bob, "raising", hands=400_000, on_fault=FaultPolicy.FORFEIT)
     run = _run(plan)
     _interrupt(run, lambda: run.tally.hands > 20)
-    recovered = _recovered(run)
+    recovered = _recover(run)
     assert recovered.absent == {Seat(0)}
-    again = _run(plan, tally=recovered)
-    _interrupt(again, lambda: again.tally.hands > run.tally.hands + 20)
-    assert again.tally.faults[0] == {"crash": 1}
-    assert set(again._processes) == {Seat(1)}
-    bettings = [line.split(":")[2] for line in _log(again)[4 + 4 :]]
+    resumed = _run(plan, tally=recovered)
+    _interrupt(resumed, lambda: resumed.tally.hands > run.tally.hands + 20)
+    assert resumed.tally.faults[0] == {"crash": 1}
+    assert set(resumed._processes) == {Seat(1)}
+    bettings = [line.split(":")[2] for line in _log(resumed)[4 + 4 :]]
     assert set(bettings) == {"crf", "rf"}
 
 
@@ -764,19 +771,20 @@ def test_forfeit_holds_after_a_resume(tmp_path: Path) -> None:
         (None, "timeout"),
     ],
 )
-async def test_bot_that_never_begins_forfeits(tmp_path: Path, code: str | None, kind: str) -> None:
+async def test_bot_that_does_not_start_forfeits(tmp_path: Path, code: str | None, kind: str) -> None:
     bob = "Bob=tcp" if code is None else _bot(tmp_path, "Bob", code)
     plan = _plan(tmp_path, "raising", bob, on_fault=FaultPolicy.FORFEIT, limits=limits(start_s=PATIENCE_S))
     run = _run(plan)
 
-    playing = asyncio.create_task(_to_the_end(run))
+    playing = asyncio.create_task(_finish(run))
     if kind == "timeout":
         while not run.ports or [player.port for player in run.waiting_for()] != [run.ports[1]]:
             await asyncio.sleep(0.001)
         assert run._connections is not None
         run._connections._start_timed_out()
     await playing
-    assert (run.failure, run.tally.hands) == (None, 10)
+    assert run.failure is None
+    assert run.tally.hands == 10
     assert run.tally.faults == [{}, {kind: 1}]
     assert fault_phrase(run.tally.first_faults[Seat(1)]).endswith(", checks or folds from there on")
     assert {line.split(":")[2] for line in _log(run)[4:-1]} == {"rf", "crf"}
@@ -789,19 +797,21 @@ def test_bot_whose_first_starts_fail_plays_the_match_it_would_have_played(tmp_pa
     run = _play(_plan(tmp_path, _bot(tmp_path, "Bob", count + CALLS), "random", on_fault=FaultPolicy.RESTART))
     assert run.failure is None
     assert run.tally.restarts == [2, 0]
-    assert _log(run)[4:] == _called_log(tmp_path)[4:]
+    assert _log(run)[4:] == _log_of_calling(tmp_path)[4:]
 
 
-def test_bot_that_never_begins_is_restarted_three_times(tmp_path: Path) -> None:
+def test_bot_that_does_not_start_is_restarted_three_times(tmp_path: Path) -> None:
     quitter = "Bob=" + write_program(tmp_path, "b.py", "raise SystemExit(3)")
     run = _play(_plan(tmp_path, "calling", quitter, on_fault=FaultPolicy.RESTART))
-    assert (run.failure, run.tally.hands) == (None, 10)
-    assert (run.tally.restarts, run.tally.faults) == ([0, 3], [{}, {"crash": 4}])
+    assert run.failure is None
+    assert run.tally.hands == 10
+    assert run.tally.restarts == [0, 3]
+    assert run.tally.faults == [{}, {"crash": 4}]
 
 
 def test_match_without_players_ends_under_forfeit(tmp_path: Path) -> None:
     plan = _plan(tmp_path, "tcp", "tcp", on_fault=FaultPolicy.FORFEIT, limits=limits(start_s=0.2))
-    assert _fails(plan) == "no player is left to act."
+    assert _play_to_failure(plan) == "no player is left to act."
 
 
 @needs_full
@@ -822,11 +832,11 @@ def test_full_disk_at_a_fault_ends_the_match(tmp_path: Path, monkeypatch: pytest
 
     monkeypatch.setattr("dealer.run.match_run.MatchFiles", open_files)
     run = _play(plan)
-    assert _words(run).startswith("could not write ")
-    assert _words(run).endswith("No space left on device.")
+    assert _failure_sentence(run).startswith("could not write ")
+    assert _failure_sentence(run).endswith("No space left on device.")
 
 
-# ---- what the log of the program says
+# ---- messages in the log of the program
 
 
 def _messages(caplog: pytest.LogCaptureFixture, level: int) -> list[str]:
@@ -856,12 +866,13 @@ def test_resume_is_logged(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> N
     _interrupt(run, lambda: run.tally.hands > 5)
     caplog.set_level(logging.INFO, "dealer")
     caplog.clear()
-    recovered = _recovered(run)
+    recovered = _recover(run)
     _run(plan, tally=recovered)
     assert _messages(caplog, logging.INFO) == [f"match match: resumed after {recovered.hands} hands"]
 
 
 def test_logging_is_silent_by_default(tmp_path: Path) -> None:
     code = "import logging, dealer; logging.getLogger('dealer.table').error('x')"
-    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, check=True)
-    assert (done.stdout, done.stderr) == (b"", b"")
+    program = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, check=True)
+    assert program.stdout == b""
+    assert program.stderr == b""

@@ -1,4 +1,4 @@
-"""Results of schema version 2, which version 0.1.0 wrote, in the shape of this version."""
+"""Upgrade of results of schema version 2, which version 0.1.0 wrote."""
 
 from __future__ import annotations
 
@@ -29,9 +29,11 @@ def _estimate(fields: dict[str, Any], prefix: str = "") -> Estimate:
     return Estimate(*(fields[f"{prefix}{name}"] for name in names))
 
 
-def test_an_old_contest_has_its_winnings_nested() -> None:
-    result, data = read_contest(OLD / "contest.json"), _data("contest.json")
-    assert (result.schema_version, data["schema_version"], SCHEMA_VERSION) == (4, 2, 4)
+def test_winnings_of_an_old_contest_become_estimates() -> None:
+    result = read_contest(OLD / "contest.json")
+    data = _data("contest.json")
+    assert data["schema_version"] == 2
+    assert result.schema_version == SCHEMA_VERSION == 4
     assert len(result.players) == 2
     for player, fields in zip(result.players, data["players"], strict=True):
         won = won_by(player)
@@ -42,8 +44,10 @@ def test_an_old_contest_has_its_winnings_nested() -> None:
         assert won.corrected_best is not None
         assert won.corrected_best.half_width == fields["corrected_half_width_of_best_95"]
         assert player.standard_deviation == fields["standard_deviation"]
-    assert (result.sentence, result.stop) == (data["sentence"], data["stop"])
-    assert (data["interval"], result.interval) == ("fixed", "guaranteed")
+    assert result.sentence == data["sentence"]
+    assert result.stop == data["stop"]
+    assert data["interval"] == "fixed"
+    assert result.interval == "guaranteed"
 
 
 def test_intervals_of_version_3_are_guaranteed(tmp_path: Path) -> None:
@@ -62,20 +66,26 @@ def test_intervals_of_version_3_are_guaranteed(tmp_path: Path) -> None:
     assert "mbb/g ± 95 %, guaranteed" in [column.heading for column in players.columns]
 
 
-def test_an_old_tournament_has_them_in_players_cells_and_standings() -> None:
-    result, data = read_result(OLD / "tournament.json"), _data("tournament.json")
+def test_winnings_of_an_old_tournament_become_estimates() -> None:
+    result = read_result(OLD / "tournament.json")
+    data = _data("tournament.json")
     assert isinstance(result, TournamentResult)
     assert [contest.schema_version for contest in result.contests] == [4, 4, 4]
     assert won_by(result.contests[1].players[0]).raw == _estimate(data["contests"][1]["players"][0])
-    (standings,), (old,) = result.standings, data["standings"]
+    (standings,) = result.standings
+    (old,) = data["standings"]
     assert len(standings.crosstable) == 6
     for cell, fields in zip(standings.crosstable, old["crosstable"], strict=True):
-        assert (cell.won.raw, cell.won.corrected) == (_estimate(fields), _estimate(fields, "corrected_"))
-        assert (cell.player, cell.opponent, cell.hands) == (fields["player"], fields["opponent"], fields["hands"])
+        assert cell.won.raw == _estimate(fields)
+        assert cell.won.corrected == _estimate(fields, "corrected_")
+        assert cell.player == fields["player"]
+        assert cell.opponent == fields["opponent"]
+        assert cell.hands == fields["hands"]
     assert standings.won.keys() == old["mbb_per_game"].keys() == {"calling", "random", "R"}
     for name, won in standings.won.items():
         fields = {field: by_name.get(name) for field, by_name in old.items() if isinstance(by_name, dict)}
-        assert (won.raw, won.corrected) == (_estimate(fields), _estimate(fields, "corrected_"))
+        assert won.raw == _estimate(fields)
+        assert won.corrected == _estimate(fields, "corrected_")
     assert standings.is_corrected
 
 
@@ -94,8 +104,8 @@ def test_standings_of_both_versions_are_read() -> None:
     assert standings.won["calling"].raw.mean == old["mbb_per_game"]["calling"]
 
 
-def test_an_old_result_without_corrected_figures_and_standard_errors() -> None:
-    """As the first of that version, which had neither."""
+def test_old_result_without_corrected_figures_and_standard_errors_is_read() -> None:
+    # The first results of version 2 had neither.
     (old,) = _data("tournament.json")["standings"]
     kept = {name: value for name, value in old.items() if "corrected" not in name and name != "standard_error"}
     for cell in kept["crosstable"]:
@@ -103,7 +113,9 @@ def test_an_old_result_without_corrected_figures_and_standard_errors() -> None:
             del cell[name]
     standings = read_standings(json.dumps(kept))
     won = standings.won["R"]
-    assert (won.raw.mean, won.raw.error, won.corrected) == (old["mbb_per_game"]["R"], None, None)
+    assert won.raw.mean == old["mbb_per_game"]["R"]
+    assert won.raw.error is None
+    assert won.corrected is None
     assert standings.crosstable[0].won.corrected is None
     assert not standings.is_corrected
 
@@ -118,7 +130,7 @@ def test_an_old_result_without_corrected_figures_and_standard_errors() -> None:
         ({"standings": [{"mbb_per_game": 5}]}, "standings: "),
     ],
 )
-def test_a_damaged_old_result_is_refused_by_field(tmp_path: Path, change: dict[str, Any], sentence: str) -> None:
+def test_damaged_old_result_is_refused_with_its_field(tmp_path: Path, change: dict[str, Any], sentence: str) -> None:
     path = tmp_path / "result.json"
     path.write_text(json.dumps(_data("contest.json") | change), "utf-8")
     with pytest.raises(ResultError) as refused:
@@ -133,7 +145,9 @@ def test_a_damaged_old_result_is_refused_by_field(tmp_path: Path, change: dict[s
         ("corrected_half_width_95", [], "players.0.won.corrected.half_width_95: "),
     ],
 )
-def test_an_old_estimate_of_a_wrong_type_is_named(tmp_path: Path, field: str, value: Any, sentence: str) -> None:
+def test_old_estimate_of_a_wrong_type_is_refused_with_its_field(
+    tmp_path: Path, field: str, value: Any, sentence: str
+) -> None:
     data = _data("contest.json")
     data["players"][0][field] = value
     path = tmp_path / "result.json"

@@ -1,6 +1,6 @@
-"""Contests played elsewhere: the same logs and results as here, whatever happens on the way.
+"""Contests on other machines: the same logs and results as on this one, also after losses of machines.
 
-The other machines are threads that get and give bytes only; `tests/dealer/cli/test_cluster.py` has a true cluster.
+The machines of these tests are threads that exchange bytes; `tests/dealer/cli/test_cluster.py` uses a real cluster.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class WorkerDied(Exception):
 
 
 class Machines(Executor):
-    """Other machines, each an arena in a thread; the first few of them die at once."""
+    """Executor with a thread for each machine; the first `deaths` machines die at once."""
 
     def __init__(self, deaths: int = 0) -> None:
         self._deaths = deaths
@@ -45,7 +45,7 @@ class Machines(Executor):
             self._deaths -= 1
             future.set_exception(WorkerDied())
         else:
-            # No thread of an executor: the tests' bots are forks of the thread that starts them, and those end badly.
+            # Bots are forked from this thread, and a fork of a thread of an executor does not exit properly.
             threading.Thread(target=self._work, args=(future, fn, pickle.dumps(args))).start()
         return future
 

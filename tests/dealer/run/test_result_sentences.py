@@ -1,4 +1,4 @@
-"""The sentence that says a result, and the promise of its fields."""
+"""Sentences about results, and the fields of results."""
 
 from __future__ import annotations
 
@@ -57,12 +57,12 @@ def _sentence(
     return sentence
 
 
-def test_no_hand() -> None:
+def test_result_without_a_hand_names_the_reason() -> None:
     players = [_player("Ann", 0.0), _player("Bob", 0.0)]
     assert _sentence(players, 0, Outcome.FAILED, "Bob did not come.") == "No hand was finished: Bob did not come."
 
 
-def test_hands_without_a_whole_duplicate() -> None:
+def test_result_without_a_complete_duplicate_names_the_reason() -> None:
     players = [_player("Ann", 0.0), _player("Bob", 0.0)]
     assert _sentence(players, 0, Outcome.FAILED, "Bob left.", seatings=2, hands_played=7) == (
         "No deal was finished in every seating: Bob left."
@@ -113,7 +113,7 @@ def test_one_hand_is_singular() -> None:
     assert "after 1 hand of some.game" in _sentence(_pair(1, 500.0, None), 1)
 
 
-def test_a_tie() -> None:
+def test_sentence_of_a_tie() -> None:
     assert _sentence(_pair(0.0, 0.0, 100.0), 1000) == (
         "Ann and Bob are level after 1,000 hands of some.game: 0 ± 100 mbb/g (95 %)."
     )
@@ -129,7 +129,7 @@ def test_three_players_are_measured_against_the_table() -> None:
     )
 
 
-def test_rests_of_split_pots_are_no_lead() -> None:
+def test_rounding_errors_of_split_pots_are_no_lead() -> None:
     thirds = 0.1 + 0.2 - 0.3
     players = [_player("A", thirds, thirds, 50), _player("B", 0.0, 0.0, 50), _player("C", -thirds, -thirds, 50)]
     assert _sentence(players, 1000) == (
@@ -151,7 +151,7 @@ def test_level_players_share_the_lead() -> None:
     )
 
 
-def test_the_best_of_many_is_held_against_the_wider_interval() -> None:
+def test_best_of_several_players_has_the_wider_interval() -> None:
     won = results_of.winnings(Estimate(12.0, 10.0), best=Estimate(12.0, 13.0))
     best = results_of.player("A", chips=12.0, won=won)
     assert _sentence([best, _player("B", -6, -6, 1), _player("C", -6, -6, 1)], 1000) == (
@@ -163,7 +163,7 @@ def test_the_best_of_many_is_held_against_the_wider_interval() -> None:
 def _corrected(
     chips: float, rate: tuple[float, float], corrected: tuple[float, float], players: int = 2, **given: float
 ) -> str:
-    """The sentence of a contest that Ann won in chips; the last player takes what all others have won."""
+    """Sentence of a contest that Ann leads in chips; the other players share her winnings as losses."""
     names = ["Ann", "Bob", "Eve"][:players]
     shares = [1.0, *[-1.0 / (players - 1)] * (players - 1)]
     result = results_of.contest(
@@ -185,19 +185,21 @@ def _corrected(
 
 
 def test_raw_and_corrected_rates_have_one_point_of_view() -> None:
-    for chips, ahead, behind in ((584.0, "Ann", "Bob"), (-584.0, "Bob", "Ann")):
+    for chips, leader, loser in ((584.0, "Ann", "Bob"), (-584.0, "Bob", "Ann")):
         corrected = -math.copysign(80.0, chips)
         assert _corrected(chips, (chips, 736.0), (corrected, 569.0)) == (
-            f"{ahead} is ahead of {behind} by 584 ± 736 mbb/g (95 %) after 1,000 deals of some.game in 2 seatings "
+            f"{leader} is ahead of {loser} by 584 ± 736 mbb/g (95 %) after 1,000 deals of some.game in 2 seatings "
             "each, which is not significant; about 1,600 deals would be needed. "
-            f"Without the luck of the cards: {ahead} over {behind} -80 ± 569 mbb/g (95 %)."
+            f"Without the luck of the cards: {leader} over {loser} -80 ± 569 mbb/g (95 %)."
         )
 
 
 @pytest.mark.parametrize(
     ("corrected", "winner", "loser", "chips"), [(806, "Ann", "Bob", 584), (-806, "Bob", "Ann", -584)]
 )
-def test_the_rate_that_alone_decides_comes_first(corrected: float, winner: str, loser: str, chips: float) -> None:
+def test_significant_corrected_rate_precedes_insignificant_chips(
+    corrected: float, winner: str, loser: str, chips: float
+) -> None:
     assert _corrected(584.0, (584.0, 736.0), (corrected, 569.0)) == (
         f"{winner} beats {loser} by 806 ± 569 mbb/g (95 %), without the luck of the cards, over 1,000 deals of "
         "some.game in 2 seatings each. The chips alone do not decide: "
@@ -205,14 +207,14 @@ def test_the_rate_that_alone_decides_comes_first(corrected: float, winner: str, 
     )
 
 
-def test_where_the_chips_decide_they_come_first() -> None:
+def test_significant_chips_precede_the_corrected_rate() -> None:
     assert _corrected(900.0, (900.0, 736.0), (806.0, 569.0)) == (
         "Ann beats Bob by 900 ± 736 mbb/g (95 %) over 1,000 deals of some.game in 2 seatings each. "
         "Without the luck of the cards: Ann over Bob +806 ± 569 mbb/g (95 %)."
     )
 
 
-def test_the_best_of_many_without_luck_is_held_against_the_wider_interval_too() -> None:
+def test_corrected_best_of_several_players_has_the_wider_interval() -> None:
     wide = _corrected(584.0, (584.0, 736.0), (806.0, 569.0), players=3, of_best=810.0)
     assert wide.startswith("Ann is ahead of the table by 584 ± 736 mbb/g (95 %, as the best of 3) after ")
     assert wide.endswith("Without the luck of the cards: Ann over the table +806 ± 569 mbb/g (95 %).")
@@ -257,7 +259,7 @@ def test_sentence_names_the_stop_rule() -> None:
     seatings=st.integers(1, 6),
     verdict=st.sampled_from([None, *Verdict]),
 )
-def test_every_sentence_is_a_sentence(
+def test_sentence_of_any_result_ends_with_a_full_stop(
     chips: float, mbb: float, half: float | None, hands: int, seatings: int, verdict: Verdict | None
 ) -> None:
     players = _pair(chips, math.copysign(mbb, chips), half)
@@ -273,7 +275,7 @@ def test_estimates_are_rounded_up_to_two_digits(number: float, shown: int) -> No
     assert rounded_up(number) == shown
 
 
-# ---- data
+# ---- fields
 
 
 def test_rate_names_player_and_opponent() -> None:
@@ -287,7 +289,7 @@ def test_rate_names_player_and_opponent() -> None:
         three.rate("Mallory")
 
 
-def test_a_result_is_json_with_its_schema_version() -> None:
+def test_result_is_json_with_its_schema_version() -> None:
     result = results_of.contest()
     data = json.loads(result.model_dump_json())
     assert data["schema_version"] == SCHEMA_VERSION == 4
@@ -295,7 +297,7 @@ def test_a_result_is_json_with_its_schema_version() -> None:
 
 
 def test_every_field_of_a_result_has_a_description() -> None:
-    """The documentation shows them."""
+    # The documentation shows the descriptions.
     from dealer.run.results import result_values
 
     models = [
@@ -332,7 +334,7 @@ def test_a_long_line_is_quoted_in_part() -> None:
     assert len(fault_phrase(fault)) < 250
 
 
-def test_the_sentence_and_the_tables_round_alike() -> None:
+def test_sentence_and_tables_round_alike() -> None:
     high, low = math.nextafter(388.5, 400), math.nextafter(-388.5, 0)
     assert "by 388 ± 51 mbb/g" in _sentence(_pair(777.0, high, 51.0), 1000)
     assert text_of(Estimate(low, 51.0), "+,.0f") == "-388 ± 51"

@@ -1,4 +1,4 @@
-"""Who plays whom, in which seats, over which hands."""
+"""Pairings, seatings and slices of contests."""
 
 from __future__ import annotations
 
@@ -41,20 +41,20 @@ def test_seatings_are_counted_without_listing_them(kind: Seating, players: int) 
 
 @given(st.sampled_from(Seating), st.integers(2, 4), st.integers(1, 500), st.integers(1, 40))
 def test_matches_cover_every_hand_of_every_seating_once(kind: Seating, players: int, hands: int, slices: int) -> None:
-    found = match_plans_for(kind, players, hands, slices)
-    played = Counter(
+    match_plans = match_plans_for(kind, players, hands, slices)
+    counts = Counter(
         (match_plan.players, hand)
-        for match_plan in found
+        for match_plan in match_plans
         for hand in range(match_plan.first_hand, match_plan.first_hand + match_plan.hands)
     )
-    assert played == {(order, hand): 1 for order in kind.orders(players) for hand in range(hands)}
-    assert len({match_plan.name for match_plan in found}) == len(found)
-    sizes = {match_plan.hands for match_plan in found}
+    assert counts == {(order, hand): 1 for order in kind.orders(players) for hand in range(hands)}
+    assert len({match_plan.name for match_plan in match_plans}) == len(match_plans)
+    sizes = {match_plan.hands for match_plan in match_plans}
     assert max(sizes) - min(sizes) <= 1
     assert min(sizes) >= 1
 
 
-def test_the_only_match_has_a_plain_name() -> None:
+def test_names_of_matches_number_slices_and_seatings() -> None:
     assert [match_plan.name for match_plan in match_plans_for(Seating.SINGLE, 2, 10, 1)] == ["match"]
     assert [match_plan.name for match_plan in match_plans_for(Seating.ROTATIONS, 2, 10, 2)] == [
         "match.1.a",
@@ -71,7 +71,7 @@ def test_round_robin_pairs_all_players_once() -> None:
     assert len(pairings(Format.ROUND_ROBIN, 5, 3)) == 10
 
 
-def test_in_a_gauntlet_the_first_sits_at_every_table() -> None:
+def test_first_player_of_a_gauntlet_plays_in_every_contest() -> None:
     assert pairings(Format.GAUNTLET, 4, 2) == [(0, 1), (0, 2), (0, 3)]
     assert all(0 in table for table in pairings(Format.GAUNTLET, 5, 3))
     assert len(pairings(Format.GAUNTLET, 5, 3)) == 6

@@ -1,4 +1,4 @@
-"""Matches in process with several workers: logs, results and stops are those with one."""
+"""Matches in process by several workers: the same logs, results and stops as by one."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 class Drawing(Bot):
-    """Plays by the hand alone, and talks about it."""
+    """Bot whose actions and comments depend on the hand number only."""
 
     def act(self, view: View) -> Action:
         if view.hand_number % 10 == 0:
@@ -48,34 +48,36 @@ class Drawing(Bot):
 
 
 class Failing(Drawing):
-    """Fails in one of its calls, in one hand."""
+    """Bot that fails in one way in one hand: in ``act``, in ``hand_finished`` or by an ``exit`` in ``act``."""
 
-    def __init__(self, where: str, hand: int) -> None:
-        self.where, self.hand = where, hand
+    def __init__(self, failure: str, hand: int) -> None:
+        self.failure = failure
+        self.hand = hand
 
     def act(self, view: View) -> Action:
-        if (self.where, self.hand) == ("act", view.hand_number):
-            raise ZeroDivisionError
-        if (self.where, self.hand) == ("exit", view.hand_number):
-            os._exit(3)
+        if view.hand_number == self.hand:
+            if self.failure == "act":
+                raise ZeroDivisionError
+            if self.failure == "exit":
+                os._exit(3)
         return super().act(view)
 
     def hand_finished(self, view: View) -> None:
-        if (self.where, self.hand) == ("hand_finished", view.hand_number):
+        if view.hand_number == self.hand and self.failure == "hand_finished":
             raise ZeroDivisionError
 
 
 class Remembering(Drawing):
-    """Plays by what it has seen before, as no slice of a match can."""
+    """Bot whose actions depend on its winnings in earlier hands, which a slice of a match does not have."""
 
     def __init__(self) -> None:
-        self.seen = 0.0
+        self.winnings = 0.0
 
     def hand_finished(self, view: View) -> None:
-        self.seen += view.value
+        self.winnings += view.value
 
     def act(self, view: View) -> Action:
-        return view.raise_min() if self.seen < 0 and view.can_raise else view.call()
+        return view.raise_min() if self.winnings < 0 and view.can_raise else view.call()
 
 
 class Stuck(Drawing):
@@ -97,7 +99,7 @@ def _compared(result: dealer.ContestResult) -> dict[str, Any]:
 
 
 def _files(folder: str) -> dict[str, bytes | list[list[bytes]]]:
-    """Logs, comments, faults and outputs; of transactions, all but their times."""
+    """Logs, comments, faults and outputs, and transactions without their times."""
     files: dict[str, bytes | list[list[bytes]]] = {
         path.name: path.read_bytes()
         for kind in ("log", "comments", "faults", "out")
@@ -113,11 +115,13 @@ def _play(workers: int, bots: Any, game: str = "kuhn", **settings: Any) -> tuple
     events = defaultdict(list)
 
     def watch(event: dealer.MatchEvent) -> None:
-        of_match = event.event
-        shown = of_match.record.values if isinstance(of_match, dealer.HandFinished) else None
-        if isinstance(of_match, dealer.MatchEnded):
-            shown = of_match.hands, of_match.totals
-        events[event.match].append((type(of_match).__name__, shown))
+        match_event = event.event
+        values: Any = None
+        if isinstance(match_event, dealer.HandFinished):
+            values = match_event.record.values
+        elif isinstance(match_event, dealer.MatchEnded):
+            values = (match_event.hands, match_event.totals)
+        events[event.match].append((type(match_event).__name__, values))
 
     options: dict[str, Any] = {"deals": 60, "seed": 5, "in_process": True} | settings
     result = dealer.play(game, bots, out=f"by{workers}", workers=workers, watch=watch, **options)
@@ -139,16 +143,17 @@ def _play(workers: int, bots: Any, game: str = "kuhn", **settings: Any) -> tuple
     ],
     ids=["cut", "two", "memory", "end", "late end", "forfeit", "late", "stop"],
 )
-def test_nothing_depends_on_the_number_of_workers(bots: Any, workers: int, settings: dict[str, Any]) -> None:
-    alone, together = _play(1, bots, **settings), _play(workers, bots, **settings)
-    assert together[0] == alone[0]
-    assert together[1] == alone[1]
-    assert together[2] == alone[2]
+def test_number_of_workers_changes_nothing(bots: Any, workers: int, settings: dict[str, Any]) -> None:
+    expected_result, expected_files, expected_events = _play(1, bots, **settings)
+    result, files, events = _play(workers, bots, **settings)
+    assert result == expected_result
+    assert files == expected_files
+    assert events == expected_events
 
 
 @pytest.mark.slow
-def test_tournament_shares_the_processes() -> None:
-    cups = [
+def test_number_of_workers_does_not_change_a_tournament() -> None:
+    tournaments = [
         dealer.tournament(
             ["kuhn"],
             [Drawing, "random", "calling"],
@@ -160,7 +165,7 @@ def test_tournament_shares_the_processes() -> None:
         )
         for workers in (1, 2)
     ]
-    assert cups[0].standings == cups[1].standings
+    assert tournaments[0].standings == tournaments[1].standings
     for path in Path("t1").glob("*/*.log"):
         assert path.read_bytes() == Path("t2", *path.parts[1:]).read_bytes()
 
@@ -183,15 +188,17 @@ def test_bot_that_ends_its_process_ends_the_contest(monkeypatch: pytest.MonkeyPa
 async def test_interrupted_run_can_be_resumed(bot: type[Bot]) -> None:
     options: dict[str, Any] = {"deals": 1000, "seed": 1, "workers": 2}
 
-    played = asyncio.Event()
+    is_ready = asyncio.Event()
 
-    def show(progress: dealer.Progress) -> None:
+    def on_progress(progress: dealer.Progress) -> None:
         if progress.hands >= 5 if bot is Drawing else Path("stuck").exists():
-            played.set()
+            is_ready.set()
 
-    task = asyncio.create_task(dealer.play_async("kuhn", [bot, "random"], out="run", on_progress=show, **options))
+    task = asyncio.create_task(
+        dealer.play_async("kuhn", [bot, "random"], out="run", on_progress=on_progress, **options)
+    )
     async with asyncio.timeout(PATIENCE_S):
-        await played.wait()
+        await is_ready.wait()
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task
@@ -233,22 +240,23 @@ MINE = "from bots import Bot\n\n\nclass Mine(Bot):\n    def act(self, view):\n  
 def test_script_without_a_guard_plays_once(tmp_path: Path) -> None:
     (tmp_path / "script.py").write_text(SCRIPT)
     (tmp_path / "mine.py").write_text(MINE)
-    ran = subprocess.run(
+    program = subprocess.run(
         [sys.executable, "script.py"], env=program_env(), capture_output=True, text=True, timeout=PATIENCE_S
     )
-    assert (ran.stdout, ran.stderr) == ("begins\n1\n", "")
+    assert program.stdout == "begins\n1\n"
+    assert program.stderr == ""
 
 
-def test_workers_that_end_at_once_leave_those_of_others() -> None:
-    with local_workers(1) as kept:
-        assert kept.map(abs, [-1]) == [1]
-        ended = local_workers(1)
-        pid = ended.submit(os.getpid).result()
-        sleeping = ended.submit(time.sleep, PATIENCE_S)
-        ended.end(at_once=True)
-        # It may not have begun.
+def test_end_of_workers_does_not_end_other_workers() -> None:
+    with local_workers(1) as other_workers:
+        assert other_workers.map(abs, [-1]) == [1]
+        workers = local_workers(1)
+        pid = workers.submit(os.getpid).result()
+        sleeping = workers.submit(time.sleep, PATIENCE_S)
+        workers.end(at_once=True)
+        # A task that has not started is cancelled.
         with pytest.raises((WorkersError, CancelledError)):
             sleeping.result(PATIENCE_S)
         with pytest.raises(ProcessLookupError):
             os.kill(pid, 0)
-        assert kept.map(abs, [-2]) == [2]
+        assert other_workers.map(abs, [-2]) == [2]

@@ -1,4 +1,4 @@
-"""What a match amounts to while it runs."""
+"""Counts of a match while it runs."""
 
 from __future__ import annotations
 

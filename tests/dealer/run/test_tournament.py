@@ -1,4 +1,4 @@
-"""What is said of a tournament."""
+"""Sentences about the first places of a tournament."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from dealer.run.results.summary import first_places, standings_of
 from logs.estimation import RankedContest
 
 
-def _said(won: dict[tuple[int, int], float], deals: int) -> str:
-    """What is said when every deal came out alike, plus or minus 10."""
+def _first_places(won: dict[tuple[int, int], float], deals: int) -> str:
+    """Sentence about contests whose deals are worth these values, plus or minus 10."""
     noise = np.where(np.arange(deals) % 2, 10.0, -10.0)
     contests = [RankedContest(pair, np.column_stack([mean + noise, -mean - noise])) for pair, mean in won.items()]
     return first_places(standings_of("kuhn", contests, ["A", "B", "C"], (-200.0, 200.0)))
@@ -38,11 +38,11 @@ def _said(won: dict[tuple[int, int], float], deals: int) -> str:
         ({(0, 1): 50}, 200, "A is first in kuhn by total bankroll and by instant run-off."),
     ],
 )
-def test_who_is_first(won: dict[tuple[int, int], float], deals: int, sentence: str) -> None:
-    assert _said(won, deals) == sentence
+def test_sentence_names_the_first_places(won: dict[tuple[int, int], float], deals: int, sentence: str) -> None:
+    assert _first_places(won, deals) == sentence
 
 
-def test_nobody_is_first_alone() -> None:
+def test_equal_players_share_the_first_place() -> None:
     deals = np.zeros((200, 2))
     contests = [RankedContest(pair, deals) for pair in ((0, 1), (0, 2), (1, 2))]
     assert first_places(standings_of("kuhn", contests, ["A", "B", "C"], (-200.0, 200.0))) == (

@@ -1,4 +1,4 @@
-"""AIVAT during play: the figures of `arena luck`, whenever the values arrive."""
+"""AIVAT during play: the same figures as by `arena luck`, at any time of arrival of the values."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ from tests.programs import fork_dealers
 
 
 class Aside:
-    """Workers in this process. The values of each task arrive after a pause that `pauses_s` repeats."""
+    """Workers in this process, whose values arrive after the times of `pauses_s` in turn."""
 
     def __init__(self, pauses_s: Sequence[float] = (0.0,)) -> None:
         self._pauses_s = pauses_s
