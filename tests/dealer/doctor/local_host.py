@@ -1,4 +1,4 @@
-"""Bots without sockets, processes and clocks: time passes only where the doctor lets it pass."""
+"""Matches of the doctor with bots in this process, without sockets and clocks."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from dealer.match.causes import NotStarted, StartProblem
 from engine import Game
 from tests.dealer.doctor.peers import SECRET, Leave
 
-MOST_BYTES_AT_ONCE = 1 << 16
+MAX_READ_BYTES = 1 << 16
 
 
 class Speaker(Protocol):
-    """A bot: bytes in, bytes out."""
+    """Bot that takes and returns bytes."""
 
     exit_code: int | None
 
@@ -38,7 +38,7 @@ class LocalVisit:
         self.sent: list[bytes] = []
         self.closed = False
         self._match = match
-        self._waiting = b""
+        self._unread = b""
         self._exit: Exit | None = None
         self._steps: deque[tuple[float, Callable[[], None]]] = deque()
 
@@ -59,10 +59,11 @@ class LocalVisit:
         return self._exit or (None, ())
 
     def _run(self) -> None:
-        """Let the bot speak and time pass until the match is held or over, or the bot has nothing more to say."""
+        """Pass on the bot's bytes and let time pass until the match holds or ends."""
         match = self._match
         while match.phase not in (Phase.FINISHED, Phase.FAILED):
-            data, self._waiting = self._waiting[:MOST_BYTES_AT_ONCE], self._waiting[MOST_BYTES_AT_ONCE:]
+            data = self._unread[:MAX_READ_BYTES]
+            self._unread = self._unread[MAX_READ_BYTES:]
             if data:
                 match.receive(match.bot, data)
             elif self._exit is not None and not match.has_closed:
@@ -70,7 +71,7 @@ class LocalVisit:
             elif self._steps:
                 delay_s, step = self._steps.popleft()
                 self._let(lambda: self.bot.on_silence(delay_s))  # noqa: B023
-                if self._waiting:
+                if self._unread:
                     self._steps.appendleft((0.0, step))
                 else:
                     step()
@@ -86,7 +87,7 @@ class LocalVisit:
         if self._exit is not None:
             return
         try:
-            self._waiting += speak() or b""
+            self._unread += speak() or b""
         except Leave as leaving:
             self._exit = (leaving.code, (SECRET,))
         except ValueError as error:
@@ -98,10 +99,10 @@ class LocalVisit:
 
 
 class LocalHost:
-    """Makes a new bot for every connection.
+    """Host that makes a new bot for every connection.
 
     Attributes:
-        visits: all there were.
+        visits: connections so far.
     """
 
     def __init__(self, make: Callable[[Game], Speaker], game: Game, *, can_start: bool = True) -> None:
@@ -116,27 +117,27 @@ class LocalHost:
 
 
 class EmptyHost:
-    """Nobody connects."""
+    """Host of a bot that does not connect, and may exit."""
 
-    def __init__(self, how: Exit, problem: StartProblem = StartProblem.NOT_CONNECTED) -> None:
-        self.how = how
-        self.problem = problem if how[0] is None else StartProblem.ENDED
+    def __init__(self, exit_: Exit, problem: StartProblem = StartProblem.NOT_CONNECTED) -> None:
+        self.exit = exit_
+        self.problem = problem if exit_[0] is None else StartProblem.ENDED
         self.can_start = True
 
     async def play(self, match: Dialogue) -> Exit:
         match.miss(NotStarted(match.bot, self.problem))
-        return self.how
+        return self.exit
 
 
-def examined(
+def examine_host(
     host: LocalHost | EmptyHost, game: Game, *names: str, on_event: OnEvent = lambda event: None, **settings: Any
 ) -> Examination:
-    """Examine the bots of a host in the situations of these names, or in all."""
+    """Examine the bots of a host in the situations of these names, by default in all."""
     result = Examination(DoctorSettings(situations=list(names), **settings), game, is_remote=not host.can_start)
     asyncio.run(examination.examine(result, host.play, on_event))
     return result
 
 
 def examine(make: Callable[[Game], Speaker], game: Game) -> Examination:
-    """Examine bots of this make to the end."""
-    return examined(LocalHost(make, game), game)
+    """Examine bots of this constructor in all situations."""
+    return examine_host(LocalHost(make, game), game)

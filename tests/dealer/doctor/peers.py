@@ -1,8 +1,8 @@
-"""Bots for the doctor, good ones and broken ones, each broken in one way.
+"""Good bots, and bots with one fault each, for tests of the doctor.
 
-A bot here is an object that takes bytes and gives bytes, so that it can be examined within the tests' own process; run
-as a program (``python peers.py FAULT HOST PORT``) the same object speaks over TCP. `FAULTS` says of each fault under
-which name the doctor has to find it, and what stands at the byte it has to mark.
+A bot is an object that takes and returns bytes, so that it can be examined in the process of the tests. As a program
+(``python peers.py FAULT HOST PORT``) it plays over TCP. `FAULTS` has the kind of finding and the marked bytes of each
+fault.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ SECRET = "the last words"
 
 
 class Leave(Exception):
-    """The bot closes and ends with an exit code; None: it closes and stays."""
+    """The bot closes the connection and exits with a code; with None it does not exit."""
 
     def __init__(self, code: int | None = 0) -> None:
         self.code = code
@@ -35,7 +35,7 @@ class Leave(Exception):
 
 
 def choose_action(text: bytes, betting: BettingState) -> Action:
-    """An action that follows from the state alone: all kinds and sizes come up."""
+    """Choose an action of any kind and size by a hash of the state."""
     number = zlib.crc32(text) % 100
     legal = betting.legal_actions()
     if number < 10 and legal.can_fold:
@@ -44,20 +44,20 @@ def choose_action(text: bytes, betting: BettingState) -> Action:
         return CALL
     if betting.game.is_limit:
         return RAISE
-    return raise_to(
-        (legal.raise_min, legal.raise_max, min(legal.raise_max, legal.raise_min + betting.pot // 2))[number % 3]
-    )
+    middle = min(legal.raise_max, legal.raise_min + betting.pot // 2)
+    sizes = (legal.raise_min, legal.raise_max, middle)
+    return raise_to(sizes[number % 3])
 
 
 class Peer:
-    """A good bot; what is wrong with others is a change of one of its parts."""
+    """A good bot; bots with faults replace one of its methods."""
 
     def __init__(self, game: Game) -> None:
         self.game = game
         self.reader = LineReader()
         self.asked = 0
         self.exit_code: int | None = 0
-        """With what it ends when the dealer closes; None: it does not end."""
+        """Exit code when the dealer closes the connection, or None if the bot does not exit."""
 
     def open(self) -> bytes:
         return VERSION
@@ -94,7 +94,7 @@ class Peer:
         return b""
 
     def on_silence(self, seconds: float) -> None:
-        """The dealer lets time pass; told in the tests' own process only."""
+        """Called in the process of the tests when time passes."""
 
     def action(self, text: bytes, betting: BettingState) -> bytes:
         return format_action(choose_action(text, betting)).encode()
@@ -103,18 +103,18 @@ class Peer:
         return text + b":" + action + b"\r\n"
 
 
-# ---- good ones that are easily taken for bad ones
+# ---- unusual good bots
 
 
 class Chatty(Peer):
-    """Comments before, and none behind, every reply."""
+    """Bot that sends comments before every reply."""
 
     def on_question(self, text: bytes, betting: BettingState) -> bytes:
         return b"# thinking\r\n;" + b"x" * 4000 + b"\r\n" + super().on_question(text, betting)
 
 
 class WithLf(Peer):
-    """LF for CR LF: a warning."""
+    """Bot that ends lines with LF alone, which is a warning."""
 
     def open(self) -> bytes:
         return super().open().replace(b"\r", b"")
@@ -123,7 +123,7 @@ class WithLf(Peer):
         return super().reply(text, action, betting).replace(b"\r", b"")
 
 
-# ---- broken ones
+# ---- bots with faults
 
 Reply: TypeAlias = Callable[[bytes, bytes, BettingState], bytes]
 Choose: TypeAlias = Callable[[BettingState], bytes]
@@ -149,7 +149,7 @@ def replies(reply: Reply) -> Make:
 
 
 def chooses(choose: Choose) -> Make:
-    """Answers with what `choose` says, or as a good bot where that is nothing."""
+    """Make bots that answer with `choose`, or with a call where it returns nothing."""
 
     def make(game: Game) -> Peer:
         peer = Peer(game)
@@ -223,7 +223,7 @@ class OldState(Peer):
 
 
 class FixedSeat(Peer):
-    """Takes itself for position 0 in every hand."""
+    """Bot that acts as if it had position 0 in every hand."""
 
     def on_state(self, text: bytes, state: MatchState, betting: BettingState) -> bytes:
         return super().on_state(text, state._replace(position=Position(0)), betting)
@@ -256,7 +256,7 @@ class ReadsNothing(Peer):
 
 
 class StallsAtAllIn(Peer):
-    """Never acts again once somebody has put everything in."""
+    """Bot that does not reply in a hand with an all-in."""
 
     def on_question(self, text: bytes, betting: BettingState) -> bytes:
         is_all_in = any(spent == stack for spent, stack in zip(betting.spent, self.game.stacks, strict=True))
@@ -264,7 +264,7 @@ class StallsAtAllIn(Peer):
 
 
 class OneReadOneLine(Peer):
-    """Takes what one read returns for a line."""
+    """Bot that takes the result of one read for one line."""
 
     def receive_data(self, data: bytes) -> bytes:
         text = data.split(b"\r\n")[0]
@@ -276,28 +276,29 @@ class OneReadOneLine(Peer):
 
 
 class FirstLineOnly(Peer):
-    """Collects bytes, but looks at the first line of what came only, and drops the others."""
+    """Bot that buffers bytes, but drops all lines after the first one of the buffer."""
 
-    waiting = b""
+    buffer = b""
 
     def receive_data(self, data: bytes) -> bytes:
-        self.waiting += data
-        if b"\n" not in self.waiting:
+        self.buffer += data
+        if b"\n" not in self.buffer:
             return b""
-        line, self.waiting = self.waiting.split(b"\n")[0], b""
+        line = self.buffer.split(b"\n")[0]
+        self.buffer = b""
         return self.on_line(line + b"\n")
 
 
 class EndsAtCr(Peer):
-    """Takes CR for the end of a line and passes over LF."""
+    """Bot that takes CR for the end of a line and ignores LF."""
 
-    waiting = b""
+    buffer = b""
 
     def receive_data(self, data: bytes) -> bytes:
-        self.waiting += data.replace(b"\n", b"")
+        self.buffer += data.replace(b"\n", b"")
         out = b""
-        while b"\r" in self.waiting:
-            line, self.waiting = self.waiting.split(b"\r", 1)
+        while b"\r" in self.buffer:
+            line, self.buffer = self.buffer.split(b"\r", 1)
             out += self.on_line(line)
         return out
 
@@ -326,7 +327,7 @@ class BeginsAtHandZero(Peer):
 
 
 class BeginsWithHands(Peer):
-    """Cannot enter a hand in which somebody has acted."""
+    """Bot that crashes when its first state of a hand has actions."""
 
     hand = -1
 
@@ -377,20 +378,20 @@ class LeavesAtOnce(Peer):
 
 @dataclasses.dataclass(frozen=True)
 class Fault:
-    """One way to be broken.
+    """A fault of a bot, and its finding.
 
     Attributes:
-        kind: under which name it has to be found.
-        make: the bot.
-        at: what stands at the marked byte, and behind it; None: the finding has no line, or the byte is not looked at.
-        game: in which it shows.
-        situation: in which it shows first; empty: any.
-        others: further findings that may follow from it.
+        kind: kind of the finding.
+        make: constructor of the bot.
+        marked: bytes of the line from the marked one on, or None to skip this check.
+        game: game with the fault.
+        situation: first situation with the fault; empty for any.
+        others: kinds of further findings that may follow from the fault.
     """
 
     kind: Kind
     make: Make
-    at: bytes | None = None
+    marked: bytes | None = None
     game: str = "limit"
     situation: str = ""
     others: frozenset[Kind] = frozenset()
@@ -401,7 +402,7 @@ def also(*kinds: Kind) -> frozenset[Kind]:
 
 
 FAULTS: dict[str, Fault] = {
-    # the version line
+    # version line
     "no version line": Fault(Kind.NO_VERSION, opens_with(b"")),
     "version in lower case": Fault(Kind.NO_VERSION, opens_with(b"version:2.0.0\r\n"), b"version"),
     "old version": Fault(Kind.VERSION_NUMBER, opens_with(b"VERSION:1.0.0\r\n"), b"1.0.0"),
@@ -425,7 +426,7 @@ FAULTS: dict[str, Fault] = {
         Kind.LINE_TOO_LONG,
         replies(lambda text, action, _: b"#" + b"x" * 9000 + b"\r\n" + text + b":" + action + b"\r\n"),
     ),
-    # when to answer
+    # times of answers
     "answers everybody's turn": Fault(Kind.UNASKED, AnswersEverything, b":c\r\n"),
     "answers the last state": Fault(Kind.UNASKED_FINAL, AnswersTheEnd, b":c\r\n"),
     "answers twice": Fault(Kind.TWICE, replies(lambda text, action, _: 2 * (text + b":" + action + b"\r\n")), b":"),
@@ -435,7 +436,7 @@ FAULTS: dict[str, Fault] = {
     "stalls": Fault(Kind.SILENT, Stalls),
     "stalls at an all-in": Fault(Kind.SILENT, StallsAtAllIn, game="nolimit3"),
     "takes CR for the end": Fault(Kind.EARLY, EndsAtCr, b":", situation="bytewise"),
-    # the echo
+    # echo
     "action alone": Fault(Kind.ECHO_MISSING, replies(lambda text, action, _: action + b"\r\n")),
     "CR in the echo": Fault(Kind.ECHO_CR, replies(lambda text, action, _: text + b"\r:" + action + b"\r\n"), b"\r:"),
     "CR LF in the echo": Fault(
@@ -453,7 +454,7 @@ FAULTS: dict[str, Fault] = {
         b":",
         others=also(Kind.SILENT),
     ),
-    # the action
+    # action
     "no action": Fault(Kind.ACTION_MISSING, replies(lambda text, *_: text + b"\r\n"), b"\r\n"),
     "x for a check": Fault(Kind.ACTION_UNKNOWN, chooses(lambda betting: b"x"), b"x"),
     "upper case": Fault(Kind.ACTION_LETTER, chooses(lambda betting: b"C"), b"C"),
@@ -473,7 +474,7 @@ FAULTS: dict[str, Fault] = {
     "above the stack": Fault(Kind.SIZE_TOO_LARGE, chooses(over_the_stack), b"20001", "nolimit"),
     "folds for nothing": Fault(Kind.FOLD_REFUSED, chooses(free_fold), b"f"),
     "raises over the cap": Fault(Kind.RAISE_REFUSED, chooses(lambda betting: b"r"), b"r"),
-    # how lines travel
+    # segments and pauses
     "one read for one line": Fault(
         Kind.ECHO_CUT,
         OneReadOneLine,
@@ -484,7 +485,7 @@ FAULTS: dict[str, Fault] = {
     "one line of a read": Fault(Kind.SILENT, FirstLineOnly, situation="joined", others=also(Kind.CRASHED)),
     "gives up waiting": Fault(Kind.LEFT, Impatient, situation="long-wait"),
     "dies of a comment": Fault(Kind.CRASHED, KnowsNoComments, situation="comments"),
-    # coming and going
+    # connections and exits
     "begins at hand 0 only": Fault(Kind.CRASHED, BeginsAtHandZero, situation="resumed-match"),
     "begins with a hand only": Fault(Kind.CRASHED, BeginsWithHands, situation="resumed-hand"),
     "255 bytes for a line": Fault(Kind.CRASHED, ShortBuffer, None, "nolimit", "long-line"),
@@ -493,7 +494,7 @@ FAULTS: dict[str, Fault] = {
     "does not end": Fault(Kind.LINGERS, Lingers, situation="end-of-match"),
     "ends with an error": Fault(Kind.EXIT_CODE, EndsWithError, situation="end-of-match"),
     "comes and goes": Fault(Kind.LEFT, LeavesAtOnce, situation="handshake"),
-    # without end
+    # floods
     "lines without end": Fault(Kind.FLOOD, replies(lambda *_: b"so what\r\n" * 5000), others=also(Kind.JUNK)),
     "comments without end": Fault(Kind.FLOOD, replies(lambda *_: b"# so what\r\n" * 5000)),
     "binary noise": Fault(
@@ -521,7 +522,7 @@ def main() -> int:
         try:
             out = peer.open()
             while True:
-                pieces = [out[at : at + 1] for at in range(len(out))] if name == "bytewise" else [out]
+                pieces = [bytes([byte]) for byte in out] if name == "bytewise" else [out]
                 for piece in pieces:
                     connection.sendall(piece)
                 data = connection.recv(1 << 16)

@@ -1,4 +1,4 @@
-"""What stands behind the colon of a reply: what a dealer plays for it, and what is wrong with which byte."""
+"""Actions in replies: the action that a dealer plays, and the problems with their bytes."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from protocol.match_state import betting_after
 from tests.dealer.helpers import game
 
 START = 50
-"""Where the action begins in its line."""
+"""Offset of the action in its line."""
 
 
 def limit(betting: str = "c") -> BettingState:
@@ -34,7 +34,9 @@ def no_limit(betting: str = "cr300") -> BettingState:
         (b"c", no_limit("r20000"), CALL),
     ],
 )
-def test_a_legal_action_as_the_protocol_writes_it(tail: bytes, betting: BettingState, played: Action) -> None:
+def test_legal_action_in_the_format_of_the_protocol_has_no_problem(
+    tail: bytes, betting: BettingState, played: Action
+) -> None:
     assert judge_action(tail, START, betting) == (played, ())
 
 
@@ -70,7 +72,9 @@ def test_a_legal_action_as_the_protocol_writes_it(tail: bytes, betting: BettingS
         (b"f", no_limit("cc/"), Kind.FOLD_REFUSED, 0, CALL),
     ],
 )
-def test_one_mistake(tail: bytes, betting: BettingState, kind: Kind, offset: int, played: Action) -> None:
+def test_single_mistake_is_reported_with_its_byte(
+    tail: bytes, betting: BettingState, kind: Kind, offset: int, played: Action
+) -> None:
     action, problems = judge_action(tail, START, betting)
     assert [(problem.kind, problem.byte) for problem in problems] == [(kind, START + offset)]
     assert action == played
@@ -88,7 +92,7 @@ def test_one_mistake(tail: bytes, betting: BettingState, kind: Kind, offset: int
         (b"r0500.00 ", [Kind.SIZE_UNUSUAL, Kind.ACTION_TAIL], raise_to(500)),
     ],
 )
-def test_several_mistakes(tail: bytes, kinds: list[Kind], played: Action) -> None:
+def test_several_mistakes_are_all_reported(tail: bytes, kinds: list[Kind], played: Action) -> None:
     action, problems = judge_action(tail, START, no_limit())
     assert [problem.kind for problem in problems] == kinds
     assert action == played
@@ -104,12 +108,12 @@ def test_several_mistakes(tail: bytes, kinds: list[Kind], played: Action) -> Non
         (no_limit("r11000"), "f, c or r20000"),
     ],
 )
-def test_legal_answers_in_words(betting: BettingState, words: str) -> None:
+def test_legal_actions_are_described_in_words(betting: BettingState, words: str) -> None:
     assert describe_legal(betting) == words
 
 
-def test_a_size_that_is_too_small_is_guessed_at() -> None:
-    """On the flop, 300 each before it, facing a bet of 400: the least total is 300 + 800."""
+def test_advice_for_a_small_size_names_probable_totals() -> None:
+    # On the flop, with 300 from before it and a bet of 400 to call, the minimum is 300 + 800.
     (problem,) = judge_action(b"r800", START, no_limit("r300c/r700"))[1]
     assert problem.wrong == "the size 800 is below the smallest legal one; a dealer plays r1100"
     assert problem.advice.endswith(
@@ -118,11 +122,11 @@ def test_a_size_that_is_too_small_is_guessed_at() -> None:
     )
 
 
-def test_no_guess_where_none_fits() -> None:
+def test_advice_names_no_total_if_none_is_probable() -> None:
     (problem,) = judge_action(b"r1", START, no_limit("r300c/r700"))[1]
     assert "Here that is" not in problem.advice
 
 
-def test_a_long_text_is_quoted_in_part() -> None:
+def test_long_action_is_quoted_in_part() -> None:
     (problem,) = judge_action(b"c" * 3000, START, limit())[1]
     assert len(problem.wrong) < 150

@@ -1,4 +1,4 @@
-"""What people see: a line with a mark under the right byte, whatever the line holds and however long it is."""
+"""Printed reports of the doctor: lines with a mark under the wrong byte, tables and sentences."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ from tests.dealer.helpers import ROOT, game
 WIDTH = 100
 
 
-def drawn(document: Document, width: int = WIDTH) -> list[str]:
-    terminal, shown = window(width)
+def print_lines(document: Document, width: int = WIDTH) -> list[str]:
+    terminal, output = window(width)
     show_document(terminal, document)
-    return [line.rstrip() for line in shown.getvalue().splitlines()]
+    return [line.rstrip() for line in output.getvalue().splitlines()]
 
 
 def findings(report: DoctorReport, width: int = WIDTH) -> list[str]:
-    """The lines of the findings."""
-    lines = drawn(doctor_document(report), width)
+    """Printed lines of the findings."""
+    lines = print_lines(doctor_document(report), width)
     return lines[lines.index("Findings") + 1 :]
 
 
@@ -78,8 +78,8 @@ def test_crash_shows_the_output_of_the_bot() -> None:
     assert findings(report_on("crashes on the river"))[-1] == "      output the last words"
 
 
-def test_the_table_of_situations() -> None:
-    lines = drawn(doctor_document(report_on("crashes on the river")))
+def test_table_of_situations_has_counts_and_results() -> None:
+    lines = print_lines(doctor_document(report_on("crashes on the river")))
     rows = {line.split()[0]: " ".join(line.split()[1:]) for line in lines if line.strip()}
     assert rows["handshake"] == "- - - - ok"
     assert rows["check-down"] == "1 0 3 0 crashed"
@@ -96,7 +96,7 @@ def test_the_table_of_situations() -> None:
         ("CR LF in the echo", "2 errors found in "),
     ],
 )
-def test_the_sentence(name: str, sentence: str) -> None:
+def test_sentence_counts_errors_and_warnings(name: str, sentence: str) -> None:
     assert report_on(name).sentence.startswith(sentence)
 
 
@@ -105,11 +105,13 @@ def test_sentence_names_unchecked_actions() -> None:
     assert "It never folds and never raises, so this could not be checked." in report.sentence
 
 
-def test_the_report_as_data() -> None:
+def test_report_survives_a_round_trip_as_json() -> None:
     report = report_on("binary noise")
     data = json.loads(report.model_dump_json())
     assert data["schema_version"] == SCHEMA_VERSION
-    assert (data["result"], data["errors"], data["warnings"]) == ("faulty", 2, 0)
+    assert data["result"] == "faulty"
+    assert data["errors"] == 2
+    assert data["warnings"] == 0
     by_kind = {finding["kind"]: finding for finding in data["findings"]}
     assert by_kind["nul-byte"]["line"].encode("latin-1") == bytes(range(11))
     assert by_kind["nul-byte"]["byte"] == 1
@@ -118,9 +120,11 @@ def test_the_report_as_data() -> None:
 
 def test_warning_leaves_a_bot_sound() -> None:
     report = examine(WithLf, game("kuhn")).report(bot="x", game="kuhn")
-    assert (report.result, report.warnings) == ("sound", 1)
+    assert report.result == "sound"
+    assert report.warnings == 1
     report = examine(Peer, game("nolimit")).report(bot="x", game="nolimit")
-    assert (report.result, report.findings) == ("sound", [])
+    assert report.result == "sound"
+    assert report.findings == []
     assert report.sentence.startswith("Nothing wrong found in ")
     assert report.sentence.endswith(" of nolimit.")
     assert report.hands == sum(row.hands for row in report.situations)
@@ -128,5 +132,5 @@ def test_warning_leaves_a_bot_sound() -> None:
 
 def test_guide_shows_the_output() -> None:
     guide = (ROOT / "docs" / "doctor.md").read_text("utf-8")
-    shown = guide.split("```text\n")[1].split("```")[0].splitlines()
-    assert findings(report_on("total of the round")) == shown
+    example = guide.split("```text\n")[1].split("```")[0].splitlines()
+    assert findings(report_on("total of the round")) == example

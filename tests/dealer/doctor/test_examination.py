@@ -1,4 +1,4 @@
-"""The examination as a whole: which connections there are, and when it is enough."""
+"""Examinations: connections, situations and early ends."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from dealer.doctor.judge import Kind, Severity
 from dealer.doctor.situations import SITUATIONS, Situation
 from dealer.match.causes import StartProblem
 from engine import BettingState
-from tests.dealer.doctor.local_host import EmptyHost, LocalHost, examine, examined
+from tests.dealer.doctor.local_host import EmptyHost, LocalHost, examine, examine_host
 from tests.dealer.doctor.peers import (
     FAULTS,
     SECRET,
@@ -32,7 +32,7 @@ ALONE = [situation.name for situation in SITUATIONS if situation.needs_connectio
 
 
 def run(host: LocalHost, *names: str, comes_again: bool = False) -> Examination:
-    return examined(host, LIMIT, *names, reconnect=comes_again)
+    return examine_host(host, LIMIT, *names, reconnect=comes_again)
 
 
 def states(examination: Examination) -> dict[str, SituationState]:
@@ -122,7 +122,7 @@ def test_examination_ends_without_a_version() -> None:
     ],
 )
 def test_missing_connection_is_reported_with_its_cause(ending: Exit, words: str) -> None:
-    examination = examined(EmptyHost(ending), LIMIT)
+    examination = examine_host(EmptyHost(ending), LIMIT)
     (group,) = examination.findings
     assert group.kind is Kind.NO_CONNECTION
     assert words in group.wrong
@@ -182,7 +182,7 @@ def test_interrupt_keeps_findings(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_every_situation_is_an_event() -> None:
     events: list[object] = []
     host = LocalHost(Peer, LIMIT)
-    examined(host, LIMIT, "bets", "end-of-match", "cut-off", on_event=events.append)
+    examine_host(host, LIMIT, "bets", "end-of-match", "cut-off", on_event=events.append)
     names = [event.name for event in events if isinstance(event, Situation)]
     assert names == [
         "handshake",
@@ -196,7 +196,7 @@ def test_every_situation_is_an_event() -> None:
 def test_cards_and_opponents_follow_from_the_seed() -> None:
     def sent(seed: int) -> bytes:
         host = LocalHost(Peer, LIMIT)
-        examined(host, LIMIT, "mixed", seed=seed)
+        examine_host(host, LIMIT, "mixed", seed=seed)
         return b"".join(segment for visit in host.visits for segment in visit.sent)
 
     assert sent(1) == sent(1)
@@ -207,7 +207,7 @@ def test_advice_without_a_connection_depends_on_the_start() -> None:
     def advice(player: str) -> str:
         host = EmptyHost((None, ()))
         host.can_start = player != "tcp"
-        examination = examined(host, LIMIT)
+        examination = examine_host(host, LIMIT)
         (group,) = examination.findings
         return group.advice
 
@@ -217,14 +217,14 @@ def test_advice_without_a_connection_depends_on_the_start() -> None:
 
 def test_clients_without_a_version_are_reported() -> None:
     host = EmptyHost((None, ()), StartProblem.UNREADABLE_VERSION)
-    examination = examined(host, LIMIT)
+    examination = examine_host(host, LIMIT)
     (group,) = examination.findings
     assert group.kind is Kind.NO_VERSION
     assert group.wrong == "no client sent a version line within 30 s"
 
 
 def test_advice_of_an_opening_is_for_its_hand_only() -> None:
-    """The second hand of `long-line` begins with a line of some 20 bytes."""
+    # The second hand of `long-line` begins with a line of some 20 bytes.
 
     def advice_in(hand: int) -> str:
         class Fails(Peer):

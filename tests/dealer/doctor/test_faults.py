@@ -1,4 +1,4 @@
-"""Every broken bot is found out, under the right name and with the right byte; nothing is found in the good ones."""
+"""Findings for all faults of `peers`, with kind and byte, and none for good bots."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ GAMES = (
 
 
 class BuiltIn:
-    """A bot of the arena, within this process."""
+    """Built-in bot in this process."""
 
     exit_code = 0
 
@@ -42,7 +42,7 @@ class BuiltIn:
         return self._conversation.receive_data(data)
 
     def on_silence(self, seconds: float) -> None:
-        """Waits."""
+        pass
 
 
 @pytest.mark.sampled
@@ -53,10 +53,10 @@ def test_fault_is_reported_with_kind_and_byte(name: str) -> None:
     assert fault.kind in findings
     assert set(findings) <= {fault.kind} | fault.others
     first = findings[fault.kind]
-    if fault.at is not None:
-        assert first.line.encode("latin-1")[first.byte - 1 :].startswith(fault.at)
+    if fault.marked is not None:
+        assert first.line.encode("latin-1")[first.byte - 1 :].startswith(fault.marked)
         assert first.byte <= len(first.line) + 1
-    if fault.at == b"":
+    if fault.marked == b"":
         assert first.byte == len(first.line) + 1
     if fault.situation:
         assert first.situation == fault.situation
@@ -66,8 +66,9 @@ def test_fault_is_reported_with_kind_and_byte(name: str) -> None:
 
 
 def test_every_kind_is_among_the_faults() -> None:
-    elsewhere = {Kind.NO_CONNECTION, Kind.TWO_PIECES}
-    assert {fault.kind for fault in FAULTS.values()} == set(Kind) - elsewhere
+    # Other tests cover these.
+    other_kinds = {Kind.NO_CONNECTION, Kind.TWO_PIECES}
+    assert {fault.kind for fault in FAULTS.values()} == set(Kind) - other_kinds
 
 
 SPECS = (
@@ -81,7 +82,7 @@ SPECS = (
 )
 
 
-def game_of(name: str) -> Game:
+def find_rules(name: str) -> Game:
     return parse_game_definition(FIRST_ROUND_BOARD) if name == "board at once" else game(name)
 
 
@@ -89,7 +90,7 @@ def game_of(name: str) -> Game:
 @pytest.mark.parametrize("name", [*GAMES, "board at once"])
 @pytest.mark.parametrize("spec", SPECS)
 def test_built_in_bot_passes(spec: str, name: str) -> None:
-    examination = examine(lambda rules: BuiltIn(spec, rules), game_of(name))
+    examination = examine(lambda rules: BuiltIn(spec, rules), find_rules(name))
     assert list(examination.findings) == []
     assert {outcome.result for outcome in examination.rows} <= {SituationState.OK, SituationState.NOT_IN_GAME}
 

@@ -1,4 +1,4 @@
-"""Findings, grouped as they come."""
+"""Groups of findings, their order and severity."""
 
 from __future__ import annotations
 
@@ -20,47 +20,53 @@ def add(
     examination.find(Problem(kind, 1, "wrong", "advice.", "expected"), b"x\r\n", about, severity=severity)
 
 
-def nothing_found() -> Examination:
+def new_examination() -> Examination:
     return Examination(DoctorSettings(), game("kuhn"))
 
 
-def test_one_habit_is_one_group() -> None:
-    examination = nothing_found()
+def test_repeated_problem_is_one_group() -> None:
+    examination = new_examination()
     for hand in range(1000):
         add(examination, Kind.JUNK, "bets" if hand < 500 else "raises", hand=hand)
     (group,) = examination.findings
-    assert (group.count, group.situations, group.hand) == (1000, ("bets", "raises"), 0)
+    assert group.count == 1000
+    assert group.situations == ("bets", "raises")
+    assert group.hand == 0
 
 
-def test_the_worst_come_first_then_the_earliest() -> None:
-    examination = nothing_found()
+def test_findings_are_sorted_by_severity_then_time() -> None:
+    examination = new_examination()
     for kind in (Kind.LINE_END, Kind.JUNK, Kind.ACTION_LETTER, Kind.SILENT):
         add(examination, kind)
     kinds = [group.kind for group in examination.findings]
     assert kinds == [Kind.JUNK, Kind.SILENT, Kind.LINE_END, Kind.ACTION_LETTER]
     report = examination.report(bot="x", game="kuhn")
-    assert (report.notes, report.warnings, report.errors) == (0, 2, 2)
+    assert report.notes == 0
+    assert report.warnings == 2
+    assert report.errors == 2
 
 
-def test_the_worst_of_a_kind_is_shown() -> None:
-    examination = nothing_found()
+def test_most_severe_problem_represents_its_group() -> None:
+    examination = new_examination()
     add(examination, Kind.JUNK, "comments", severity=Severity.WARNING)
     add(examination, Kind.JUNK, "bets")
     add(examination, Kind.JUNK, "comments", severity=Severity.WARNING)
     (group,) = examination.findings
-    assert (group.situation, group.severity, group.count) == ("bets", Severity.ERROR, 3)
+    assert group.situation == "bets"
+    assert group.severity is Severity.ERROR
+    assert group.count == 3
     assert examination.report(bot="x", game="kuhn").warnings == 0
 
 
-def test_an_error_in_a_mild_situation_is_a_warning() -> None:
-    examination = nothing_found()
+def test_error_in_a_mild_situation_is_a_warning() -> None:
+    examination = new_examination()
     add(examination, Kind.JUNK, "comments")
     (group,) = examination.findings
     assert group.severity is Severity.WARNING
 
 
-def test_what_was_found_where() -> None:
-    examination = nothing_found()
+def test_findings_name_their_situations() -> None:
+    examination = new_examination()
     add(examination, Kind.JUNK, "bets")
     add(examination, Kind.SILENT, "raises")
     assert examination.has(Kind.JUNK)
@@ -68,7 +74,7 @@ def test_what_was_found_where() -> None:
     assert [group.kind for group in examination.findings if "raises" in group.situations] == [Kind.SILENT]
 
 
-def test_only_what_the_reference_understands_is_a_warning() -> None:
+def test_page_has_all_warnings_and_notes() -> None:
     warnings = {kind.value for kind in Kind if kind.severity is Severity.WARNING}
     page = script("docs/reference.py").doctor_findings()
     assert warnings == set(re.findall(r"^## ([a-z-]+)\n\n\*warning\*: ", page, re.MULTILINE))

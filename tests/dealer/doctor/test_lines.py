@@ -1,4 +1,4 @@
-"""One line of a bot: which answer it is, and what is wrong with which byte."""
+"""Judgement of single lines of a bot: roles, and problems with their bytes."""
 
 from __future__ import annotations
 
@@ -28,16 +28,16 @@ from tests.dealer.helpers import ROOT, game
 GAME = game("nolimit")
 
 
-def sent(text: bytes, *, asks: bool = False) -> SentState:
+def sent_state(text: bytes, *, asks: bool = False) -> SentState:
     return SentState(text, 0, "there", betting_after(GAME, text.split(b":")[3].decode()), asks)
 
 
-FIRST = sent(b"MATCHSTATE:1:7::|9hQd", asks=True)
-OTHERS = sent(b"MATCHSTATE:1:7:r300:|9hQd")
-ASKED = sent(b"MATCHSTATE:1:7:r300c/c:|9hQd/8dAsJc", asks=True)
-OVER = sent(b"MATCHSTATE:0:6:f:KhKd|")
+FIRST = sent_state(b"MATCHSTATE:1:7::|9hQd", asks=True)
+OTHERS = sent_state(b"MATCHSTATE:1:7:r300:|9hQd")
+ASKED = sent_state(b"MATCHSTATE:1:7:r300c/c:|9hQd/8dAsJc", asks=True)
+OVER = sent_state(b"MATCHSTATE:0:6:f:KhKd|")
 SIZE = len(ASKED.text)
-TOLD = {one.text: one for one in (OVER, FIRST, OTHERS, ASKED)}
+SENT = {state.text: state for state in (OVER, FIRST, OTHERS, ASKED)}
 
 
 def judge(
@@ -45,11 +45,13 @@ def judge(
     asked: SentState | None = ASKED,
     *,
     latest: SentState | None = ASKED,
-    sent: dict[bytes, SentState] = TOLD,
+    sent: dict[bytes, SentState] = SENT,
 ) -> Judgement:
-    one = Judge(GAME)
-    one.sent, one.latest, one.asked = sent, latest, asked
-    return one.judge(line)
+    line_judge = Judge(GAME)
+    line_judge.sent = sent
+    line_judge.latest = latest
+    line_judge.asked = asked
+    return line_judge.judge(line)
 
 
 def kinds(judgement: Judgement) -> list[tuple[Kind, int]]:
@@ -57,7 +59,7 @@ def kinds(judgement: Judgement) -> list[tuple[Kind, int]]:
 
 
 @pytest.mark.parametrize(("action", "played"), [(b"c", CALL), (b"r750", raise_to(750))])
-def test_a_good_answer(action: bytes, played: object) -> None:
+def test_good_answer_has_no_problem(action: bytes, played: object) -> None:
     judgement = judge(ASKED.text + b":" + action + b"\r\n")
     assert judgement == (LineRole.ANSWER, (), ASKED, played)
 
@@ -70,16 +72,16 @@ def test_comment_is_no_problem(line: bytes) -> None:
 @pytest.mark.parametrize(
     ("line", "role", "kind", "byte"),
     [
-        # ends
+        # line endings
         (ASKED.text + b":c\n", LineRole.ANSWER, Kind.LINE_END, SIZE + 3),
         (ASKED.text + b":c\r", LineRole.ANSWER, Kind.LINE_UNFINISHED, SIZE + 4),
         (ASKED.text + b":c", LineRole.ANSWER, Kind.LINE_UNFINISHED, SIZE + 3),
-        # behind the echo
+        # after the echo
         (ASKED.text + b"\r\n", LineRole.ANSWER, Kind.ACTION_MISSING, SIZE + 1),
         (ASKED.text + b":\r\n", LineRole.ANSWER, Kind.ACTION_MISSING, SIZE + 2),
         (ASKED.text + b" :c\r\n", LineRole.ANSWER, Kind.ACTION_MISSING, SIZE + 1),
         (ASKED.text + b"\r:c\r\n", LineRole.ANSWER, Kind.ECHO_CR, SIZE + 1),
-        # the echo
+        # echo
         (ASKED.text.replace(b"9hQd", b"9HQD") + b":c\r\n", LineRole.ANSWER, Kind.ECHO_REWRITTEN, 26),
         (ASKED.text.replace(b":7:", b":07:") + b":c\r\n", LineRole.ANSWER, Kind.ECHO_REWRITTEN, 14),
         (ASKED.text.replace(b"c/c:", b"cc:") + b":c\r\n", LineRole.ANSWER, Kind.ECHO_REWRITTEN, 21),
@@ -110,7 +112,7 @@ def test_comment_is_no_problem(line: bytes) -> None:
         (OVER.text + b":c\r\n", LineRole.OTHER, Kind.UNASKED_FINAL, len(OVER.text) + 1),
     ],
 )
-def test_one_mistake(line: bytes, role: LineRole, kind: Kind | None, byte: int) -> None:
+def test_single_mistake_is_reported_with_its_byte(line: bytes, role: LineRole, kind: Kind | None, byte: int) -> None:
     judgement = judge(line)
     assert judgement.role is role
     assert kinds(judgement) == ([(kind, byte)] if kind is not None else [])
@@ -120,7 +122,7 @@ def test_two_mistakes_are_both_reported() -> None:
     assert kinds(judge(ASKED.text + b":C\n")) == [(Kind.ACTION_LETTER, SIZE + 2), (Kind.LINE_END, SIZE + 3)]
 
 
-def test_a_rewritten_echo_may_have_more_mistakes() -> None:
+def test_mistakes_after_a_rewritten_echo_are_reported() -> None:
     echo = ASKED.text.replace(b"9hQd", b"9HQD")
     assert kinds(judge(echo + b"c\r\n")) == [(Kind.ECHO_REWRITTEN, 26), (Kind.ACTION_MISSING, SIZE + 1)]
     assert kinds(judge(echo + b"\r:r750\r\n")) == [(Kind.ECHO_REWRITTEN, 26), (Kind.ECHO_CR, SIZE + 1)]
@@ -128,10 +130,10 @@ def test_a_rewritten_echo_may_have_more_mistakes() -> None:
 
 
 def test_intended_action_is_played_despite_a_wrong_echo() -> None:
-    asked = ASKED.text.replace(b"9hQd", b"9hQs")
-    assert judge(asked + b":r750\r\n").action == raise_to(750)
-    assert judge(asked + b":r5\r\n").action == CALL
-    assert judge(asked + b":f\r\n").action == CALL
+    wrong_echo = ASKED.text.replace(b"9hQd", b"9hQs")
+    assert judge(wrong_echo + b":r750\r\n").action == raise_to(750)
+    assert judge(wrong_echo + b":r5\r\n").action == CALL
+    assert judge(wrong_echo + b":f\r\n").action == CALL
     assert judge(b"r750\r\n").action == raise_to(750)
     assert judge(b"fold\r\n", OTHERS, latest=OTHERS, sent={}).action == FOLD
 
@@ -151,13 +153,13 @@ def test_first_difference_is_named(line: bytes, part: str) -> None:
 
 
 def test_late_answer_to_an_abandoned_state_is_no_problem() -> None:
-    late = sent(b"MATCHSTATE:1:6::|9hQd", asks=True)
+    late = sent_state(b"MATCHSTATE:1:6::|9hQd", asks=True)
     late.is_given_up = True
     judgement = judge(late.text + b":c\r\n", sent={late.text: late, ASKED.text: ASKED})
     assert judgement[:3] == (LineRole.OTHER, (), late)
 
 
-def test_lines_when_nothing_is_asked() -> None:
+def test_lines_without_a_question_are_judged() -> None:
     assert kinds(judge(b"bye\r\n", None)) == [(Kind.JUNK, 1)]
     assert kinds(judge(b"c\r\n", None)) == [(Kind.ECHO_MISSING, 1)]
     assert kinds(judge(ASKED.text[:9] + b":c\r\n", None)) == [(Kind.ECHO_CUT, 10)]
@@ -174,15 +176,13 @@ MUTATIONS = st.one_of(
     st.tuples(st.integers(0, 40), st.integers(0, 3), st.binary(max_size=3)).map(
         lambda cut: (ASKED.text + b":r750")[: cut[0]] + cut[2] + (ASKED.text + b":r750")[cut[0] + cut[1] :]
     ),
-    st.sampled_from([one.text for one in TOLD.values()]).flatmap(
-        lambda text: st.binary(max_size=8).map(lambda tail: text + b":" + tail)
-    ),
+    st.sampled_from(list(SENT)).flatmap(lambda text: st.binary(max_size=8).map(lambda tail: text + b":" + tail)),
 )
 
 
 @given(MUTATIONS, st.sampled_from([b"\r\n", b"\n"]))
 def test_judgement_equals_the_dealers(body: bytes, end: bytes) -> None:
-    """What the doctor takes for an answer, and what it plays for it, is what the dealer does."""
+    """The doctor accepts the same lines as answers as the dealer, and plays the same actions for them."""
     line = body.replace(b"\n", b"") + end
     session = DealerSession(GAME)
     session.receive_data(VERSION_LINE)
@@ -221,7 +221,7 @@ def test_any_bytes_are_judged(line: bytes, asked: SentState | None) -> None:
     judge_version(line, GAME)
 
 
-# ---- the version line
+# ---- version lines
 
 
 @pytest.mark.parametrize(
@@ -242,11 +242,13 @@ def test_any_bytes_are_judged(line: bytes, asked: SentState | None) -> None:
         (b"VERSION 2.0.0\r\n", [(Kind.NO_VERSION, 8)]),
     ],
 )
-def test_the_version_line(line: bytes, expected: list[tuple[Kind, int]]) -> None:
+def test_problems_of_a_version_line_are_reported_with_their_bytes(
+    line: bytes, expected: list[tuple[Kind, int]]
+) -> None:
     assert [(problem.kind, problem.byte) for problem in judge_version(line, GAME)] == expected
 
 
-# ---- the page of findings
+# ---- page of findings
 
 DATA = tomllib.loads((ROOT / "docs" / "findings.toml").read_text("utf-8"))
 
@@ -257,7 +259,7 @@ def test_page_has_every_finding() -> None:
 
 
 @pytest.mark.parametrize("name", [name for name, finding in DATA["findings"].items() if "wrong" in finding])
-def test_wrong_bytes_of_the_page_are_found_and_right_ones_are_not(name: str) -> None:
+def test_examples_of_the_page_have_their_finding_or_none(name: str) -> None:
     finding = DATA["findings"][name]
     wrong, right = (
         re.sub("(?<!MATCH)STATE", DATA["state"], text).encode().decode("unicode_escape").encode()

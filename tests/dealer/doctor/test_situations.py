@@ -1,4 +1,4 @@
-"""The situations: what the bot gets to see in each, and that the opponents keep to the rules of any game."""
+"""Situations of the doctor: their lines, and legal opponents in any game."""
 
 from __future__ import annotations
 
@@ -18,23 +18,23 @@ from dealer.doctor.situations import (
 from engine import CALL, BettingState, BettingType, Game, betting_start
 from protocol import parse_game_definition
 from protocol.match_state import betting_after, parse_match_state
-from tests.dealer.doctor.local_host import LocalHost, examine, examined
+from tests.dealer.doctor.local_host import LocalHost, examine, examine_host
 from tests.dealer.doctor.peers import Peer
 from tests.dealer.helpers import ALL_IN_BLINDS, game
 
 
 class Caller(Peer):
-    """Calls always, and keeps the lines it was told."""
+    """Bot that calls and records the lines it receives."""
 
     def action(self, text: bytes, betting: object) -> bytes:
         return b"c"
 
 
 def lines_sent(name: str, game_name: str) -> list[str]:
-    """The lines of one situation, to a bot that calls."""
+    """Lines of one situation for a bot that calls."""
     rules = game(game_name)
     host = LocalHost(Caller, rules)
-    assert list(examined(host, rules, name).findings) == []
+    assert list(examine_host(host, rules, name).findings) == []
     return b"".join(host.visits[-1].sent).decode().splitlines()
 
 
@@ -42,7 +42,7 @@ def bettings(name: str, game_name: str) -> list[str]:
     return [line.split(":")[3] for line in lines_sent(name, game_name)]
 
 
-def test_every_position_and_every_round() -> None:
+def test_bot_acts_in_every_position_and_round() -> None:
     lines = [parse_match_state(line, game("limit10")) for line in lines_sent("check-down", "limit10")]
     assert {state.position for state in lines} == set(range(10))
     assert [state.position for state in lines if not any(state.rounds)] == [0, 9, 8, 7, 6, 5, 4, 3, 2, 1]
@@ -54,7 +54,7 @@ def test_hands_may_end_before_the_bot_acts() -> None:
     assert bettings("folds", "limit")[:2] == ["", "f"]
 
 
-def test_raises_to_the_cap() -> None:
+def test_opponents_raise_to_the_cap() -> None:
     assert max(len(betting) for betting in bettings("raises", "limit3")) >= len("rrrcc/rrrrcc/rrrrcc/rrrrcc")
 
 
@@ -64,11 +64,11 @@ def test_chain_of_raises_stops_at_the_limit_of_the_protocol() -> None:
     assert longest.split("/")[0].count("r") >= 40
 
 
-def test_all_in_early_and_late() -> None:
-    ends = [betting for betting in bettings("all-in", "nolimit") if betting.count("/") == 3 and "r20000c" in betting]
-    assert "cr20000c///" in ends
-    assert any(betting.endswith("/cr20000c//") for betting in ends)
-    assert any(betting.endswith("r20000c") for betting in ends)
+def test_opponents_are_all_in_early_and_late() -> None:
+    all_ins = [betting for betting in bettings("all-in", "nolimit") if betting.count("/") == 3 and "r20000c" in betting]
+    assert "cr20000c///" in all_ins
+    assert any(betting.endswith("/cr20000c//") for betting in all_ins)
+    assert any(betting.endswith("r20000c") for betting in all_ins)
 
 
 def test_bot_gets_good_cards_when_put_all_in() -> None:
@@ -79,36 +79,36 @@ def test_bot_gets_good_cards_when_put_all_in() -> None:
         assert ranks[0] == ranks[1] or ranks[1] >= 11
 
 
-def test_short_stack_is_passed_over() -> None:
-    """Position 0 has 101 chips, the others go on betting beyond them."""
+def test_short_stack_does_not_act_after_its_all_in() -> None:
+    # Position 0 has 101 chips, and the others bet more.
     sequences = bettings("side-pots", "sidepots.nolimit.3p.game")
     rules = game("sidepots.nolimit.3p.game")
     later = [betting_after(rules, betting) for betting in sequences if betting.count("/") >= 2]
     assert any(state.spent[0] == 101 and not state.finished and max(state.spent) > 101 for state in later)
 
 
-def test_numbers_of_a_resumed_match() -> None:
+def test_resumed_match_begins_with_a_later_hand() -> None:
     numbers = {int(line.split(":")[2]) for line in lines_sent("resumed-match", "limit")}
     assert numbers == {999_998, 999_999, 1_000_000}
 
 
 @pytest.mark.parametrize("name", ["limit", "nolimit", "nolimit3", "kuhn", "leduc", "limit10"])
 @pytest.mark.parametrize("situation", ["resumed-hand", "long-line"])
-def test_a_resumed_hand_asks_at_once(situation: str, name: str) -> None:
-    first = lines_sent(situation, name)[0]
-    state = parse_match_state(first, game(name))
-    betting = betting_after(game(name), first.split(":")[3])
+def test_resumed_hand_begins_with_a_question(situation: str, name: str) -> None:
+    first_line = lines_sent(situation, name)[0]
+    state = parse_match_state(first_line, game(name))
+    betting = betting_after(game(name), first_line.split(":")[3])
     assert betting.acting_position == state.position
     assert any(state.rounds)
 
 
-def test_a_long_line_is_long() -> None:
+def test_long_hand_has_many_actions() -> None:
     betting = middle_of_a_long_hand(game("nolimit"))
     assert sum(len(actions) for actions in betting.rounds) > 150
     assert middle_of_a_long_hand(game("limit")).round == 3
 
 
-def test_the_middle_of_a_hand() -> None:
+def test_middle_of_a_hand_has_a_bet_to_call() -> None:
     for name in ("limit", "nolimit", "kuhn"):
         betting = middle_of_a_hand(game(name))
         assert betting.to_call > 0
@@ -118,7 +118,7 @@ def test_the_middle_of_a_hand() -> None:
 def test_comments_are_half_of_the_lines() -> None:
     rules = game("kuhn")
     host = LocalHost(Caller, rules)
-    examined(host, rules, "comments")
+    examine_host(host, rules, "comments")
     lines = b"".join(host.visits[0].sent).splitlines()
     assert sum(line[:1] in (b"#", b";") for line in lines) == len(lines) / 2
 
@@ -139,7 +139,7 @@ def test_names_are_unique_and_fit_the_table() -> None:
 
 
 def drawn_game(seed: int) -> Game:
-    """A playable game of odd shape."""
+    """Random playable game of unusual structure."""
     draw = random.Random(seed)
     players = draw.randint(2, 5)
     rounds = draw.randint(1, 4)
@@ -173,7 +173,7 @@ def test_any_game_can_be_examined(seed: int) -> None:
     assert {outcome.result for outcome in examination.rows} <= {SituationState.OK, SituationState.NOT_IN_GAME}
 
 
-def test_a_game_in_which_nobody_ever_acts() -> None:
+def test_game_without_decisions_can_be_examined() -> None:
     examination = examine(Peer, parse_game_definition(ALL_IN_BLINDS))
     assert list(examination.findings) == []
     assert {outcome.name for outcome in examination.rows if outcome.result is SituationState.NOT_IN_GAME} == {
@@ -184,14 +184,14 @@ def test_a_game_in_which_nobody_ever_acts() -> None:
 
 
 def test_reason_for_a_missing_situation() -> None:
-    def why(name: str, game_name: str) -> str:
+    def reason(name: str, game_name: str) -> str:
         return find_situation(name).missing_in(game(game_name))
 
-    assert why("all-in", "limit") == "bets never reach the stacks"
-    assert why("all-in", "nolimit") == ""
-    assert why("side-pots", "nolimit") == "two players have no side pots"
-    assert why("side-pots", "nolimit3") == "all stacks are equal; give a .game file in which they are not"
-    assert why("side-pots", "sidepots.nolimit.3p.game") == ""
+    assert reason("all-in", "limit") == "bets never reach the stacks"
+    assert reason("all-in", "nolimit") == ""
+    assert reason("side-pots", "nolimit") == "two players have no side pots"
+    assert reason("side-pots", "nolimit3") == "all stacks are equal; give a .game file in which they are not"
+    assert reason("side-pots", "sidepots.nolimit.3p.game") == ""
 
 
 # ---- opponents
@@ -201,7 +201,7 @@ def turn(name: str, betting: str, *, seed: int = 0) -> tuple[BettingState, int, 
     return betting_after(game(name), betting), 0, random.Random(seed)
 
 
-def test_policies() -> None:
+def test_policies_of_opponents_choose_their_actions() -> None:
     assert opponents.call(*turn("limit", "cr")) == CALL
     assert opponents.fold(*turn("nolimit", "cr300")).kind.name == "FOLD"
     assert opponents.fold(*turn("nolimit", "cc/")) == CALL
