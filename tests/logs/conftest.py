@@ -1,4 +1,4 @@
-"""Processes of the tests of logs."""
+"""Multiprocessing settings for the tests of logs."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from logs.tracker import many_files
 
 @pytest.fixture(autouse=True)
 def _forked_processes(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Fork processes from a server that has imported what they need, which takes less time than to spawn them."""
+    """Fork processes from a server that has imported the modules, faster than spawning them."""
     if hasattr(os, "fork"):
         context = multiprocessing.get_context("forkserver")
         context.set_forkserver_preload([many_files.__name__])

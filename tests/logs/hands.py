@@ -1,4 +1,4 @@
-"""Hands to write and to read: random play of any game, and the logs that were recorded."""
+"""Hands for tests of formats: random play of any game, and recorded logs."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ T0 = 1_795_227_485_694_648
 
 
 def recorded_cases(*games: str) -> list[Any]:
-    """The recorded matches of games whose names begin so, as parameters; those of more than 10,000 lines are slow."""
+    """Parameters: recorded matches of games by prefix, slow if longer than 10,000 lines."""
     return [
         pytest.param(match["name"], marks=[pytest.mark.slow] * (sum(seat["lines"] for seat in match["seats"]) > 10_000))
         for match in _MANIFEST
@@ -52,7 +52,7 @@ def random_hands(
     with_notes: bool = False,
     fold: float = 0.15,
 ) -> list[HandRecord]:
-    """A match between players who do anything that is legal; tests that ask for the same hands share them."""
+    """Play random legal actions; equal arguments share the result."""
     game = find_game(game)[1] if isinstance(game, str) else game
     return list(_random_hands(game, hands, seed, first_hand, names, fixed_seats, with_notes, fold))
 
@@ -99,7 +99,7 @@ def _random_hands(
 def log_lines(
     records: list[HandRecord], game_name: str = "none.game", *, score: bool = True, seed: int | None = None
 ) -> list[str]:
-    """The log of a match; its header names the seed of the cards, if it is small."""
+    """Return the lines of a match's log; its header names the seed of the cards, if it is small."""
     header = format_header(
         "match",
         game_name,
@@ -114,10 +114,10 @@ def log_lines(
 
 
 def seed_of(records: list[HandRecord]) -> int:
-    """The small seed that deals the cards of random hands; 1 where none does."""
+    """Find the small seed that deals the cards of random hands; 1 if none does."""
     first = records[:8]
     if first and first[-1].hand_number > 10_000:
-        # The generator has no way to skip hands.
+        # The generator cannot skip hands.
         return 1
 
     def deals_them(seed: int) -> bool:
@@ -144,19 +144,19 @@ def recorded_hands(name: str) -> tuple[HandRecord, ...]:
 
 
 def as_seen(record: HandRecord) -> HandRecord:
-    """Return the part of a hand that a log keeps: the board as far as it was seen, neither times nor comments."""
+    """Return the part of a hand that a log keeps: the visible board, no times, no comments."""
     board = tuple(card for cards in record.board_by_round for card in cards)
     return dataclasses.replace(record, deal=Deal(record.deal.hole_cards, board), times=(), comments=())
 
 
 def format_ohh(hand: HandRecord, options: ExportOptions | None = None) -> str:
-    """A hand of a match of its own as a line of Open Hand History, without the blank line behind it."""
+    """Format a hand of its own match as a line of Open Hand History, without the blank line after it."""
     return OHH.start(hand, options or ExportOptions()).write(hand, 0).removesuffix("\n")
 
 
 @cache
 def recorded_file(name: str, ending: str) -> str:
-    """A file of a recorded match."""
+    """Path of a file of a recorded match."""
     raw = lzma.decompress((DATA / "matches" / f"{name}.tar.xz").read_bytes())
     with tarfile.open(fileobj=io.BytesIO(raw)) as tar:
         member = tar.extractfile(f"{name}.{ending}")
@@ -165,19 +165,19 @@ def recorded_file(name: str, ending: str) -> str:
 
 
 def recorded_game(name: str) -> Game:
-    """The game of a recorded match."""
+    """Game of a recorded match."""
     by_name = {match["name"]: match["game"] for match in json.loads((DATA / "manifest.json").read_text())}
     return parse_game_definition((DATA / "games" / by_name[name]).read_text("ascii"))
 
 
 @cache
 def log_of_2012(name: str) -> str:
-    """A log that the reference dealer wrote in 2012."""
+    """Path of a log that the reference dealer wrote in 2012."""
     return lzma.decompress((DATA / "dealer2012" / f"{name}.log.xz").read_bytes()).decode()
 
 
 def each_byte_changed(text: bytes, signs: bytes) -> Iterator[bytes]:
-    """The text with its first byte changed, then its second...: to one of the signs or any other byte, at random."""
+    """Yield the text with each byte in turn replaced at random by a sign or any other byte."""
     chance = random.Random(5)
     for at in range(len(text)):
         changed = bytearray(text)

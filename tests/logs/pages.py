@@ -1,4 +1,4 @@
-"""Pages read as browsers read them."""
+"""Check of HTML pages: balanced tags and fetched resources."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from html.parser import HTMLParser
 
 
 class PageChecker(HTMLParser):
-    """Knows which elements are open, and what is fetched."""
+    """Parser that tracks open elements and collects the resources a page fetches."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -29,7 +29,7 @@ class PageChecker(HTMLParser):
 
 
 def checked_page(page: str) -> PageChecker:
-    """A page, read through: every element that is opened is closed."""
+    """Parse a page and check that every element is closed."""
     checker = PageChecker()
     checker.feed(page)
     checker.close()

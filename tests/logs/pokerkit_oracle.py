@@ -1,7 +1,8 @@
-"""PokerKit, an independent player of hand histories, as an oracle; what imports this is skipped where it is missing.
+"""PokerKit, an independent player of hand histories, as an oracle; skipped if not installed.
 
-PokerKit ranks every player's cards again each time it asks who can still win. The best hand of the same cards is always
-the same, so it is remembered here.
+PokerKit ranks every player's cards again each time it determines who can still win. The best hand of the same cards
+is always the same, so this module caches it.
+
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The lines of players' comments."""
+"""Comment lines of players."""
 
 from __future__ import annotations
 

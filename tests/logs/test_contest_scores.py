@@ -1,4 +1,4 @@
-"""Scores and lists of a contest, against sums over all its hands."""
+"""Scores and deal lists of a contest, compared with sums over all its hands."""
 
 from __future__ import annotations
 

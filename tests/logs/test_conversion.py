@@ -1,4 +1,4 @@
-"""Files of hands into hand histories, as a function."""
+"""Conversion of hand files through the Python function."""
 
 from __future__ import annotations
 

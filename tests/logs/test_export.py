@@ -1,4 +1,4 @@
-"""Files of other programs' formats."""
+"""Export to formats of other programs."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def test_a_name_that_is_no_file_name(tmp_path: Path) -> None:
 
 
 def test_matches_with_other_seeds_have_other_numbers(tmp_path: Path) -> None:
-    """Same names, same game, even the same first hand: the seed and the time tell them apart."""
+    """Only the seed and the time differ: the names, the game and even the first hand are equal."""
     numbers = set()
     (record,) = random_hands(find_game("limit")[1], 1, with_notes=True)
     for seed in (1, 2, None):
@@ -136,7 +136,7 @@ def test_options_reach_the_formats(tmp_path: Path) -> None:
     assert any(pot["rake"] for line in ohh.splitlines() if line for pot in json.loads(line)["ohh"]["pots"])
 
 
-# ---- words
+# ---- parsing of options
 
 
 def test_formats_by_their_words() -> None:

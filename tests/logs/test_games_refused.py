@@ -1,4 +1,4 @@
-"""Formats of trackers hold hold'em with one small and one big blind; other games are refused in one sentence."""
+"""Tracker formats hold hold'em with one small and one big blind; other games are refused."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Hands that files hold more than once, and files that hold no hands of their own."""
+"""Duplicate hands within and across files, and files without hands of their own."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def hand(
 
 @pytest.fixture
 def overlap(tmp_path: Path) -> Path:
-    """Two files of one table, the first with hands 1 to 3, the second with 2 to 4."""
+    """Write two files of one table: the first has hands 1 to 3, the second 2 to 4."""
     folder = tmp_path / "overlap"
     folder.mkdir()
     for name, numbers in (("a.txt", (1, 2, 3)), ("b.txt", (2, 3, 4))):
@@ -70,7 +70,7 @@ def overlap(tmp_path: Path) -> Path:
 
 
 def read(*paths: Path) -> tuple[int, list[str]]:
-    """The number of hands, and what is reported."""
+    """Return the number of hands, and the problems."""
     problems: list[LogProblem] = []
     hands = list(find(paths, on_problem=problems.append).hands())
     return len(hands), [*map(str, problems)]
@@ -164,7 +164,7 @@ def write(path: Path, lines: Sequence[str]) -> Path:
 
 @pytest.fixture
 def lines() -> list[str]:
-    """A log: four lines of header, 40 hands, the score."""
+    """Return a log: four lines of header, 40 hands, the score."""
     return log_lines(random_hands("limit", 40), f"{LIMIT}.game")
 
 
@@ -180,7 +180,7 @@ def test_two_logs_of_one_match(tmp_path: Path, lines: list[str]) -> None:
     sentence = f"{two}: 20 hands are in the files twice, the first is in line 2 (each counts once)"
     assert read(one, two) == (40, [sentence])
     assert count_hands(find([one, two]), processes=2).hands == 40
-    # A damaged line in one of them does not make two matches of them.
+    # A damaged line in one of them does not separate the matches.
     write(one, [header, *hands[:20], hands[20].replace("STATE:20:", "STATE:20:f"), *hands[21:30]])
     count, sentences = read(one, two)
     assert (count, len(sentences)) == (40, 2)

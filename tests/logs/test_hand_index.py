@@ -1,4 +1,4 @@
-"""Any hand by its number, against the readers that read everything."""
+"""Hands looked up by number, compared with the readers of whole files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Numbers that never change and hardly ever come twice."""
+"""Hand numbers of exports: stable and practically unique."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.logs.pokerstars.made_hands import made_hand
 
 
 def test_a_number_is_the_same_for_ever() -> None:
-    """Whoever changes these makes every hand that was imported before come twice."""
+    """If these values change, hands that were imported before are imported again as duplicates."""
     hand = made_hand("limit", "f", "AsAd KsKd", number=7)
     base = match_base(hand, None)
     assert exported_number(base, 7) == 504_229_369_007

@@ -1,4 +1,4 @@
-"""Hands from files and folders."""
+"""Hands read from files and folders."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def test_pokerstars_histories_are_known_by_their_first_lines(tmp_path: Path) -> 
     names = ("HH1.txt", "HH2.txt.gz", "bom.txt", "history.hh", "mail.txt")
     assert formats_in(*(tmp_path / name for name in names)) == [(name, POKERSTARS) for name in names]
     assert formats_in(tmp_path / "notes.txt") == [("notes.txt", LOG)]
-    # In a folder only files with the usual ending are looked into.
+    # In a folder, only files with the usual suffix are examined.
     assert sorted(formats_in(tmp_path)) == [(name, POKERSTARS) for name in names if name != "history.hh"]
     assert [len(list(find([tmp_path / name], strict=True).hands())) for name in names] == [2] * 5
 
@@ -94,7 +94,7 @@ def test_copies_of_hands_in_other_formats_are_not_counted_again(tmp_path: Path) 
     phh = write_phh(tmp_path / "phh" / "1.phhs", hands)
     assert counted_once(tmp_path) == (2, [f"{history}: it was exported from {phh} (each counts once)"])
     write_log(tmp_path / "1.log", hands, "holdem.limit.2p.reverse_blinds")
-    # Where a run exports its own hands to, they are no news.
+    # A run's own exports are not read as additional hands.
     assert formats_in(tmp_path) == [("1.log", LOG)]
     elsewhere = phh.rename(tmp_path / "renamed.phhs")
     assert counted_once(tmp_path) == (
@@ -104,7 +104,7 @@ def test_copies_of_hands_in_other_formats_are_not_counted_again(tmp_path: Path) 
 
 
 def counted_once(*paths: Path) -> tuple[int, list[str]]:
-    """The number of hands that are read strictly, and what is reported."""
+    """Return the number of hands read strictly, and the problems."""
     problems: list[LogProblem] = []
     return len(list(find(paths, strict=True, on_problem=problems.append).hands())), [*map(str, problems)]
 
@@ -159,7 +159,7 @@ def test_a_file_that_is_none_is_a_problem_among_others(tmp_path: Path) -> None:
     assert [str(problem) for problem in heard] == [
         f"{bad}, line 1: not recognised: it is neither an ACPC log nor a hand history that is read (skipped)"
     ]
-    # Nobody hears of problems, it is the only file, or nothing may be wrong: then it is an error.
+    # Without a problem handler, as the only file, or when reading strictly, it is an error.
     with pytest.raises(LogError, match="not recognised"):
         list(find([bad, good]).hands())
     with pytest.raises(LogError, match="not recognised"):
@@ -168,7 +168,7 @@ def test_a_file_that_is_none_is_a_problem_among_others(tmp_path: Path) -> None:
         list(find([bad, good], on_problem=heard.append, strict=True).hands())
 
 
-# ---- files that people have
+# ---- unusual files
 
 SIX_MAX = (Path(__file__).parent / "pokerstars" / "genuine" / "six-max.txt").read_text("utf-8")
 
@@ -306,7 +306,7 @@ def test_truncated_file_is_read_up_to_the_cut(tmp_path: Path, name: str) -> None
     assert [hand.betting.rounds for hand in back] == [hand.betting.rounds for hand in hands[: len(back)]]
     (cut,) = [problem for problem in heard if problem.kind is ProblemKind.CUT]
     assert cut.problem.startswith("it cannot be uncompressed to its end: ")
-    # The other is the hand that was cut through.
+    # The second problem is the truncated hand.
     assert len(heard) <= 2
     with pytest.raises(DamagedLogError, match="it cannot be uncompressed to its end"):
         list(find([tmp_path / name], strict=True).hands())

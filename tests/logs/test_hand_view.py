@@ -1,4 +1,4 @@
-"""A hand at the table, moment by moment."""
+"""A hand at the table, step by step."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def test_side_pots_are_shown_once_all_bets_are_called() -> None:
         betting = betting.after(action)
         scenes.append(live_views(betting, ("Ann", "Bob", "Cy"), ((), (), ()), ())[-1])
     assert [scene.pots for scene in scenes] == [(), (), (900, 1400)]
-    # The chips that nobody could call are not in a pot.
+    # Uncallable chips are not in a pot.
     assert scenes[-1].pot - sum(scenes[-1].pots) == 1000
 
 
@@ -120,7 +120,7 @@ def test_a_hand_that_goes_on_holds_the_cards_it_is_given_and_no_other() -> None:
 
 
 def test_a_limit_raise_that_lowers_the_bet_has_its_chips_in_the_pot() -> None:
-    """Bob's last chips are a raise to 12 by the rules of the ACPC, below the 20 that Cat has bet: 8 go back."""
+    """Bob's last chips are a raise to 12 in the ACPC's rules, below Cat's bet of 20: 8 go back."""
     game = find_game("limit3")[1]._replace(stacks=(100, 12, 100))
     record = hand(game, "rfrc///", "2c3d|AhAs|KhKs/4c5c6c/7d/8h")
     acted = [(view.words, view.pot) for view in views_of(record)]
@@ -134,7 +134,7 @@ def test_a_limit_raise_that_lowers_the_bet_has_its_chips_in_the_pot() -> None:
 
 
 def test_a_fold_where_a_check_was_possible_is_shown() -> None:
-    """Card rooms take it, so hands that were read from their histories have it."""
+    """Card rooms allow it, so hands read from their histories can have it."""
     betting = betting_start(find_game("nolimit")[1])
     for action in (CALL, CALL, FOLD):
         betting = betting.after_played(action)

@@ -20,7 +20,7 @@ def path(tmp_path: Path) -> Path:
 
 
 class FullDisk:
-    """Stands in for `os.write`: takes so many bytes, a few at a time, then has no room left."""
+    """Replacement of `os.write` that writes a few bytes at a time and fails after `room` bytes."""
 
     def __init__(self, room: int, at_once: int = 10**9) -> None:
         self.room = room
@@ -108,7 +108,7 @@ def test_after_a_full_disk_an_appended_log_goes_on(path: Path, full_disk: FullDi
 
 
 def test_a_drive_is_told_to_write_what_it_holds(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """On macOS, fsync does not reach the drive."""
+    """On macOS, fsync alone does not reach the drive."""
     fcntl = pytest.importorskip("fcntl")
     commands: list[int] = []
     monkeypatch.setattr("sys.platform", "darwin")

@@ -1,4 +1,4 @@
-"""Chips and coins."""
+"""Conversion between chips and money."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Open Hand History: held against the published fields, and the money counted again from the text alone."""
+"""Open Hand History, checked against the published fields, with money recounted from the text."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from logs.pokerstars import format_pokerstars_file
 from tests.logs.acpc_log.test_writer import record
 from tests.logs.hands import HOLDEM, T0, format_ohh, random_hands, recorded_hands
 
-# ---- the fields, as hh-specs.handhistory.org has them (1.4.7)
+# ---- the fields as defined at hh-specs.handhistory.org (1.4.7)
 
 Check = Callable[[Any], bool]
 
@@ -52,7 +52,7 @@ def list_of(check: Check) -> Check:
 
 
 def table(required: dict[str, Check], optional: dict[str, Check] | None = None) -> Check:
-    """An object with these fields and no others."""
+    """Return a check for an object with exactly these fields."""
     known = required | (optional or {})
 
     def check(value: Any) -> bool:
@@ -128,7 +128,7 @@ HAND = table(
 
 
 def parsed(text: str) -> dict[str, Any]:
-    """A hand, its numbers exact."""
+    """Parse a hand with exact numbers."""
     assert text.endswith("\n")
     assert text.count("\n") == 1
     assert text.isascii()
@@ -142,11 +142,11 @@ def hand_of(hand: HandRecord, **options: Any) -> dict[str, Any]:
     return parsed(format_ohh(hand, ExportOptions(**options)))
 
 
-# ---- the money, counted from the text alone
+# ---- the money, recounted from the text
 
 
 def results(hand: dict[str, Any]) -> dict[int, Decimal]:
-    """Return the chips won or lost by each player id, and check every rule of the betting."""
+    """Return each player id's net chips; check every betting rule."""
     stacks = {player["id"]: Decimal(player["starting_stack"]) for player in hand["players"]}
     seats = {player["seat"]: player["id"] for player in hand["players"]}
     size = len(seats)
@@ -171,7 +171,7 @@ def results(hand: dict[str, Any]) -> dict[int, Decimal]:
                 assert of_round["street"] == "Preflop"
                 assert amount == hand["small_blind_amount" if name == "Post SB" else "big_blind_amount"]
             else:
-                # Nobody who could act is passed over.
+                # Players who can act must not be skipped.
                 waiting = order[order.index(last) + 1 :] + order[: order.index(last) + 1]
                 assert player == next(p for p in waiting if p not in folded and put_in[p] < stacks[p])
             last = player
@@ -219,7 +219,7 @@ def results(hand: dict[str, Any]) -> dict[int, Decimal]:
 
 
 def assert_counts(hand: HandRecord, **options: Any) -> None:
-    """The text tells the record's results to the cent."""
+    """Check that the text has the record's results to the cent."""
     chip_value = Decimal(str(options.get("chip_value", 1)))
     won = results(hand_of(hand, **options))
     assert sum(won.values()) == 0
@@ -251,7 +251,7 @@ def test_chips_as_money(chip_value: Any) -> None:
         assert_counts(hand, chip_value=chip_value, currency="EUR")
 
 
-# ---- one hand whole
+# ---- a complete hand
 
 
 def test_a_hand_is_written_whole() -> None:
@@ -323,11 +323,11 @@ def act(number: int, player: int, name: str, amount: float) -> dict[str, Any]:
 
 
 def entries(hand: dict[str, Any], name: str) -> Iterator[dict[str, Any]]:
-    """The actions of a name."""
+    """Return the actions of a name."""
     return (action for of_round in hand["rounds"] for action in of_round["actions"] if action["action"] == name)
 
 
-# ---- who sees what
+# ---- visible cards
 
 
 def test_a_hero_is_dealt_face_up_and_the_others_at_the_showdown() -> None:
@@ -425,10 +425,10 @@ def test_rake_of_side_pots_is_shared_out() -> None:
         assert total > 0
 
 
-# ---- what is refused
+# ---- refused hands
 
 
-# ---- cards that are not known
+# ---- unknown cards
 
 
 def test_winners_with_unknown_cards_follow_from_the_values() -> None:

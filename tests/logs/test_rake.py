@@ -1,4 +1,4 @@
-"""Schedules of rake."""
+"""Rake schedules."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A record is a value: two readings of a hand are equal, whatever is remembered and whichever process reads."""
+"""Equality of records: independent of caches and of the process that reads them."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def test_two_readings_are_equal_whatever_is_remembered(name: str, bound: int, mo
 
 @pytest.mark.parametrize("name", GAMES[:1])
 def test_records_travel_between_processes(name: str, tmp_path: Path) -> None:
-    """Another process, with other hashes of texts, reads the log: its records are found in a set of ours."""
+    """Another process with other hash values reads the log; its records must be in a set of ours."""
     hands = random_hands(name, 20, with_notes=True)
     (tmp_path / "hands").write_bytes(pickle.dumps(hands))
     (tmp_path / "match.log").write_text("".join(log_lines(hands)))

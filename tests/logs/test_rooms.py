@@ -1,4 +1,4 @@
-"""Card rooms that are not read are named, with what to do."""
+"""Formats of unsupported card rooms are named together with a converter."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Steps, winners and order of showing in formats of card rooms."""
+"""Steps, winners and showing order in formats of card rooms."""
 
 from __future__ import annotations
 

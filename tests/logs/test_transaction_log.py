@@ -15,7 +15,7 @@ MICROSECONDS = st.integers(0, 2**53)
 
 
 def read(line: str, *, is_limit: bool = True) -> Transaction:
-    """Read a single line."""
+    """Parse a single line."""
     (transaction,) = parse_transactions([line], is_limit=is_limit)
     assert transaction.line == line
     return transaction

@@ -1,4 +1,4 @@
-"""Files are there whole or not at all, and a lock has one holder."""
+"""Atomic replacement of files, and locks between processes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from logs.whole_file import FileLock, write_whole
 
 
 def test_a_file_that_somebody_reads_is_replaced_once_it_may_be(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """On Windows, a file that is open cannot be replaced."""
+    """On Windows, an open file cannot be replaced."""
     path = tmp_path / "result.json"
     path.write_text("old")
     replace, tries = Path.replace, []
@@ -78,7 +78,7 @@ def test_a_lock_ends_with_its_process(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(sys.platform == "win32", reason="a file that is open cannot be removed there")
 def test_a_lock_whose_file_was_removed_meanwhile_is_taken_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Between the opening and the locking, whoever had it has let it go."""
+    """Between opening and locking, the previous holder can remove the file."""
     path = tmp_path / "x.lock"
     opened = Path.open
     removed: list[Path] = []

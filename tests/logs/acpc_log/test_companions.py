@@ -1,4 +1,4 @@
-"""Times and comments: from the transaction log, from the transcript, and none where they do not fit."""
+"""Times and comments of hands, from the transaction log and the transcript beside a log."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from tests.logs import hands as sample
 
 
 class Files(Watcher):
-    """Writes the three files of a match as they look on disk."""
+    """Writer of the three files of a match."""
 
     wants = frozenset({LineSent, LineReceived, FaultSeen, ActionPlayed, MatchEnded})
 
     def __init__(self) -> None:
         self.tlog = ""
         self.line_times: list[list[Times]] = []
-        """Of each hand, when the line that asked was sent and when the line that answered was read."""
+        """Per hand: when each question was sent and when its reply was read (Unix time, ns)."""
         self._line_us: dict[tuple[type[Event], Seat], int] = {}
         self.transcript = b"# name/game/hands/seed test kuhn.limit.2p 1 1\nSTARTED at 1.000001\n"
 
@@ -52,7 +52,7 @@ class Files(Watcher):
 
 
 def played(folder: Path, hands: int = 20) -> tuple[list[HandRecord], Files]:
-    """A match of three players who talk, answer wrongly and out of turn; its files are in the folder too."""
+    """Play a match of three players who comment, and who reply wrongly and out of turn."""
     files = Files()
     board = Board(make_setup(sample.random_hands("limit3", 1)[0].game, hands), watchers=[files])
     numbers = itertools.count()
@@ -113,7 +113,7 @@ def test_a_log_without_a_transaction_log_has_no_times(tmp_path: Path) -> None:
 @pytest.mark.sampled
 @pytest.mark.parametrize("name", sample.recorded_cases())
 def test_the_recorded_matches(name: str, tmp_path: Path) -> None:
-    """Their files, wild ones too, with times put where they were masked."""
+    """The recorded matches include wild ones; their times are put where they were masked."""
     count = itertools.count(1_000_000_000_000_000)
     for ending in ("log", "tlog", "err"):
         text = sample.recorded_file(name, ending)
@@ -146,11 +146,11 @@ def test_the_recorded_matches(name: str, tmp_path: Path) -> None:
     assert [len(hand.times) for hand in hands] == [0 if is_quiet else len(of_hand) for of_hand in times]
 
 
-# ---- what does not fit
+# ---- companions that do not match their log
 
 
 def logged(folder: Path, hands: int = 6) -> tuple[list[HandRecord], list[str]]:
-    """A log with its transaction log: the hands, and the lines of the latter."""
+    """Return a log with its transaction log: hands, and transaction lines."""
     records = sample.random_hands("kuhn", hands, with_notes=True)
     (folder / "x.log").write_text("".join(sample.log_lines(records, "kuhn.limit.2p")))
     lines = [
@@ -273,7 +273,7 @@ def test_a_transcript_cut_off_anywhere(tmp_path: Path, size: int) -> None:
     hands = list(read_log(tmp_path / "x.log", transcript=path, on_problem=heard.append))
     assert len(hands) == 2
     assert all(len(hand.times) in (0, 2) for hand in hands)
-    # The cards are not those of the seed.
+    # The changed board cards differ from those the seed deals.
     assert {problem.kind for problem in heard} <= {ProblemKind.NOTED, ProblemKind.UNCHECKED}
 
 

@@ -1,4 +1,4 @@
-"""Logs held against the seeds of their cards."""
+"""Logs compared with the cards that their seeds deal."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ KEY = DealKey(bytes(range(32)))
 
 @pytest.fixture
 def log(tmp_path: Path) -> Path:
-    """A log of cards that a key dealt."""
+    """Return a log whose cards were dealt by a key."""
     play("limit", ["random", "calling"], deals=30, seed=KEY, in_process=True, out=tmp_path / "run")
     return tmp_path / "run" / "match.a.log"
 

@@ -1,4 +1,4 @@
-"""Cards of a log that are not those of the seed in its header."""
+"""Hands of a log whose cards differ from those of the seed in its header."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ LIMIT = "holdem.limit.2p.reverse_blinds"
 
 
 def with_other_cards(line: str) -> str:
-    """A hand without a showdown, with two hole cards of the first position exchanged for others of the deck."""
+    """Replace two hole cards of the first position by others, in a hand without a showdown."""
     fields = line.split(":")
     unused = [text for text in CARD_TEXTS if text not in fields[3]]
     fields[3] = "".join(unused[:2]) + fields[3][4:]
@@ -30,7 +30,7 @@ def with_other_cards(line: str) -> str:
 
 
 def folded(lines: list[str]) -> int:
-    """The place of the last line of a hand that ended by a fold."""
+    """Return the index of the last line of a hand that ended by a fold."""
     return max(at for at, line in enumerate(lines) if line.startswith("STATE:") and line.split(":")[2].endswith("f"))
 
 

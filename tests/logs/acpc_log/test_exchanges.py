@@ -55,5 +55,5 @@ def test_hand_that_was_played_again_has_its_last_exchanges() -> None:
         exchange(1, 7, NOTES, 1, "new"),
     ]
     assert latest_of_hand([exchange(0, 1, ACTION, 1, ""), *old, *new, exchange(2, 0, ACTION, 1, "")], 1) == new
-    # A bot that is started again within a hand continues at the decision.
+    # A bot that restarts within a hand continues at the current decision.
     assert latest_of_hand([*old[:2], *new[2:]], 1) == [*old[:2], *new[2:]]

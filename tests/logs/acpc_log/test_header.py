@@ -1,4 +1,4 @@
-"""Headers, and the games they mean."""
+"""Headers of logs, and the game each one names."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Logs read in parts: the same hands and the same problems."""
+"""Logs read in parts have the same hands and the same problems as whole logs."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def test_no_score_that_can_be_checked(tmp_path: Path, lines: list[str]) -> None:
 
 @pytest.mark.parametrize("parts", [2, 3, 7])
 def test_logs_of_the_same_cards_are_cut_at_the_same_hands(tmp_path: Path, parts: int) -> None:
-    """Other lengths, a part of the hands, hands that are missing: every line is in one part, each hand in its own."""
+    """Logs of different length, with a share of the hands, and with missing hands."""
     names = ("limit", "nolimit6")
     paths = [write(tmp_path / f"{name}.log", log_lines(random_hands(name, 60), "none.game")) for name in names]
     late = random_hands("limit", 30, first_hand=25)

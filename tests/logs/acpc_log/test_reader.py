@@ -1,4 +1,4 @@
-"""Reading logs: everything that was written comes back, and of everything else it is said where and what it is."""
+"""Reading logs: hands equal those written, problems name their place and their cause."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ KUHN = find_game("kuhn")[1]
 
 
 def read(lines: list[str], game: Game | None = None) -> tuple[list[HandRecord], list[str]]:
-    """The hands, and the problems as sentences."""
+    """Return the hands, and the problems as sentences."""
     problems: list[LogProblem] = []
     hands = list(read_log(lines, game=game, on_problem=problems.append))
     return hands, [str(problem) for problem in problems]
@@ -45,7 +45,7 @@ def assert_same(hands: list[HandRecord], written: list[HandRecord]) -> None:
         assert hand == as_seen(record), f"hand {record.hand_number}"
 
 
-# ---- what was written comes back
+# ---- written hands are read back
 
 
 @pytest.mark.sampled
@@ -108,7 +108,7 @@ def test_hands_come_as_soon_as_their_seats_are_known() -> None:
     hands = read_log(feed())
     for number in range(50):
         assert next(hands).hand_number == number
-        # Four lines of header, and at first one hand more: only then it shows how the button moves.
+        # Seats are known once a second hand shows how the button moves.
         assert taken == 4 + max(2, number + 1)
 
 
@@ -138,7 +138,7 @@ def test_a_single_hand_without_a_score_is_seated_as_the_button_moves() -> None:
 @pytest.mark.parametrize(
     ("names", "fixed_seats"),
     [
-        # Where all have one name nothing can tell that the button does not move.
+        # With equal names the hands do not show that the button stays.
         (("x", "x", "x"), False),
         (("x", "y", "x"), True),
         (("y", "x", "x"), True),
@@ -190,7 +190,7 @@ def test_a_log_to_which_the_same_match_was_appended_from_the_start() -> None:
     assert_same(hands, written[:7] + written)
 
 
-# ---- what is missing, and the score
+# ---- missing hands, and the score
 
 
 def damaged(change: Callable[[list[str]], None], hands: int = 12) -> tuple[list[HandRecord], list[str]]:
@@ -273,7 +273,7 @@ def test_strict_reading_takes_a_half_written_last_line_for_normal(tmp_path: Path
     assert [problem.kind for problem in heard] == [ProblemKind.HALF_WRITTEN]
 
 
-# ---- which game it is
+# ---- the game of a log
 
 
 def test_the_game_may_be_given() -> None:
@@ -283,13 +283,13 @@ def test_the_game_may_be_given() -> None:
 
 
 def _renamed(hand: HandRecord) -> HandRecord:
-    """The hand of a match that nothing names."""
+    """Change the name of a hand's match, so that no shipped game is named."""
     return HandRecord(
         hand.game, "", hand.hand_number, hand.names_by_seat, hand.seats, hand.deal, hand.betting, hand.values
     )
 
 
-# ---- no log at all
+# ---- files that are no logs
 
 
 @pytest.mark.parametrize(
@@ -331,7 +331,7 @@ def test_a_line_without_an_end_in_sight_is_passed_over_in_pieces(tmp_path: Path)
     ]
 
 
-# ---- accidents
+# ---- damaged logs
 
 
 def numbers(hands: list[HandRecord]) -> list[int]:
@@ -339,7 +339,7 @@ def numbers(hands: list[HandRecord]) -> list[int]:
 
 
 def test_a_log_cut_off_anywhere(tmp_path: Path) -> None:
-    """After a kill: whole lines count, the last one is reported as half-written, and nothing else is."""
+    """After a kill, whole lines count and the last one is reported as truncated; no other problem."""
     path = tmp_path / "x.log"
     text = "".join(log_lines(random_hands("leduc", 9), "leduc.limit.2p")).encode()
     for size in range(0, len(text) + 1, 3):
@@ -348,7 +348,7 @@ def test_a_log_cut_off_anywhere(tmp_path: Path) -> None:
         hands = list(read_log(path, strict=True, on_problem=heard.append))
         whole = text[:size].count(b"\n")
         ends_at_line_end = size == 0 or text[size - 1 : size] == b"\n"
-        # A line of which only the end is missing is a hand as well.
+        # A line that lacks only its line end is a whole hand.
         is_known = not ends_at_line_end and text[size : size + 1] == b"\n" and whole > 4
         lines = whole + is_known
         assert numbers(hands) == list(range(max(0, min(lines - 4, 9))))
@@ -374,7 +374,7 @@ def test_any_byte_changed_is_never_a_traceback(tmp_path: Path) -> None:
         for problem in heard:
             assert 1 <= problem.line_number <= changed.count(b"\n") + 1
             assert problem.column is None or 1 <= problem.column <= 200
-        # A changed digit may make another hand of the line; all others are as they were.
+        # A changed digit can turn the line into another hand; all other lines are unchanged.
         assert sum(format_state_line(hand) not in lines for hand in hands) <= 2
         assert len(hands) >= 4
 

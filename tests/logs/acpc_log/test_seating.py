@@ -1,4 +1,4 @@
-"""Seats of players by the hands of a log."""
+"""Seats of players inferred from the hands of a log."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ ABC = ("A", "B", "C")
 
 
 def at_positions(names: tuple[str, ...], number: int) -> tuple[str, ...]:
-    """The names as hand `number` lists them when the button moves."""
+    """Return the names in the order in which hand `number` lists them when the button moves."""
     return tuple(names[(position + number) % len(names)] for position in range(len(names)))
 
 

@@ -1,4 +1,4 @@
-"""Lines of hands, and refusals of damaged ones."""
+"""State lines of logs, and refusals of damaged ones."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def test_board_cards_of_the_first_round_follow_the_last_hole_cards() -> None:
     assert (caught.value.column, caught.value.problem) == (13, "'KsQsJsTs' are not 3 hole and board cards")
 
 
-# ---- what is wrong
+# ---- malformed lines
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""The ACPC log against lines that the reference wrote."""
+"""ACPC logs compared with lines that the reference dealer wrote."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def test_numbers_are_printed_as_by_the_reference(value: float, text: str) -> Non
 
 
 def record(name: str, seed: int, number: int, betting: str, names: tuple[str, ...], first_seat: int) -> HandRecord:
-    """A hand of a recorded match, dealt and played again."""
+    """Deal and play a hand of a recorded match again."""
     game = find_game(name)[1]
     deal, end = deal_hand(game, seed, number), betting_after(game, betting)
     return HandRecord(

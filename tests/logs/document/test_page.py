@@ -31,7 +31,7 @@ TABLE = Table(
 
 
 class _Tags(HTMLParser):
-    """All opening tags of a page, and whether each is closed in order."""
+    """Opening tags of a page, and whether each is closed in order."""
 
     void = frozenset({"meta", "link", "br", "input", "line", "circle", "rect", "polyline", "polygon", "path", "img"})
 

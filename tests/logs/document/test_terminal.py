@@ -1,4 +1,4 @@
-"""Particulars and grids of starting hands as lines; the tables are in `tests.dealer.cli.test_tables`."""
+"""Particulars and grids of starting hands as lines; see `tests.dealer.cli.test_tables` for tables."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from logs.document import CODE, TEXT, Fact, HandGrid, Marked, Particulars
 from logs.document.terminal import grid_lines, particulars_lines
 
 _INDENT = 13
-"""Characters before the values of particulars."""
+"""Width of the column of names in particulars."""
 
 
 def marked(text: str, at: int, width: int = 73, before: str = "") -> list[str]:
-    """The lines of a conversation of two, without their names, and the mark."""
+    """Return the lines of a conversation of two without their names, and the mark."""
     facts = (Fact("sent", before, CODE), Fact("answer", Marked(text, at, f"byte {at + 1}"), CODE))
     return [line.plain[_INDENT:] for line in particulars_lines(Particulars("", facts), width)]
 

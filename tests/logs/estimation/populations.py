@@ -1,6 +1,7 @@
-"""Scores to test statistics on: finite populations with a mean of exactly 0, drawn from with replacement.
+"""Finite populations of scores with mean 0, sampled with replacement, to test statistics.
 
-Some are made up to be difficult, the others are what simple players really won from each other.
+Some are constructed to be difficult; the others are results of simple players against each other.
+
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ Player: TypeAlias = Callable[[BettingState, Sequence[Card], random.Random], Acti
 
 @dataclass(frozen=True)
 class Population:
-    """Scores in mbb per hand with a mean of 0, their bounds and their standard deviation."""
+    """Scores in mbb per hand with mean 0, and their bounds."""
 
     scores: tuple[float, ...]
     lowest: float
@@ -32,26 +33,26 @@ class Population:
         return math.sqrt(sum(score * score for score in self.scores) / len(self.scores))
 
     def stream(self, seed: int, count: int, mean: float = 0.0) -> list[float]:
-        """Scores drawn at random, with another mean."""
+        """Draw scores at random, with another mean."""
         return [score + mean for score in random.Random(seed).choices(self.scores, k=count)]
 
     def reach(self, shift: float) -> dict[str, float]:
-        """Bounds that hold after a shift by at most so much either way, for a `BetterTest`."""
+        """Bounds of scores shifted by at most `shift` either way, for a `BetterTest`."""
         return {"lowest": self.lowest - shift, "highest": self.highest + shift}
 
 
 def centred(scores: Sequence[float], lowest: float, highest: float) -> Population:
-    """Scores moved to a mean of 0 together with their bounds."""
+    """Shift scores and their bounds to a mean of 0."""
     mean = math.fsum(scores) / len(scores)
     return Population(tuple(score - mean for score in scores), lowest - mean, highest - mean)
 
 
 def chance_error(share: float, runs: int, sigmas: float = 4.0) -> float:
-    """Bound of the distance between a share of some runs and the true one."""
+    """Bound of the distance between a share of some runs and the true probability."""
     return sigmas * math.sqrt(max(share * (1 - share), 1 / runs) / runs)
 
 
-# ---- made up
+# ---- constructed
 
 
 def normal() -> Population:
@@ -60,22 +61,22 @@ def normal() -> Population:
 
 
 def even_all_ins() -> Population:
-    """All-in for 200 big blinds in 1 % of the hands, hardly anything in the others."""
+    """All-in for 200 big blinds in 1 % of the hands, small pots in the others."""
     return Population((200_000.0, -200_000.0, *(2000.0, -2000.0) * 99), -200_000, 200_000)
 
 
 def rare_loss() -> Population:
-    """A little won in 99 % of the hands, 200 big blinds lost in 1 %."""
+    """A small win in 99 % of the hands, a loss of 200 big blinds in 1 %."""
     return centred([-200_000.0] + [2_000.0] * 99, -200_000, 200_000)
 
 
 def rare_win() -> Population:
-    """The mirror image."""
+    """Mirror image of `rare_loss`."""
     return centred([200_000.0] + [-2_000.0] * 99, -200_000, 200_000)
 
 
 def rarer_loss() -> Population:
-    """Scores against a player who folds all but the best hands: 0.75 big blinds won, 200 lost in 1 of 268 hands."""
+    """Scores against a player who folds most hands: 0.75 big blinds won, 200 lost in 1 of 268 hands."""
     return Population((*(-200_000.0,) * 3, *(750.0,) * 800), -200_000, 200_000)
 
 
@@ -101,7 +102,7 @@ def largest_raising(betting: BettingState, hole: Sequence[Card], chance: random.
 
 
 def careless(betting: BettingState, hole: Sequence[Card], chance: random.Random) -> Action:
-    """Folds a little, calls mostly, raises by anything."""
+    """Fold a little, call mostly, raise by any amount."""
     legal = betting.legal_actions()
     draw = chance.random()
     if legal.can_fold and draw < 0.15:
@@ -112,7 +113,7 @@ def careless(betting: BettingState, hole: Sequence[Card], chance: random.Random)
 
 
 def shoving(betting: BettingState, hole: Sequence[Card], chance: random.Random) -> Action:
-    """All-in in one hand of twenty, folds otherwise."""
+    """Go all-in in one hand of twenty, fold otherwise."""
     legal = betting.legal_actions()
     if legal.can_raise and chance.random() < 0.05:
         return RAISE if betting.game.is_limit else raise_to(legal.raise_max)
@@ -120,7 +121,7 @@ def shoving(betting: BettingState, hole: Sequence[Card], chance: random.Random) 
 
 
 def tight(betting: BettingState, hole: Sequence[Card], chance: random.Random) -> Action:
-    """Plays pairs, aces and kings only."""
+    """Play pairs, aces and kings only."""
     legal = betting.legal_actions()
     ranks = [card // 4 for card in hole]
     if max(ranks) < 11 and len(set(ranks)) == len(ranks):
@@ -133,7 +134,7 @@ def tight(betting: BettingState, hole: Sequence[Card], chance: random.Random) ->
 
 
 def play(game: Game, players: Sequence[Player], deal: Deal, chance: random.Random) -> list[float]:
-    """One hand, by position; net chips."""
+    """Play one hand; return net chips by position."""
     hand = Hand(game, deal)
     while not hand.finished:
         position = hand.acting_position
@@ -142,7 +143,7 @@ def play(game: Game, players: Sequence[Player], deal: Deal, chance: random.Rando
 
 
 def played(name: str, first: Player, second: Player, hands: int, *, duplicates: bool = False) -> Population:
-    """The first player's scores against the second: of hands with the button moving, or of whole duplicates."""
+    """Return the first player's scores, of hands with a moving button or of whole duplicates."""
     game = find_game(name)[1]
     to_mbb = 1000 / game.big_blind
     chance = random.Random(7)
@@ -173,5 +174,5 @@ MAKERS: dict[str, Callable[[], Population]] = {
 
 @cache
 def population(name: str) -> Population:
-    """A population by its name."""
+    """Return a population by its name."""
     return MAKERS[name]()

@@ -1,4 +1,4 @@
-"""No hand of any game wins or loses more than the bounds say, and the bounds are reached."""
+"""Bounds of the result of a hand: never exceeded, and reached."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Coverage of the intervals, compared with the tables of research/tables/intervals.md."""
+"""Coverage of the intervals, compared with research/tables/intervals.md."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ UNITS = (100, 1000, 3000)
 
 
 def drawn(name: str, runs: int, units: int, seed: int = 1) -> NDArray[np.float64]:
-    """Scores of many matches, of shape (runs, units); the true mean is 0."""
+    """Draw the scores of many matches, of shape (runs, units), with a true mean of 0."""
     return np.random.default_rng(seed).choice(np.array(population(name).scores), (runs, units))
 
 
 def coverage(name: str, runs: int, units: int, seed: int = 1) -> tuple[float, float, float]:
-    """Coverage of the interval and of the normal one, and the ratio of their widths."""
+    """Return the coverage of the interval and of the normal one, and the ratio of their widths."""
     of = population(name)
     ours, normal, wider = [], [], []
     for start in range(0, runs, 500):
         for scores in drawn(name, min(500, runs - start), units, seed + start):
             running = RunningMean(bounds=(of.lowest, of.highest))
-            # As if the scores had been added one by one.
+            # Running means as a match has them, computed for all runs together.
             running.count, running.mean = units, float(scores.mean())
             running.squares = float(((scores - running.mean) ** 2).sum())
             half_width = running.guaranteed_half_width()
@@ -41,7 +41,7 @@ def coverage(name: str, runs: int, units: int, seed: int = 1) -> tuple[float, fl
 
 
 def table_of(text: str) -> dict[str, list[float]]:
-    """The rows of a table of a page that start with the name of a population."""
+    """Return the rows of a page's table that start with the name of a population."""
     rows = {}
     for line in text.splitlines():
         name = next((name for name in MAKERS if line.strip().startswith(name + "  ")), None)
@@ -85,10 +85,10 @@ def test_coverage_is_as_documented(name: str) -> None:
 
 
 def ever_missed(name: str, runs: int, units: int, *, seed: int = 1) -> float:
-    """Share of runs in which the true mean is ever outside the any-time interval, looked at after every unit."""
+    """Share of runs in which the any-time interval excludes the true mean after any unit."""
     of = population(name)
     scale = of.highest - of.lowest
-    # The interval excludes the true mean as soon as the wealth of a gambler who doubts it reaches 40.
+    # The interval excludes the true mean once the wealth of a gambler who bets against it reaches 40.
     missed = np.zeros(runs, dtype=bool)
     for start in range(0, runs, 100):
         scores = drawn(name, min(100, runs - start), units, seed + start)
@@ -102,7 +102,7 @@ def ever_missed(name: str, runs: int, units: int, *, seed: int = 1) -> float:
             richest = max(richest, float(wealth[0, -1]))
         running = AnyTimeMean(scores[0].tolist(), (of.lowest, of.highest))
         assert running.half_width() is not None
-        # Both sides of the interval are as wide as the wider one, so it may hold a mean that a gambler has refuted.
+        # Both sides are as wide as the wider one, so the interval can hold a mean that a gambler has refuted.
         assert richest > 39.99 or abs(running.mean) <= running.half_width()
     return float(missed.mean())
 
@@ -119,13 +119,13 @@ def test_the_any_time_interval_over_long_matches(name: str) -> None:
     assert ever_missed(name, 600, 10_000) <= 0.05 + chance_error(0.05, 600, 3.0)
 
 
-# ---- when a width stops a match
+# ---- a width as the stop rule
 
 AT_STOP = table_of(PAGE.partition("## Measured error rates")[2].partition("How often `better:`")[0])
 
 
 def held_at_stop(name: str, units: int, runs: int) -> float:
-    """Coverage of the interval when a width stops the match, which takes about so many units."""
+    """Coverage of the interval when a width stops the match after about `units` units."""
     of = population(name)
     rule = IntervalWidth(Z_95 * of.sd / units**0.5)
     hits = 0

@@ -1,4 +1,4 @@
-"""Means and their intervals, by hand and by other formulas; `test_coverage` says how often they hold."""
+"""Means and their intervals, compared with hand calculations and other formulas."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def test_running_mean_agrees_with_the_plain_formulas(values: list[float]) -> Non
     assert variance == pytest.approx(statistics.variance(values), rel=1e-9, abs=1e-6)
     assert deviation == pytest.approx(math.sqrt(variance))
     distances = np.array(values) - statistics.fmean(values)
-    # Either mean is rounded, so that distances of equal numbers need not be 0.
+    # Both means are rounded, so differences of equal numbers need not be 0.
     rounding = 1e-6 + 1e-6 * (np.abs(distances) ** 3).sum()
     assert running.cubes == pytest.approx((distances**3).sum(), rel=1e-6, abs=rounding)
 
@@ -107,7 +107,7 @@ def test_the_half_width_of_scores_without_skewness_is_that_of_students_distribut
 
 
 def test_the_half_width_allows_for_skewness() -> None:
-    """A population of which one score in 25 is a large loss, whose normal interval is too narrow."""
+    """In this population one score in 25 is a large loss, and the normal interval is too narrow."""
     chance = np.random.default_rng(1)
     runs, units = 2000, 100
     samples = np.where(chance.random((runs, units)) < 0.04, -96.0, 4.0)
@@ -140,7 +140,7 @@ def test_the_units_that_an_interval_takes(half_width: float, sd: float, farther:
 
 
 def test_scores_that_were_all_equal_are_not_certain() -> None:
-    """Unseen scores may still have happened in 3.7 / n of the deals."""
+    """Unseen scores can still occur in 3.7 / n of the deals."""
     equal = RunningMean([-750.0] * 1000, (-24_000, 24_000))
     assert equal.guaranteed_half_width() == pytest.approx(24_750 * 3.689 / 1000, rel=1e-3)
     assert equal.half_width() is None
@@ -188,7 +188,7 @@ def test_intervals_do_not_depend_on_the_side_they_are_seen_from(seed: int, count
 
 
 def mean_of(numbers: list[float]) -> RunningMean:
-    """Mean by plain sums, as databases keep them."""
+    """Compute a mean from plain sums, as databases keep them."""
     total, squares = sum(numbers), sum(number * number for number in numbers)
     return RunningMean.from_moments(len(numbers), total / len(numbers), squares - total * total / len(numbers))
 
@@ -199,7 +199,7 @@ def test_numbers_that_are_all_the_same_say_nothing_of_their_spread(number: float
 
 
 def test_a_million_hands_for_all_chips_lose_nothing() -> None:
-    """The variance of plain sums against that of whole numbers."""
+    """Compare the variance from plain sums with that of integers."""
     chance = random.Random(3)
     numbers = [chance.choice([-20000, 20000, -50, 100]) for _ in range(20_000)]
     exact = statistics.pvariance(numbers) * len(numbers) / (len(numbers) - 1)

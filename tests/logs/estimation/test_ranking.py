@@ -1,4 +1,4 @@
-"""Rankings worked out by hand, and how sure they are."""
+"""Rankings compared with hand calculations, and their probabilities."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def contest(players: Sequence[int], *units: Sequence[float]) -> RankedContest:
 
 
 def pair(first: int, second: int, won: float, *more: float) -> RankedContest:
-    """A contest of two from the first one's point of view."""
+    """Contest of two from the first player's point of view."""
     return contest((first, second), *((value, -value) for value in (won, *more)))
 
 
@@ -54,7 +54,7 @@ A_MILKS_THE_WEAK = [
     pair(C, A, 30),
     pair(B, C, 5),
 ]
-"""A wins most from the weakest and loses to everybody else."""
+"""A wins most from the weakest and loses to all others."""
 
 
 @pytest.mark.parametrize(
@@ -66,7 +66,7 @@ A_MILKS_THE_WEAK = [
             [(1, B), (2, C), (3, A), (4, D)],
             id="the strong do not milk the weak",
         ),
-        # by how much one wins decides who is removed, then the pair that is left decides
+        # Total bankroll decides who is removed, then the remaining pair decides.
         pytest.param(
             [pair(A, B, 10), pair(B, C, 30), pair(C, A, 15)],
             [(1, B), (2, A), (3, C)],
@@ -79,7 +79,7 @@ A_MILKS_THE_WEAK = [
             [(1, A), (1, B), (1, C)],
             id="equals share a place",
         ),
-        # The sums are in another order for each player and differ in the last digit.
+        # The order of the sums differs by player, and so can the last digit.
         pytest.param(
             [pair(A, B, 0.0), pair(A, C, 0.1), pair(B, C, 0.1), pair(A, D, 0.7), pair(B, D, 0.7), pair(C, D, 0.7)],
             [(1, A), (1, B), (3, C), (4, D)],
@@ -96,7 +96,7 @@ def test_the_two_rankings(
 
 
 def test_tables_of_three() -> None:
-    """With fewer left than sit at a table, the last table's own contest orders them."""
+    """With fewer players left than seats, the last table's own contest orders them."""
     contests = [
         contest((A, B, C), (5, 1, -6)),
         contest((A, B, D), (30, 20, -50)),
@@ -108,7 +108,7 @@ def test_tables_of_three() -> None:
 
 
 def test_contests_that_failed() -> None:
-    """B played only one contest, D none at all."""
+    """B played only one contest, D none."""
     contests = [pair(A, B, 10), pair(A, C, -30)]
     assert total_bankroll(contests, 4) == [(1, C), (2, A), (2, B)]
     assert instant_runoff(contests, 4) == [(1, C), (2, A), (2, B)]
@@ -117,9 +117,9 @@ def test_contests_that_failed() -> None:
 
 
 def test_a_player_without_a_contest_among_the_remaining_keeps_its_bankroll() -> None:
-    """The contest of A and B failed: when they are the last two, what they won from C and D decides."""
+    """The contest of A and B failed, so their results against C and D decide between the last two."""
     contests = [pair(A, C, 10), pair(A, D, 50), pair(B, C, 12), pair(B, D, 20), pair(C, D, 1)]
-    # D goes first; among A, B, C it is then B who won more.
+    # D is removed first; among A, B and C, B has won more.
     assert instant_runoff(contests, 4) == [(1, B), (2, A), (3, C), (4, D)]
 
 
@@ -130,7 +130,7 @@ def test_the_runoff_is_what_its_rule_says(data: st.DataObject, n: int) -> None:
     left = set(range(n))
     expected: list[tuple[int, int]] = []
     while left:
-        # Sums of such numbers are exact.
+        # Sums of these numbers are exact.
         won = {
             player: sum(
                 float(one.means[one.players.index(player)]) for one in contests if {player} <= {*one.players} <= left
@@ -168,7 +168,7 @@ def test_the_mean_of_one_contest_is_that_of_its_scores() -> None:
 
 
 def test_contests_with_the_same_deals_are_not_independent() -> None:
-    """Twice the same contest says no more than once; its mirror image leaves only what was not seen."""
+    """A repeated contest adds no information; with its mirror image only sampling of deals remains."""
     won = np.random.default_rng(1).normal(5, 100, 400)
     contests = [
         RankedContest((A, B), np.column_stack([won, -won])),
@@ -186,7 +186,7 @@ def test_contests_of_different_length_share_what_they_can() -> None:
     won = np.random.default_rng(2).normal(0, 1000, 2000)
     longer = RankedContest((A, B), np.column_stack([won, -won]))
     shorter = RankedContest((A, C), np.column_stack([won[:500], -won[:500]]))
-    # Every deal of the shorter one moves the mean of both: by 1/500 and by 1/2000 of its score, halved.
+    # Each deal of the shorter contest moves the mean by half of 1/500 of its score, of the longer by half of 1/2000.
     error = 1000 * ((500 * (1 / 500 + 1 / 2000) ** 2 + 1500 / 2000**2) ** 0.5) / 2
     half_width = mean_of_contests([longer, shorter], A, (-100.0, 100.0)).half_width
     assert half_width == pytest.approx(1.96 * error, rel=0.05)
@@ -231,7 +231,7 @@ def test_a_clear_winner_is_sure_of_its_place(ranking: Ranking) -> None:
 
 
 def test_samples_give_a_deal_the_same_weight_in_all_contests() -> None:
-    """A and B win the same from C, deal by deal: with weights of their own one would be ahead by luck."""
+    """A and B win the same from C in every deal: with separate weights one would lead by luck."""
     won = np.random.default_rng(1).normal(0, 1000, 300)
     both = [RankedContest((player, C), np.column_stack([won, -won])) for player in (A, B)]
     shares = bootstrap(both, 3, Ranking.TOTAL_BANKROLL, samples=200)
@@ -247,9 +247,10 @@ def test_the_same_seed_gives_the_same_result() -> None:
 
 @pytest.mark.parametrize("units", [400, 20_000])
 def test_the_probability_is_that_of_the_normal_distribution(units: int) -> None:
-    """Two standard errors ahead, of which chance explains a quarter: 3**0.5 of them are left, for a share of 0.958.
+    """A lead of two standard errors, a quarter of it by chance, leaves 3**0.5: a share of 0.958.
 
     Long contests are weighted in blocks, uneven ones too.
+
     """
     error = 2 * 1000 / units**0.5
     matrix = bootstrap([noisy_pair(A, B, error, units, 5)], 2, Ranking.TOTAL_BANKROLL, samples=4000, seed=1)
@@ -257,7 +258,7 @@ def test_the_probability_is_that_of_the_normal_distribution(units: int) -> None:
 
 
 def test_blocks_keep_units_that_depend_on_their_neighbours_together() -> None:
-    """Every unit repeated 50 times tells no more than once."""
+    """A unit repeated 50 times counts as one unit."""
     once = np.random.default_rng(2).normal(0, 1000, 1000)
     once += 2 * 1000 / 1000**0.5 - once.mean()
     won = np.repeat(once, 50)
@@ -267,7 +268,7 @@ def test_blocks_keep_units_that_depend_on_their_neighbours_together() -> None:
 
 
 def test_contests_of_any_length_count_alike_in_a_sample_too() -> None:
-    """Scores that do not vary: every sample is ranked as the whole is."""
+    """With scores that do not vary, every sample has the ranking of the whole."""
     contests = [pair(A, B, *[10.0] * 5300), pair(C, A, *[20.0] * 10), pair(C, B, *[1.0] * 1001)]
     order = [player for _, player in total_bankroll(contests, 3)]
     assert order == [C, A, B]

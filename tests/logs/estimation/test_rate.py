@@ -1,4 +1,4 @@
-"""Win rates that know whose they are, and the example that opens the package."""
+"""Win rates with their players, and the example of the package's docstring."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Error rates and length of the test for better or not better."""
+"""Error rates and length of the sequential test for better or not better."""
 
 from __future__ import annotations
 
@@ -19,23 +19,23 @@ Z_90 = 1.644854
 
 
 def wald_units(sd: float, delta: float) -> float:
-    """Mean length of Wald's test of two normal distributions if either is true (error rates `RATE`)."""
+    """Mean length of Wald's test between two normal means, if either is true (error rates `RATE`)."""
     information = (delta / sd) ** 2 / 2
     return ((1 - RATE) * math.log((1 - RATE) / RATE) + RATE * math.log(RATE / (1 - RATE))) / information
 
 
 def fixed_units(sd: float, delta: float) -> float:
-    """Length of a test that looks once, for the same error rates and normal means."""
+    """Length of a test with one look, for the same error rates and normal means."""
     return (2 * Z_90 * sd / delta) ** 2
 
 
 def edge_of(of: Population, units: int) -> float:
-    """HIGH - LOW for which Wald's test takes so many units."""
+    """Return HIGH - LOW for which Wald's test takes `units` units on average."""
     return of.sd * math.sqrt(wald_units(1, 1) / units)
 
 
 def verdicts(of: Population, mean: float, delta: float, runs: int, most: int) -> tuple[Counter[Verdict | None], float]:
-    """Verdicts and mean length of matches with a true mean, looked at after every unit. LOW is 0."""
+    """Return verdicts and mean length of matches with a true mean, checked after every unit (LOW is 0)."""
     bounds = of.reach(abs(mean))
     ends: Counter[Verdict | None] = Counter()
     units = 0
@@ -67,7 +67,7 @@ def test_the_error_rates_hold_under_looking_all_the_time(name: str) -> None:
     at_high, _ = verdicts(of, delta, delta, runs, most)
     assert at_low[Verdict.BETTER] <= most_errors(runs)
     assert at_high[Verdict.NOT_BETTER] <= most_errors(runs)
-    # It must not hold by never deciding.
+    # A test that never decides would pass the assertion above.
     assert at_low[Verdict.NOT_BETTER] >= decided * runs
     assert at_high[Verdict.BETTER] >= decided * runs
 
@@ -103,15 +103,18 @@ def test_a_lopsided_match_stops_early() -> None:
             assert units < share * 2000
 
 
-# ---- why it is right: bets are fair and depend on earlier scores alone
+# ---- bets are fair and depend on earlier scores alone
 
 SCORES = st.lists(st.floats(-1000, 3000), max_size=40)
 
 
 @given(SCORES)
 def test_wealth_is_fair_in_every_unit(scores: list[float]) -> None:
-    """After any past, the wealth is a straight line in the next score (so the bet does not know it), unchanged by a
-    score of exactly LOW or HIGH (so the mean is what is bet on), and positive at both bounds."""
+    """Wealth is linear in the next score, fair at LOW and HIGH, and positive at both bounds.
+
+    Linear means that the bet does not depend on the score; fair means that it tests the mean.
+
+    """
 
     def after(*more: float) -> tuple[float, float]:
         test = BetterTest(0, 100, lowest=-1000, highest=3000, alpha=1e-9, beta=1e-9)
@@ -131,7 +134,7 @@ def test_wealth_is_fair_in_every_unit(scores: list[float]) -> None:
 
 
 def test_no_score_ruins_a_gambler_who_has_grown_sure() -> None:
-    """A long quiet match makes bets as large as they may be: the worst score leaves something of each."""
+    """A long quiet match raises bets to their maximum; the worst score must still leave wealth."""
     test = BetterTest(0, 10, lowest=-1000, highest=3000, alpha=1e-9, beta=1e-9)
     for _ in range(2000):
         test.add(5)
@@ -154,7 +157,7 @@ def test_the_two_sides_mirror_each_other(scores: list[float]) -> None:
     assert one.expected_more() == other.expected_more()
 
 
-# ---- manners
+# ---- verdicts and refusals
 
 
 def test_a_verdict_stays() -> None:
@@ -198,9 +201,9 @@ def test_impossible_bounds_and_rates_are_refused(
 
 
 def test_bets_that_have_lost_everything_vanish() -> None:
-    """The scores are level. The bold bets lose everything, the others go on."""
+    """With level scores the bold bets lose everything, and the others remain."""
     test = BetterTest(0, 30, lowest=-10_000, highest=10_000, alpha=1e-9, beta=1e-9)
-    # As after hundreds of thousands of scores.
+    # The state after hundreds of thousands of scores.
     test._optimist._stakes[-1] *= 1e-295
     for _ in range(4000):
         test.add(6015)
@@ -213,7 +216,7 @@ def test_bets_that_have_lost_everything_vanish() -> None:
     assert more > 1000
 
 
-# ---- how long it takes
+# ---- expected length
 
 
 @pytest.mark.slow
@@ -241,7 +244,7 @@ def test_the_estimate_knows_what_wide_bounds_cost() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("mean_in_deltas", [0.0, 1.0])
 def test_the_forecast_on_the_way(mean_in_deltas: float) -> None:
-    """On average over matches that are still undecided at a point, it is near what they take from there."""
+    """Averaged over undecided matches, the forecast is near the units that they still take."""
     of = population("limit, raising against tight")
     delta = edge_of(of, 1000)
     mean = mean_in_deltas * delta

@@ -122,7 +122,7 @@ def test_a_number_of_deals() -> None:
 
 def test_a_narrow_interval_stops_the_match() -> None:
     monitor = monitor_of("ci=50")
-    # What was never seen may be a loss of 20,000: 3.7 such losses where scores hardly vary.
+    # An unseen score may be a loss of 20,000: the interval allows 3.7 of them when scores hardly vary.
     assert monitor.likely_units(1) == 1476
     assert monitor.likely_units(0, mean=10_000) == math.ceil(3.6889 * 30_000 / 50)
     assert monitor_of("ci=5000").likely_units(1) == MIN_UNITS_FOR_WIDTH

@@ -1,4 +1,4 @@
-"""Players with a leak that is known, upon one without."""
+"""Players with a known leak, and the sound player that they are derived from."""
 
 from __future__ import annotations
 
@@ -16,9 +16,10 @@ Change = Callable[[View, Action], Action]
 
 
 class Changed(Bot):
-    """A player that draws part of its actions by lot: it bets good hands and draws, and bluffs; then a change.
+    """Randomised player with an optional change: it bets good hands and draws, and bluffs.
 
-    It folds most hands below these to a bet, so that bets with draws earn something against it.
+    It folds most weaker hands to a bet, so bets with draws earn something against it.
+
     """
 
     def __init__(self, seed: int, change: Change = lambda view, action: action) -> None:
@@ -30,7 +31,7 @@ class Changed(Bot):
         self._random.begin_hand(view.hand_number)
 
     def act(self, view: View) -> Action:
-        """An action by cards and by lot, changed."""
+        """Return a random action that depends on the cards, after the change."""
         drawn = self._random.random()
         hand = hand_class(view.hole_cards, view.board)
         raised = RAISE if view.can_raise else CALL
@@ -46,7 +47,7 @@ class Changed(Bot):
 
 
 def is_draw(view: View) -> bool:
-    """Return whether a player has a draw and nothing better."""
+    """Return whether a player has a draw without a made hand."""
     return view.round > 0 and hand_class(view.hole_cards, view.board) == "draw"
 
 
@@ -66,12 +67,12 @@ def never_raises_draws(view: View, action: Action) -> Action:
 
 
 def played(bots: Sequence[Bot], hands: int, seed: int) -> Iterator[list[tuple[str, HandRecord]]]:
-    """The deals of a duplicate match of A, B, ..., in every rotation."""
+    """Return the deals of a duplicate match of A, B, ..., in every rotation."""
     game = "limit" if len(bots) == 2 else f"limit{len(bots)}"
     return deals_of(self_play(game, bots, deals=hands, seed=seed, names="ABCDEF"[: len(bots)]))
 
 
 def deals_of(records: Iterable[HandRecord]) -> Iterator[list[tuple[str, HandRecord]]]:
-    """Hands by deals, each with the name of its match for a path."""
+    """Group hands by deal, each with the name of its match for a path."""
     for _, hands in groupby(records, key=lambda record: record.hand_number):
         yield [(record.match_name, record) for record in hands]

@@ -1,4 +1,4 @@
-"""Leaks: accounts that add up, planted leaks that are found first, and players without one."""
+"""Leak search: sums agree with the result, planted leaks rank first, equal players have none."""
 
 from __future__ import annotations
 
@@ -90,12 +90,12 @@ def test_planted_leaks_are_found_first_among_more_players() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize(("players", "deals"), [(3, 100), (6, 50)])
 def test_many_players_who_are_alike_have_no_leaks(players: int, deals: int) -> None:
-    """At most one match in twenty shows anything."""
+    """At most one match in twenty reports a leak."""
     matches, shown = 80, 0
     for seed in range(matches):
         bots = [Changed(100 * seed + at) for at in range(players)]
         shown += any(cell.is_leak for cell in leaks_of(played(bots, deals, seed), "A").cells)
-    # Binomial(80, 0.05) exceeds 11 less than once in a thousand times.
+    # Binomial(80, 0.05) exceeds 11 in less than one of a thousand cases.
     assert shown <= 11
 
 
@@ -116,10 +116,10 @@ def test_planted_leaks_are_found_first(seed: int) -> None:
 
 @pytest.mark.slow
 def test_players_who_are_alike_have_no_leaks() -> None:
-    """At most one match in twenty shows anything."""
+    """At most one match in twenty reports a leak."""
     matches = 120
     shown = sum(any(cell.is_leak for cell in leaks_between(200, seed).cells) for seed in range(matches))
-    # Binomial(120, 0.05) exceeds 14 once in a thousand times.
+    # Binomial(120, 0.05) exceeds 14 in one of a thousand cases.
     assert shown <= 14
 
 

@@ -1,4 +1,4 @@
-"""Simultaneous intervals beside all signs written out, and how often they are wrong."""
+"""Simultaneous intervals compared with enumeration of all signs, and their error rate."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from logs.leaks.search import simultaneous_intervals
 
 
 def test_the_bound_is_that_of_all_signs() -> None:
-    """The slow twin: nine deals have 512 signs; one of two values keeps its sign with the other of its deal."""
+    """Nine deals have 512 signs; both values of a deal keep the same sign."""
     generator = np.random.default_rng(3)
     values = generator.normal(0.3, 2.0, 10).round(2)
     cells = generator.integers(0, 4, (10, 2))
@@ -30,12 +30,12 @@ def test_the_bound_is_that_of_all_signs() -> None:
     sums, half_widths, bound = simultaneous_intervals(values, cells, of_deal, 3, deals, tail=0.2)
     assert sums == pytest.approx(table.sum(axis=0))
     low, high = np.quantile(highest, (0.77, 0.83))
-    assert low - 1e-5 <= bound <= high + 1e-5  # the draws have six digits
+    assert low - 1e-5 <= bound <= high + 1e-5  # Draws are rounded to six digits.
     assert half_widths == pytest.approx(bound * table.std(axis=0, ddof=1) * deals**0.5)
 
 
 def test_the_bound_among_three_is_that_of_all_roles() -> None:
-    """The slow twin: seven deals of three players have 2,187 ways to draw who is asked about."""
+    """Seven deals of three players have 2,187 assignments of roles."""
     generator = np.random.default_rng(5)
     deals, players, count = 7, 3, 3
     of_deal = np.repeat(np.arange(deals), 3)
@@ -66,7 +66,7 @@ def test_the_bound_among_three_is_that_of_all_roles() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("spread", ["normal", "heavy", "few chips"])
 def test_hardly_ever_is_one_of_all_intervals_wrong(spread: str) -> None:
-    """Players who are alike: at most 5 % of 1,000 matches show a difference anywhere, up to what chance adds."""
+    """With equal players, at most 5 % of 1,000 matches show any difference, up to chance."""
     generator = np.random.default_rng(8)
     wrong = 0
     for _ in range(1000):
@@ -81,6 +81,6 @@ def test_hardly_ever_is_one_of_all_intervals_wrong(spread: str) -> None:
             values, np.column_stack((first, second, np.full(150, 7))), np.arange(150), 8, 300
         )
         wrong += bool((np.abs(sums) > half_widths).any())
-    # Binomial(1000, 0.05) exceeds 73 once in a thousand times; an uncorrected 95 % interval each would have some 250.
+    # Binomial(1000, 0.05) exceeds 73 in one of a thousand cases; uncorrected 95 % intervals would show some 250.
     assert wrong <= 73
     assert wrong >= 20, "the intervals are much wider than they need be"

@@ -1,4 +1,4 @@
-"""Classes of cards, boards, bets and prices."""
+"""Classes of cards, boards, bets and pot odds."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_made_hands_are_grouped(hole: str, board: str, made: str) -> None:
 
 
 def test_a_draw_comes_in_by_the_next_card_in_at_least_two_ways() -> None:
-    """The slow twin: all next cards are dealt."""
+    """The slow twin deals every next card."""
     chance = random.Random(5)
     seen = 0
     for _ in range(250):
@@ -64,7 +64,7 @@ def test_a_draw_comes_in_by_the_next_card_in_at_least_two_ways() -> None:
         for card in set(range(52)) - set(cards):
             now = category(rank_hand([*cards, card]))
             without = category(rank_hand([*board, card])) if len(board) == 4 else Category.HIGH_CARD
-            # The hole cards must be in it: with the lowest of them exchanged nothing may come of it.
+            # A draw uses the hole cards: the board alone must make less.
             if now in ways and without < now:
                 ways[now].add(card >> 2)
         seen += kind == "draw"

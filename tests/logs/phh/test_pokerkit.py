@@ -1,4 +1,4 @@
-"""PokerKit plays the hands again from their PHH and comes to the same stacks: software that is not ours."""
+"""PHH files played again by PokerKit, an independent program, with the same final stacks."""
 
 from __future__ import annotations
 
@@ -30,10 +30,11 @@ from tests.logs.pokerstars.made_hands import made_hand
 
 
 def replay(hand: HandRecord, options: ExportOptions = ExportOptions()) -> list[float]:  # noqa: B008
-    """The stacks PokerKit comes to by itself, to the part of a chip.
+    """Return the final stacks that PokerKit computes, exact fractions included.
 
     Raises:
-        ValueError: it does not accept the hand.
+        ValueError: PokerKit does not accept the hand.
+
     """
     history = pokerkit.HandHistory.loads(format_phh(hand, options))
     *_, state = history
@@ -79,7 +80,7 @@ def test_the_logs_of_2012(name: str) -> None:
 @pytest.mark.sampled
 @pytest.mark.parametrize("name", recorded_cases("sidepots"))
 def test_side_pots(name: str) -> None:
-    """Stacks of 101, 350 and 777: every hand that PokerKit accepts comes out, and it refuses only raises."""
+    """With stacks of 101, 350 and 777, PokerKit agrees on every hand it accepts; it refuses only raises."""
     lines = recorded_file(name, "log").splitlines(keepends=True)
     outcomes: Counter[str] = Counter()
     for hand in islice(read_log(lines, game=recorded_game(name), strict=True), 80):
@@ -90,15 +91,15 @@ def test_side_pots(name: str) -> None:
             outcomes[str(error)] += 1
             continue
         outcomes["same" if stacks == pytest.approx(wanted, abs=1e-5, rel=0) else "other"] += 1
-    # The others hold raises that the ACPC allows and card rooms do not: after a short all-in, or beyond what anybody
-    # else has left.
+    # Refused hands hold raises that the ACPC allows and card rooms do not: after a short all-in, or beyond all stacks
+    # of the opponents.
     assert set(outcomes) <= {"same", "Unable to repair the hand history"}
     assert outcomes["same"] >= 54
 
 
 @pytest.mark.parametrize("name", ["limit", "nolimit6"])
 def test_text_of_pokerkit_is_read(name: str) -> None:
-    """PokerKit reads our hands and writes them in other quotes, without the fields that it does not need."""
+    """PokerKit reads our hands and writes them with other quotes and without optional fields."""
     hands = random_hands(name, 25, with_notes=True)
     histories = list(pokerkit.HandHistory.loads_all("".join(format_phhs(hands))))
     text = pokerkit.HandHistory.dumps_all(histories)
@@ -108,7 +109,7 @@ def test_text_of_pokerkit_is_read(name: str) -> None:
 
 
 def test_hands_that_pokerkit_plays_are_read() -> None:
-    """Its own game, its own notation, no field of ours."""
+    """These hands have PokerKit's own game and notation, and none of our fields."""
     game = pokerkit.NoLimitTexasHoldem(
         tuple(pokerkit.Automation), True, 0, (50, 100), 100, mode=pokerkit.Mode.CASH_GAME
     )

@@ -1,4 +1,4 @@
-"""PHH of our own and of other programs, and reasons to skip hands."""
+"""Reading PHH written here and by other programs, and the reasons to skip hands."""
 
 from __future__ import annotations
 
@@ -29,25 +29,25 @@ from tests.logs.hands import (
 
 
 def read(text: str, **options: Any) -> tuple[list[HandRecord], list[str]]:
-    """The hands of a text, and the problems as sentences."""
+    """Return the hands of a text, and its problems as sentences."""
     problems: list[LogProblem] = []
     hands = list(read_phh(text.splitlines(keepends=True), on_problem=problems.append, **options))
     return hands, [str(problem) for problem in problems]
 
 
 def only(text: str, **options: Any) -> HandRecord:
-    """The one hand of a text that has nothing wrong with it."""
+    """Return the single hand of a text without problems."""
     (hand,), problems = read(text, **options)
     assert problems == []
     return hand
 
 
 def kept(record: HandRecord) -> HandRecord:
-    """Return the part of a hand that PHH keeps: all but the cards nobody saw."""
+    """Return the part of a hand that PHH keeps: all but unseen cards."""
     return dataclasses.replace(as_seen(record), times=record.times, comments=record.comments)
 
 
-# ---- what we write comes back
+# ---- written hands are read back
 
 
 @pytest.mark.sampled
@@ -91,7 +91,7 @@ def test_a_heros_view_lacks_the_cards_that_were_not_shown() -> None:
         assert hand.values == record.values
 
 
-# ---- what others write
+# ---- files of other programs
 
 SIX = """\
 variant = 'NT'
@@ -252,7 +252,7 @@ def test_a_showdown_nobody_saw_pays_the_pot_to_its_players(stacks: str, problem:
 
 
 def test_winnings_are_those_of_the_winners() -> None:
-    """Winnings are collected after rake, with all of an uncalled bet or nothing of it."""
+    """Winnings are collected after rake, and include all of an uncalled bet or nothing of it."""
     for winnings in ("[0, 0, 600]", "[0, 0, 580.5]", "[0, 0, 1080]"):
         assert only(f"{FOLD}winnings = {winnings}\n").values == (-250.0, -100.0, 350.0)
     for winnings, problem in [
@@ -313,11 +313,11 @@ def test_the_rules_of_the_reader_are_those_of_the_file() -> None:
     assert [comment.text for comment in hand.comments] == ["a"]
 
 
-# ---- what is wrong
+# ---- malformed hands
 
 
 def problem_of(text: str) -> str:
-    """The one problem of a text without a hand."""
+    """Return the single problem of a text without hands."""
     hands, (problem,) = read(text)
     assert hands == []
     assert problem.startswith("<lines>, line 1: ")
@@ -443,7 +443,7 @@ def test_a_hand_longer_than_any_is_cut_off() -> None:
     assert "this is not TOML" in problems[0]
 
 
-# ---- accidents
+# ---- damaged files
 
 
 @pytest.mark.parametrize("every", [13, pytest.param(1, marks=pytest.mark.slow)])
@@ -462,7 +462,7 @@ def test_a_file_cut_off_anywhere(tmp_path: Path, every: int) -> None:
             assert size <= 4
             continue
         begun = sum(start + 4 < size for start in starts)
-        # Of the last hand the fields we add may be missing, and it is a hand all the same.
+        # The last hand may lack the fields we add; it is still a hand.
         assert max(0, begun - 1) <= len(hands) <= begun
         assert all(hand == kept(record) for hand, record in zip(hands[: begun - 1], written, strict=False))
         is_within_header = any(start < size <= start + 4 for start in starts)

@@ -1,4 +1,4 @@
-"""PHH as text, and what no PHH can hold."""
+"""PHH as text, and hands that no PHH can hold."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def heads_up(betting: str = LINE, **changes: Any) -> HandRecord:
 
 
 def test_a_no_limit_hand() -> None:
-    """Heads-up the blinds stand in the file the other way round than they are posted: p1 is the big blind."""
+    """Heads-up, the file has blinds in reverse order of posting: p1 is the big blind."""
     assert (
         format_phh(heads_up(), ExportOptions(currency=None))
         == """\
@@ -201,7 +201,7 @@ def test_games_that_are_nearly_holdem_are_refused_too(changes: dict[str, Any], w
 
 
 def test_a_raise_that_lowers_the_bet_is_refused() -> None:
-    """A short stack of a limit game may raise to less than is bet already; card rooms have no word for it."""
+    """A short stack of a limit game may raise to less than the current bet; card rooms have no such action."""
     game = find_game("limit3")[1]._replace(stacks=(100, 12, 100))
     hands = random_hands(game, 100, fold=0.0)
     sentences = Counter(sentence for hand in hands if (sentence := refusal(hand)))

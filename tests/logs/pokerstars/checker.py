@@ -1,9 +1,10 @@
-"""A strict reader of PokerStars hand histories: it takes nothing but the text, and believes none of it.
+"""Strict reader of PokerStars hand histories that uses only the text.
 
-Every line must be one that belongs where it stands, letter by letter; the hand is played again from the lines, and
-whatever trackers complain of is compared: who is due, what a raise says, what was not called, what the pots are, who
-wins them and by what hand, what is collected, and what the summary repeats. `check_file` returns the hands;
-the first thing wrong raises `WrongHand`.
+Every line must be one that the format allows at its place, letter by letter. The hand is played again from the lines,
+and everything that trackers check is compared: whose turn it is, the amount of a raise, uncalled bets, the pots, their
+winners and winning hands, collected amounts, and the summary. `check_file` returns the hands; the first violation
+raises `WrongHand`.
+
 """
 
 from __future__ import annotations
@@ -32,14 +33,15 @@ FORBIDDEN = re.compile(r"dealer|small blind|big blind|posts|[._](?:fr|it|es|pt|e
 
 
 class WrongHand(AssertionError):
-    """Something in a hand history is not as it has to be."""
+    """Violation of the format in a hand history."""
 
 
 @dataclass
 class CheckedHand:
-    """What a hand history says.
+    """Content of a hand history.
 
     Amounts are in cents and by name; `names` are in the order of the seats.
+
     """
 
     number: int
@@ -65,16 +67,17 @@ class CheckedHand:
 def check_file(
     text: str, *, most_bets: int = 4, rake: Callable[[int, bool], int] | None = None, all_show: bool = True
 ) -> list[CheckedHand]:
-    """The hands of a file.
+    """Check a file and return its hands.
 
     Args:
         text: the whole file.
-        most_bets: of a street of a limit game, the big blind included.
-        rake: what is taken of a pot of so many cents, given whether there was a flop; None believes the summary.
-        all_show: whether everybody at a showdown has to show.
+        most_bets: maximum bets of a street of a limit game, the big blind included.
+        rake: maps a pot in cents and whether there was a flop to the rake; None trusts the summary.
+        all_show: whether all players at a showdown must show.
 
     Raises:
-        WrongHand: something is not as it has to be.
+        WrongHand: the text violates the format.
+
     """
     line_end = "\r\n" if "\r" in text else "\n"
     lines = text.split(line_end)
@@ -96,7 +99,7 @@ def check_file(
 
 
 class HandChecker:
-    """Plays one hand again from its lines."""
+    """Play one hand again from its lines."""
 
     def __init__(
         self, lines: Sequence[str], most_bets: int, rake: Callable[[int, bool], int] | None, all_show: bool
@@ -115,12 +118,12 @@ class HandChecker:
     # ---- lines
 
     def fail(self, problem: str) -> NoReturn:
-        """Refuse the line just read."""
+        """Refuse the last line read."""
         line = self.lines[self.next_line - 1] if 0 < self.next_line <= len(self.lines) else ""
         raise WrongHand(f"line {self.next_line} {line!r}: {problem}")
 
     def need(self, is_right: bool, problem: str) -> None:
-        """Refuse the line just read if something is not right."""
+        """Refuse the last line read unless a condition holds."""
         if not is_right:
             self.fail(problem)
 
@@ -128,7 +131,7 @@ class HandChecker:
         return self.lines[self.next_line] if self.next_line < len(self.lines) else ""
 
     def take(self, pattern: str | re.Pattern[str]) -> re.Match[str]:
-        """The next line, which has to match in full."""
+        """Read the next line, which must match in full."""
         line = self.peek()
         self.next_line += 1
         match = re.fullmatch(pattern, line)
@@ -137,25 +140,25 @@ class HandChecker:
         return match
 
     def take_text(self, text: str) -> None:
-        """The next line, which has to be this."""
+        """Read the next line, which must be `text`."""
         line = self.peek()
         self.next_line += 1
         self.need(line == text, f"expected {text}")
 
     def cents(self, text: str) -> int:
-        """An amount, which has to have the table's symbol."""
+        """Parse an amount, which must have the table's symbol."""
         self.need(text.startswith(self.symbol) and text[len(self.symbol)].isdigit(), f"{text} has another symbol")
         whole, _, rest = text[len(self.symbol) :].partition(".")
         return 100 * int(whole) + int(rest or 0)
 
     def money(self, cents: int) -> str:
-        """An amount as it has to be written."""
+        """Format an amount as the history must write it."""
         return f"{self.symbol}{cents // 100}" + (f".{cents % 100:02}" if cents % 100 else "")
 
     # ---- the hand
 
     def check(self) -> CheckedHand:
-        """Read all lines."""
+        """Read and check all lines."""
         self.read_header()
         self.read_seats()
         self.read_blinds()
@@ -208,7 +211,7 @@ class HandChecker:
         self.need(bool(hand.button), "the button is at an empty seat")
         self.left = dict(hand.stacks)
         hand.put_in = dict.fromkeys(hand.names, 0)
-        # Clockwise, the first left of the button first and the button last.
+        # Clockwise from the left of the button; the button is last.
         button = hand.names.index(hand.button)
         self.clockwise = hand.names[button + 1 :] + hand.names[: button + 1]
 
@@ -232,7 +235,7 @@ class HandChecker:
         self.big_blind = big
 
     def put(self, name: str, cents: int, all_in: str | None) -> None:
-        """A player puts chips in."""
+        """Move chips of a player to the pot."""
         hand = self.hand
         self.need(0 < cents <= self.left[name], f"{name} has {self.left[name]} cents")
         self.left[name] -= cents
@@ -245,7 +248,7 @@ class HandChecker:
         return [name for name in self.clockwise if name not in self.folded]
 
     def behind(self, name: str) -> list[str]:
-        """The others, clockwise from a player on."""
+        """Return the other players, clockwise from a player on."""
         at = self.clockwise.index(name)
         return self.clockwise[at + 1 :] + self.clockwise[:at]
 
@@ -273,7 +276,7 @@ class HandChecker:
             board.append(match[3])
 
     def read_betting(self, street: int, street_name: str) -> None:
-        """Everybody who is due, in turn, and the bet that nobody called."""
+        """Read the actions of all players in turn, and the uncalled bet."""
         due = [name for name in self.playing() if self.left[name]]
         if street == 0:
             due = [name for name in self.behind(self.big) if self.left[name]] + [self.big] * bool(self.left[self.big])
@@ -318,7 +321,7 @@ class HandChecker:
                     bets += 1
                     self.need(bets <= self.most_bets, "too many bets")
                 else:
-                    # As the ACPC has it: a short all-in neither raises nor lowers what the next raise has to be.
+                    # ACPC rule: a short all-in neither raises nor lowers the minimum of the next raise.
                     self.need(total >= least or bool(all_in), f"a raise is to {least} cents at least")
                     least = max(least, total + size)
                 highest, aggressor = total, name
@@ -336,10 +339,10 @@ class HandChecker:
             hand.put_in[most] -= returned
             self.left[most] += returned
 
-    # ---- the end
+    # ---- showdown and summary
 
     def read_showdown(self) -> dict[str, Judged]:
-        """Read the hands shown, in order; return every hand that is known."""
+        """Read the hands shown, in order; return every known hand."""
         self.take_text("*** SHOW DOWN ***")
         first = self.aggressor or self.first_actor or self.clockwise[0]
         judged: dict[str, Judged] = {}
@@ -360,7 +363,7 @@ class HandChecker:
         return judged
 
     def read_collecting(self, judged: dict[str, Judged]) -> None:
-        """Read who collects each pot, side pots first."""
+        """Read the winner of each pot, side pots first."""
         hand = self.hand
         self.after_rake: list[int] = []
         count = len(hand.pots)
@@ -413,7 +416,7 @@ class HandChecker:
             self.take_text(f"Seat {hand.seats[name]}: {name}{tags} {self.fate(name, judged)}")
 
     def fate(self, name: str, judged: dict[str, Judged]) -> str:
-        """Text of a player in the summary."""
+        """Return the text of a player in the summary."""
         hand = self.hand
         won = f"({self.money(hand.collected[name])})" if name in hand.collected else ""
         if name in self.folded:
@@ -427,7 +430,7 @@ class HandChecker:
         return f"collected {won}" if won else "mucked"
 
     def check_cards(self) -> None:
-        """No card comes twice."""
+        """Refuse a hand in which a card appears twice."""
         hand = self.hand
         cards = [*hand.board]
         for cards_of in (hand.dealt | hand.shown).values():

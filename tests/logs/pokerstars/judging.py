@@ -1,4 +1,4 @@
-"""Hands ranked and named, and pots sorted, the slow and obvious way: nothing here is shared with what it judges."""
+"""Slow, obvious twin of hand names, ranks and pots; shares no code with the writer."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ NAMES = {
 
 
 class Judged(NamedTuple):
-    """A hand: the higher tuple wins."""
+    """Rank of a hand: the higher tuple wins."""
 
     kind: int
     ranks: tuple[int, ...]
@@ -44,13 +44,13 @@ class Judged(NamedTuple):
 
     @property
     def kickers(self) -> tuple[int, ...]:
-        """The ranks that the name does not tell."""
+        """Ranks that the name does not include."""
         return self.ranks[{7: 1, 6: 2, 5: 1, 4: 1, 3: 1, 2: 2, 1: 1, 0: 1, 8: 1}[self.kind] :]
 
 
 @cache
 def judge_five(ranks: tuple[int, ...], is_flush: bool) -> Judged:
-    """Judge five cards by their ranks, highest first, and whether they are of one suit."""
+    """Judge five cards by their ranks, highest first, and by whether they share a suit."""
     counts = sorted(((count, rank) for rank, count in Counter(ranks).items()), reverse=True)
     shape = [count for count, _ in counts]
     in_order = tuple(rank for _, rank in counts)
@@ -77,7 +77,7 @@ def judge(cards: Iterable[str]) -> Judged:
 
 
 def ending(hand: Judged, before: Iterable[Judged]) -> str:
-    """End of the name of a hand, given the hands shown before it."""
+    """Return the end of a hand's name, given the hands shown before it."""
     best = max(before, default=None)
     if best is None or best.name != hand.name or best == hand:
         return ""
@@ -94,14 +94,14 @@ def ending(hand: Judged, before: Iterable[Judged]) -> str:
 
 
 class JudgedPot(NamedTuple):
-    """A pot and who plays for it."""
+    """A pot and the players who compete for it."""
 
     cents: int
     players: frozenset[str]
 
 
 def judge_pots(put_in: Mapping[str, int], folded: Iterable[str]) -> list[JudgedPot]:
-    """Peel the chips off in layers, each as thick as the least of those still playing; equal players, one pot."""
+    """Split chips into layers, each as thick as the smallest stack still playing; merge pots of equal players."""
     left = dict(put_in)
     pots: list[JudgedPot] = []
     while any(left.values()):

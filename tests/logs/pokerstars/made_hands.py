@@ -1,4 +1,4 @@
-"""Hands made by hand, each for something that is easily written wrongly, and how each is written."""
+"""Constructed hands, each with one feature that is easy to write wrongly, and their text."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def made_hand(
     names: Sequence[str] = ("Ann", "Bob", "Cat", "Dan", "Eve", "Fay", "Gus", "Hal", "Ivy", "Jim"),
     stacks: tuple[int, ...] | None = None,
 ) -> HandRecord:
-    """A hand of a match in which the button moves; hole cards by position, ``?`` for cards that are not known."""
+    """Return a hand of a match with a moving button; hole cards by position, ``?`` for unknown cards."""
     game = find_game(game)[1] if isinstance(game, str) else game
     if stacks is not None:
         game = game._replace(stacks=stacks)
@@ -51,7 +51,7 @@ def made_hand(
 
 
 class Made(NamedTuple):
-    """A hand and how it is written."""
+    """A hand and the options it is written with."""
 
     record: HandRecord
     options: ExportOptions = ExportOptions(crlf=False)

@@ -1,4 +1,4 @@
-"""Amounts as card rooms write them: each is one number, or the hand is refused."""
+"""Amounts as card rooms write them; ambiguous ones are refused."""
 
 from __future__ import annotations
 

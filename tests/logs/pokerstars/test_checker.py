@@ -1,4 +1,4 @@
-"""The checker has to refuse what trackers would: each mutation of a good hand is a mistake a writer could make."""
+"""Mutations of good hands, each a plausible writer's mistake, must be refused by the checker."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def good(name: str) -> str:
 
 
 MUTATIONS = [
-    # name of the hand, what is replaced (first occurrence), by what, words of the complaint
+    # name of the hand, text to replace (first occurrence), replacement, words of the complaint
     ("limit-heads-up-fold", "returned to Ann", "returned to Bob", "expected Uncalled"),
     ("limit-heads-up-fold", "raises $10 to $20", "raises $15 to $25", "a bet is 1000 cents"),
     ("limit-heads-up-fold", "Bob: folds \n", "Bob: folds\n", "expected"),
@@ -74,7 +74,7 @@ def test_a_mistake_is_found(name: str, old: str, new: str, complaint: str) -> No
 
 @pytest.mark.slow
 def test_every_line_counts() -> None:
-    """A hand with any line left out, or any two neighbours exchanged, is wrong; a hero there need not be."""
+    """A hand without one of its lines, or with two neighbours swapped, is wrong; the hero's cards are optional."""
     for name in MADE:
         lines = [line for line in good(name).splitlines(keepends=True) if not line.startswith("Dealt to ")]
         check_file("".join(lines))
@@ -89,7 +89,7 @@ def test_every_line_counts() -> None:
 
 @pytest.mark.slow
 def test_every_number_counts() -> None:
-    """A hand with any number changed behind the blinds is wrong."""
+    """A hand with any number changed after the blinds is wrong."""
     for name in MADE:
         text = good(name)
         body = text.index("*** HOLE CARDS ***")
@@ -114,7 +114,7 @@ def test_numbers_and_times_of_a_file() -> None:
 
 
 def test_judged_hands_are_those_of_the_engine() -> None:
-    """The two ways to rank hands agree on the order of a few hundred hands of seven cards."""
+    """Both implementations agree on the order of a few hundred hands of seven cards."""
     deck = [rank + suit for rank in "23456789TJQKA" for suit in "cdhs"]
     hands = [[deck[(start * 7 + step * i * 5 + i) % 52] for i in range(7)] for start in range(26) for step in range(9)]
     hands = [hand for hand in hands if len(set(hand)) == 7]

@@ -1,8 +1,9 @@
-"""Whole hands, as text that a person can read.
+"""Snapshots of whole hands as text.
 
-After a wanted change write them anew, and read every line of the difference before committing it:
+After an intended change regenerate them, and read every line of the difference before committing it:
 
     ARENA_UPDATE_SNAPSHOTS=1 pytest tests/logs/pokerstars/test_golden.py && git diff tests/logs/pokerstars/golden
+
 """
 
 from __future__ import annotations

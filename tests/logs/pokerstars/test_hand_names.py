@@ -1,4 +1,4 @@
-"""Names of hands, compared with the table of the format and with the slow namer of the tests."""
+"""Names of hands compared with the format's table and with the slow twin."""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
-"""hhp, a parser for node, reads the no-limit hands and comes to the same results: software that is not ours.
+"""No-limit hands read by hhp, an independent parser for node, with the same results.
 
-It is tried where node and the package are found: installed here, or elsewhere with ``NODE_PATH`` set to that
-``node_modules``. What it does not read is left out: two or more side pots, and blinds that put a player all-in.
+Requires node and the package: installed here, or elsewhere with ``NODE_PATH`` set to that ``node_modules``. Hands that
+hhp does not support are left out: two or more side pots, and blinds that put a player all-in.
+
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ NO_LIMIT = ("nolimit", "nolimit3", "nolimit6", "nolimit10")
 
 
 def node_path() -> str | None:
-    """Folder of the package; None if it or node is missing."""
+    """Folder of the package, or None if the package or node is missing."""
     folders = [*os.environ.get("NODE_PATH", "").split(os.pathsep), "node_modules"]
     packages = [folder for folder in folders if folder and (Path(folder) / "hhp").is_dir()]
     return str(Path(packages[0]).resolve()) if packages and find_program("node") else None
@@ -39,7 +40,7 @@ pytestmark = pytest.mark.skipif(node_path() is None, reason="needs node and the 
 
 
 def assert_read(hands: Iterable[HandRecord], options: ExportOptions = LF) -> int:
-    """Every hand is read with the record's results; returns how many there were."""
+    """Check that every hand is read with the record's results; return their number."""
     hands = [hand for hand in hands if is_readable(hand)]
     text = "".join(format_pokerstars_file(hands, options))
     environment = os.environ | {"NODE_PATH": node_path() or ""}

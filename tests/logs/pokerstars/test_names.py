@@ -1,4 +1,4 @@
-"""Names that importers do not stumble over."""
+"""Screen names that importers accept."""
 
 from __future__ import annotations
 

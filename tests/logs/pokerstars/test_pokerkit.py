@@ -1,8 +1,9 @@
-"""PokerKit reads the no-limit hands, plays them again and comes to the same results: software that is not ours.
+"""No-limit hands read and played again by PokerKit, an independent program, with the same results.
 
-It plays by the rules of card rooms, which are stricter than the ACPC's in two things: who called may not raise again
-because of an all-in that was no full raise, and nobody may raise whom no other player has the chips to answer. Hands
-in which a short stack did so are told all the same, and are not compared here.
+PokerKit plays by the rules of card rooms, which are stricter than the ACPC's in two ways: a caller may not raise again
+after an all-in below a full raise, and a player may not raise if no opponent has chips left. Hands that break these
+rules are written but not compared.
+
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from tests.logs.hands import OF_2012, log_of_2012, random_hands, recorded_cases,
 from tests.logs.pokerkit_oracle import pokerkit
 from tests.logs.pokerstars.test_writer import odd_game
 
-# It warns of a field that it makes itself.
+# PokerKit warns about a field that it creates itself.
 pytestmark = pytest.mark.filterwarnings("ignore:The field 'time_zone_abbreviation':UserWarning")
 
 LF = ExportOptions(crlf=False)
@@ -32,7 +33,7 @@ NO_LIMIT = ("nolimit", "nolimit3", "nolimit6", "nolimit10")
 
 
 def assert_read(hands: Iterable[HandRecord], options: ExportOptions = LF) -> None:
-    """Every hand is read, is over where the text ends, and has the record's results, split exactly."""
+    """Check that every hand is read, ends with its text, and has the record's results, split exactly."""
     hands = list(hands)
     text = "".join(format_pokerstars_file(hands, options))
     read = list(pokerkit.PokerStarsParser()(text.replace("\r\n", "\n"), parse_value=Decimal))

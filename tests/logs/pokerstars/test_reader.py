@@ -1,4 +1,4 @@
-"""PokerStars histories, read: our own text back to the record, and hands as genuine files tell them."""
+"""Reading PokerStars histories: our own text, and hands in the format of genuine files."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ from tests.logs.hands import HOLDEM, random_hands, recorded_cases, recorded_file
 from tests.logs.pokerstars.test_writer import odd_game
 
 GENUINE = Path(__file__).parent / "genuine"
-"""Hands in the words of genuine files; nobody has played them."""
+"""Invented hands in the words of genuine files."""
 
-# ---- our own text
+# ---- text written here
 
 
 def read(text: str, **options: float) -> tuple[list[HandRecord], list[str]]:
-    """The hands of a text, and what is said of the others."""
+    """Return the hands of a text, and the problems of the others."""
     heard: list[LogProblem] = []
     lines = text.splitlines(keepends=True)
     hands = list(read_pokerstars(lines, on_problem=heard.append, **options))  # type: ignore[arg-type]
@@ -44,7 +44,7 @@ def read(text: str, **options: float) -> tuple[list[HandRecord], list[str]]:
 
 
 def without_endless_stacks(game: Game) -> Game:
-    """The game with stacks where it has none, as the text shows them."""
+    """Return a game with the stacks that the text shows if it has none."""
     raises = sum(most * size for most, size in zip(game.max_raises, game.raise_sizes, strict=False))
     deep = max(10_000, (max(game.blinds) + raises) // game.big_blind + 1) * game.big_blind
     stacks = tuple(deep if game.is_limit and stack == DEFAULT_STACK else stack for stack in game.stacks)
@@ -52,7 +52,7 @@ def without_endless_stacks(game: Game) -> Game:
 
 
 def assert_round_trip(hands: Iterable[HandRecord], options: ExportOptions = ExportOptions()) -> None:  # noqa: B008
-    """Text made of hands is read as the same hands, as far as it shows them."""
+    """Check that hands are read back from their text, as far as the text shows them."""
     hands = list(hands)
     text = "".join(format_pokerstars_file(hands, options))
     back, problems = read(text, chip_value=options.chip_value)  # type: ignore[arg-type]
@@ -98,7 +98,7 @@ def test_recorded_matches_come_back(name: str) -> None:
 
 
 def test_short_stacks_and_side_pots_come_back() -> None:
-    """All but limit games whose big blind is all-in for less than a bet: no card room has such."""
+    """Limit games whose big blind is all-in for less than a bet are left out: no card room has them."""
     count = 0
     for seed in range(30):
         game = odd_game(seed)
@@ -117,7 +117,7 @@ def test_short_stacks_and_side_pots_come_back() -> None:
     assert count > 60
 
 
-# ---- hands as genuine files tell them
+# ---- text of genuine files
 
 SIX_MAX = (GENUINE / "six-max.txt").read_text("utf-8")
 
@@ -130,7 +130,7 @@ def test_a_hand_with_everything_in_it() -> None:
     assert hand.hand_number == 201000000001
     assert hand.match_name == "Aludra II"
     assert hand.names_by_seat == ("river:rat 77", "Old Tom (ret.)", "€lena$", "b0b")
-    # Left of the button sits the small blind: position 0.
+    # The small blind sits left of the button: position 0.
     assert hand.names == hand.names_by_seat
     assert hand.game.stacks == (11235, 4000, 125010, 9900)
     assert hand.game.blinds == (50, 100, 0, 0)
@@ -224,7 +224,7 @@ def test_a_new_player_posts_a_big_blind() -> None:
 
 
 def test_a_fold_where_a_check_was_free(tmp_path: Path) -> None:
-    """Clients allow it, the protocol does not; the record has it, whatever is made of the record."""
+    """Clients allow such a fold, the protocol does not; the record keeps it."""
     (hand,), problems = read((GENUINE / "open-fold.txt").read_text("utf-8"))
     assert problems == []
     assert hand.values == (-100.0, -100.0, 200.0)
@@ -244,7 +244,7 @@ def test_a_fold_where_a_check_was_free(tmp_path: Path) -> None:
 
 
 def test_hands_of_ggpoker() -> None:
-    """The words are those of PokerStars; fees have names of their own, and the time has no zone."""
+    """GGPoker uses PokerStars' words, has its own names of fees, and writes times without zone."""
     (hand, walk), problems = read((GENUINE / "ggpoker.txt").read_text("utf-8"))
     assert problems == []
     assert (hand.hand_number, hand.match_name, hand.currency) == (2900000001, "NLHGold12", "USD")
@@ -293,7 +293,7 @@ def test_a_game_as_converters_call_it(game: str, betting: BettingType) -> None:
     assert hand.game.betting is betting
 
 
-# ---- what must agree
+# ---- consistency
 
 WALK = """\
 PokerStars Hand #7:  Hold'em No Limit ($0.50/$1 USD) - 2019/03/09 18:02:41 ET
@@ -364,7 +364,7 @@ def test_pots_and_cards_that_do_not_agree_are_refused(old: str, new: str, senten
     assert sentence in problem
 
 
-# ---- what is not understood
+# ---- unknown lines
 
 IN_CHIPS = "'Seat 2: Old Tom (ret.) ($40 in Chips)' cannot be read: a seat is written 'Seat 1: NAME ($100 in chips)'"
 
@@ -411,7 +411,7 @@ def test_the_last_hand_of_a_file_has_its_own_reason() -> None:
         assert list(map(str, heard)) == [sentence]
 
 
-# ---- what is left out
+# ---- skipped hands
 
 BLINDS = "Old Tom (ret.): posts big blind $1\n"
 
@@ -509,7 +509,7 @@ def test_chips_that_are_too_large_for_an_amount() -> None:
 
 
 def test_a_file_cut_off_anywhere() -> None:
-    """Whole hands are read; what is left of the last is left out as unfinished, or read where nothing is lost."""
+    """Whole hands are read; a truncated last hand is reported as unfinished, or read if complete."""
     text = HEADS_UP_LIMIT + SIX_MAX
     for end in range(len(HEADS_UP_LIMIT) + 35, len(text), 13):
         heard: list[LogProblem] = []

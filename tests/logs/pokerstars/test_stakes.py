@@ -1,4 +1,4 @@
-"""Options of money, and stakes that follow from them."""
+"""Money options and the stakes derived from them."""
 
 from __future__ import annotations
 

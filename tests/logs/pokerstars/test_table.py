@@ -1,4 +1,4 @@
-"""Texts of tables and seats."""
+"""Text of tables and seats."""
 
 from __future__ import annotations
 

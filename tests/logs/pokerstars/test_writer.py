@@ -1,4 +1,4 @@
-"""Hands of every game written, and read again by the strict checker; and what the options change."""
+"""Hands of every game written, then read by the strict checker; effects of each option."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ LF = ExportOptions(crlf=False)
 
 
 def checked(hands: Iterable[HandRecord], options: ExportOptions = LF, **wanted: Any) -> list[CheckedHand]:
-    """The hands written and checked: every one there, and its results those of the record to the cent."""
+    """Write and check hands: all are present, with the record's results to the cent."""
     hands = list(hands)
     checked_hands = check_file("".join(format_pokerstars_file(hands, options)), **wanted)
     assert len(checked_hands) == len(hands)
@@ -45,7 +45,7 @@ def assert_same_results(hand: HandRecord, text: CheckedHand, chip_value: Decimal
     nets = [text.net(by_seat[seat]) for seat in hand.seats]
     assert sum(nets) == -text.rake
     if not text.rake:
-        # A cent of every pot that cannot be split may go to another than the record's exact share has it.
+        # A cent of a pot that cannot be split may go to another winner than in the record.
         for net, value in zip(nets, hand.values, strict=True):
             assert abs(net - 100 * Decimal(value) * chip_value) < len(text.pots) + Decimal("0.01")
 
@@ -62,7 +62,7 @@ def test_random_hands_of_every_shipped_game(name: str, fold: float) -> None:
 
 
 def odd_game(seed: int) -> Game:
-    """Hold'em for two to ten with short and unequal stacks, and blinds that put players all-in."""
+    """Return hold'em for two to ten with short and unequal stacks, and blinds that put players all-in."""
     chance = random.Random(seed)
     players = chance.randint(2, 10)
     is_limit = chance.random() < 0.3
@@ -89,7 +89,7 @@ def odd_game(seed: int) -> Game:
 
 
 def tellable(hands: Iterable[HandRecord]) -> list[HandRecord]:
-    """The hands but those of limit games in which a short stack's raise lowers the bet."""
+    """Leave out hands of limit games in which a short stack's raise lowers the bet."""
     writable = []
     for hand in hands:
         try:
@@ -195,7 +195,7 @@ def test_remembered_texts_change_nothing(monkeypatch: pytest.MonkeyPatch) -> Non
     for max_streets in (3, 0):
         monkeypatch.setattr(plans, "_MAX_STREETS", max_streets)
         assert list(format_pokerstars_file(hands)) == whole
-    # Streets of limit games are made as those of no-limit games are.
+    # Limit and no-limit games share the code of streets.
     monkeypatch.setattr(Planner, "_limit_streets", _streets_of_steps)
     assert list(format_pokerstars_file(hands)) == whole
 
@@ -251,7 +251,7 @@ def test_a_file_is_named_by_day_table_and_stakes() -> None:
     )
 
 
-# ---- who sees what
+# ---- visible cards
 
 
 def test_only_the_hero_is_dealt_face_up() -> None:
@@ -271,7 +271,7 @@ def test_the_hero_s_name_may_have_to_change() -> None:
 
 
 def test_cards_that_are_not_known() -> None:
-    """Losers muck, winners collect, and nobody is dealt unknown cards."""
+    """Losers muck, winners collect, and unknown cards are not dealt."""
     shown = 0
     for hand in sample.random_hands("nolimit3", 40, fold=0.05):
         if hand.betting.folded.bit_count() > 1:
@@ -355,11 +355,11 @@ def test_values_of_another_hand_are_refused() -> None:
     assert refusals > 30
 
 
-# ---- what is refused
+# ---- refused hands
 
 
 def test_a_button_that_is_not_the_small_blind_is_refused_heads_up() -> None:
-    """The other way round trackers see somebody act out of turn."""
+    """With the other blind on the button, trackers report actions out of turn."""
     forward = find_game("nolimit")[1]._replace(blinds=(50, 100), first_players=(0, 0, 0, 0))
     with pytest.raises(UnsupportedGameError, match="the blinds by position are 50, 100; PHH and an ACPC log hold"):
         format_pokerstars(sample.random_hands(forward, 1)[0])
@@ -388,7 +388,7 @@ def test_equal_blinds_at_a_bigger_table() -> None:
     ],
 )
 def test_last_player_with_chips_is_not_asked(betting: str, stacks: tuple[int, ...], text: str) -> None:
-    """The ACPC lets this player check when the others are all-in for no more than the blind. A card room does not."""
+    """The ACPC lets this player check if the others are all-in for at most the blind; a card room does not."""
     holes = " ".join(("9s9d", "AdKc", "QsQd")[: len(stacks)])
     hand = made_hand("nolimit3" if len(stacks) == 3 else "nolimit", betting, holes, "2h7d3s 4s Qc", stacks=stacks)
     assert text in format_pokerstars(hand, LF)

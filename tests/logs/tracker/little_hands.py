@@ -1,4 +1,4 @@
-"""Hands written down as a log has them."""
+"""Hands constructed from betting and cards as in a log."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ NAMES = ("Ann", "Bob", "Cat", "Dan", "Eve", "Fay")
 
 
 def hand(game: Game | str, betting: str, cards: str, *, number: int = 0, names: tuple[str, ...] = NAMES) -> HandRecord:
-    """A hand by its betting and its cards, ``5d5c|9hQd/8dAs8s/4h/6d``; Ann is in position 0 of hand 0."""
+    """Return a hand from betting and cards like ``5d5c|9hQd/8dAs8s/4h/6d``; Ann is in position 0 of hand 0."""
     rules = find_game(game)[1] if isinstance(game, str) else game
     state = betting_after(rules, betting)
     hole_text, *boards = cards.split("/")

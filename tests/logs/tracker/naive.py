@@ -1,4 +1,4 @@
-"""Statistics the slow and obvious way: a list of all hands, gone through again for every figure."""
+"""Slow, obvious twin of the statistics: each figure scans the list of all hands."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def actions_of(dealt: Dealt) -> list[Step]:
 
 
 def states_of(dealt: Dealt) -> list[tuple[BettingState, ActionKind]]:
-    """The states in which the player had to act before the flop, with what he did."""
+    """Return the states in which the player had to act before the flop, with the action."""
     record, position = dealt
     betting = betting_start(record.game)
     states = []
@@ -102,11 +102,11 @@ def three_bet(hands: list[Dealt]) -> tuple[int, int]:
     return times, chances
 
 
-# ---- turn by turn: each statistic looks at the whole hand again for every turn of the player
+# ---- turn by turn: each statistic scans the whole hand for every turn of the player
 
 
 class Turn:
-    """A turn of a player: what had happened, and what the player did."""
+    """A turn of a player: the state before it and the action."""
 
     def __init__(self, dealt: Dealt, number: int) -> None:
         self.record, self.position = dealt
@@ -122,7 +122,7 @@ class Turn:
 
     @property
     def raises(self) -> list[Step]:
-        """The raises before it on the street."""
+        """Return the raises before this turn on its street."""
         return [step for step in self.here if step.action.kind == ActionKind.RAISE]
 
     def place(self, position: int) -> str:
@@ -136,12 +136,12 @@ class Turn:
         return is_open and step.action.kind == ActionKind.RAISE and self.place(step.position) in ("CO", "BTN", "SB")
 
     def aggressor(self) -> Position | None:
-        """The last raiser before the flop, unless it went all-in."""
+        """Return the last raiser before the flop, unless all-in."""
         raises = [step for step in self.preflop if step.action.kind == ActionKind.RAISE]
         return raises[-1].position if raises and not raises[-1].is_all_in else None
 
     def bets(self, round_: int) -> list[Step]:
-        """Bets and raises before it on a street."""
+        """Return bets and raises before this turn on a street."""
         return [step for step in self.before if step.round == round_ and step.action.kind == ActionKind.RAISE]
 
     def is_continuation_bet(self, step: Step) -> bool:
@@ -164,7 +164,7 @@ def turns(hands: list[Dealt]) -> list[Turn]:
 
 
 def chance_of(key: str, turn: Turn) -> bool | None:
-    """Return whether a turn took a chance of something; None where it had none."""
+    """Return whether a turn used an opportunity; None if it had none."""
     round_, raises = turn.step.round, turn.raises
     is_aggressor = turn.aggressor() == turn.position
     match key:
@@ -204,13 +204,13 @@ def chance_of(key: str, turn: Turn) -> bool | None:
 
 
 def frequency(key: str, turns: list[Turn]) -> tuple[int, int]:
-    """Times and chances of a figure."""
+    """Count a figure's opportunities and uses."""
     taken = [chance for turn in turns if (chance := chance_of(key, turn)) is not None]
     return sum(taken), len(taken)
 
 
 def street(hands: list[Dealt], round_: int) -> tuple[int, int, int, int, int, int]:
-    """Hands that saw the street, folds, checks, calls, bets, raises."""
+    """Return hands that saw the street, folds, checks, calls, bets, raises."""
     seen = folds = checks = calls = bets = raises = 0
     for dealt in hands:
         record, position = dealt
@@ -229,7 +229,7 @@ def street(hands: list[Dealt], round_: int) -> tuple[int, int, int, int, int, in
 
 
 def expectation(dealt: Dealt) -> float:
-    """Mean result of the hand if nobody can bet before cards are still to come."""
+    """Return the mean result of the hand if betting ends while cards are still to come."""
     record, position = dealt
     game, betting = record.game, record.betting
     if not in_showdown((record, next(Position(p) for p in range(game.num_players) if not betting.folded >> p & 1))):

@@ -1,4 +1,4 @@
-"""All-in hands at their expectation: forms of cards, side pots, what is remembered, what is imported."""
+"""Expectation of all-in hands: card symmetry, side pots, caching, imports."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_the_names_of_the_suits_and_the_order_of_the_players_do_not_matter(monke
 
 
 def test_a_side_pot_before_the_flop() -> None:
-    """Dan has 500 chips and the aces, Ann and Cat play for the rest; Bob has folded, and his cards cannot come."""
+    """Dan has 500 chips and the aces; Ann and Cat compete for the rest; Bob's folded cards are dead."""
     game = find_game("nolimit6")[1]
     short = game._replace(stacks=(20000, 20000, 20000, 500, 20000, 20000))
     record = hand(short, "cr500ffr20000fc///", "JsJh|KcKd|QhQd|AhAd|5c5d|2c7d/3c4h9s/9d/Th")
@@ -101,7 +101,7 @@ def test_a_game_with_too_many_boards_has_none() -> None:
 
 @pytest.mark.slow
 def test_numba_is_not_imported_before_cards_are_to_come() -> None:
-    """A showdown after all bets, and an all-in on the turn, are counted without numba."""
+    """A showdown after all bets and an all-in on the turn are counted without numba."""
     code = """
 import sys
 from logs.tracker.hand_counts import HandCounts, Sum

@@ -1,4 +1,4 @@
-"""Columns read from clean logs are those made of their hands, and what is not clean is read hand by hand."""
+"""Clean logs read as columns give the counts of single hands; unclean ones are read by hand."""
 
 from __future__ import annotations
 
@@ -39,19 +39,19 @@ def rotations(game: str, hands: int) -> list[list[HandRecord]]:
 
 
 def close(one: Any, other: Any) -> bool:
-    """Equal but for the last digits of numbers; hands that are equally good come in any order."""
+    """Compare numbers up to rounding; hands of equal strength may come in any order."""
     if isinstance(one, dict):
         return one.keys() == other.keys() and all(close(value, other[key]) for key, value in one.items())
     if isinstance(one, list | tuple):
         if one and isinstance(one[0], dict) and "hand" in one[0]:
             one, other = (sorted(rows, key=lambda row: str(row["hand"])) for rows in (one, other))
         return len(one) == len(other) and all(map(close, one, other))
-    # Of hundreds of thousands of numbers, `pytest.approx` takes most of the time of the tests.
+    # `pytest.approx` is too slow for hundreds of thousands of numbers.
     return math.isclose(one, other, abs_tol=1e-4) if isinstance(one, float) else bool(one == other)
 
 
 def counted(paths: list[Path], at_once: bool, monkeypatch: pytest.MonkeyPatch) -> tuple[Any, Any, list[LogProblem]]:
-    """The statistics, with curves, the biggest pots, and the problems."""
+    """Return the statistics, with curves, the biggest pots, and the problems."""
     problems: list[LogProblem] = []
     with monkeypatch.context() as patch:
         if not at_once:
@@ -73,7 +73,7 @@ def test_the_counts_are_those_of_single_hands(
     assert close(statistics, expected)
     assert pots == expected_pots
     assert problems == []
-    # It was not hand by hand after all.
+    # The reader of single hands was not used.
     *_, (_, net) = clean_columns([str(path) for path in paths], (), None)
     won = {bot["name"]: bot["net_chips"] for bot in statistics["bots"]}
     assert {name: sum(of[name] for of in net) for name in won} == pytest.approx(won)
@@ -92,7 +92,7 @@ def test_bound_of_remembered_bettings_changes_no_count(tmp_path: Path, monkeypat
 def test_damage_is_counted_and_reported_as_hand_by_hand(
     game: str, trial: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Any byte of a log is changed, a line taken away, doubled or moved, the end cut off."""
+    """Change any byte of a log, remove, double or move a line, or cut off the end."""
     chance = random.Random(f"{game} {trial}")
     paths = write(tmp_path / "run", rotations(game, 24), game)
     for _ in range(6):
@@ -122,7 +122,7 @@ def test_damage_is_counted_and_reported_as_hand_by_hand(
 
 
 def _changed(old: str, new: str, wanted: Callable[[int], bool]) -> Callable[[list[str]], list[str]]:
-    """Lines changed by their numbers."""
+    """Return lines with some of them changed, by index."""
     return lambda lines: [line.replace(old, new, 1) if wanted(i) else line for i, line in enumerate(lines)]
 
 
@@ -158,7 +158,7 @@ FAULTS: dict[str, Callable[[list[str]], list[str]]] = {
 def test_faults_are_counted_and_reported_as_hand_by_hand(
     fault: str, files: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """In the first file and in the last of those with the same cards."""
+    """Test the first file and the last of those with the same cards."""
     monkeypatch.setattr("logs.tracker.clean_logs._BATCH_HANDS", 64)
     paths = write(tmp_path / "run", rotations("limit3", 130)[:files], "limit3")
     whole = paths[0].read_text()
@@ -245,7 +245,7 @@ def test_parts_of_big_logs_in_other_processes(tmp_path: Path, monkeypatch: pytes
     statistics = statistics_of(counts).model_dump()
     for bots in (statistics["bots"], expected["bots"]):
         for bot in bots:
-            del bot["curve"]  # its points depend on where parts begin
+            del bot["curve"]  # points depend on the boundaries of parts
     assert close(statistics, expected)
     assert counts.big_pots == expected_pots
     assert problems == []

@@ -1,4 +1,4 @@
-"""Counting hands: little ones by hand, thousands against the slow way, joined counts against whole ones."""
+"""Hand counts: worked examples, comparison with the slow twin, merged and whole counts."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from tests.tables import rows
 
 LIMIT6 = find_game("limit6")[1]
 CARDS = "AhKh|9c9d/Qh7h2c/2d/3h"
-"""Ann has the nut flush in the end, Bob two pair."""
+"""Ann has the nut flush, Bob two pair."""
 
 
 def bot(records: list[HandRecord], name: str) -> BotStatistics:
@@ -33,7 +33,7 @@ def bot(records: list[HandRecord], name: str) -> BotStatistics:
 
 
 def times(rate: Frequency | None) -> str:
-    """Times and chances as the tables below write them."""
+    """Format uses and opportunities as the tables below do."""
     return "{}/{}".format(*pair(rate))
 
 
@@ -136,7 +136,7 @@ def test_frequencies_of_a_tracker(betting: str, expected: dict[str, str]) -> Non
             assert "/".join(map(str, pair(getattr(player, key)))) == rate, (name, key)
 
 
-# ---- how it ended
+# ---- results
 
 
 def test_chips_that_nobody_called_are_no_pot() -> None:
@@ -217,7 +217,7 @@ def test_other_games_lack_what_makes_no_sense(game: str) -> None:
     assert player.streets[0].street == "round 1"
 
 
-# ---- against the slow way
+# ---- comparison with the slow twin
 
 
 @pytest.mark.sampled
@@ -282,7 +282,7 @@ def check_cards(player: BotStatistics, hands: list[naive.Dealt]) -> None:
 
 
 def test_expectations_are_those_of_the_slow_way() -> None:
-    """All-in hands of Leduc without limit, and of hold'em on the flop and the turn."""
+    """Compare all-in hands of Leduc without limit, and of hold'em on the flop and the turn."""
     records = random_hands("leduc-nolimit", 200, fold=0.05)
     records += [
         hand("nolimit", "cc/r20000c//", "AcAd|KcKh/2c3dKd/9s/Ks", number=0),
@@ -316,7 +316,7 @@ def test_many_hands_are_counted_as_the_slow_way_does(game: str) -> None:
 
 
 def pot_blinds(record: HandRecord) -> float:
-    """The pot without what nobody called, in big blinds."""
+    """Return the pot without uncalled chips, in big blinds."""
     spent = sorted(record.betting.spent)
     return (sum(spent) - (spent[-1] - spent[-2])) / record.game.big_blind
 
@@ -332,7 +332,7 @@ def test_biggest_pots_are_kept_and_of_equal_ones_the_first(game: str, most: int)
     assert [big.blinds for big in pots] == [pot_blinds(record) for record in ordered]
 
 
-# ---- memory, joining, other processes
+# ---- caching, merging, other processes
 
 
 def without_curves(statistics: Statistics) -> dict[str, object]:
@@ -360,7 +360,7 @@ def test_joined_counts_are_those_of_the_whole(game: str, hands: int) -> None:
 
 
 def close(one: Statistics, other: Statistics) -> bool:
-    """Equal but for the last digits of sums."""
+    """Compare up to the rounding of sums."""
 
     def flat(value: object) -> list[object]:
         if isinstance(value, dict):
@@ -450,7 +450,7 @@ def test_unknown_hole_cards_are_left_out() -> None:
 
 
 def drawn(hands: int, each: float = 1.0) -> PlayerTotals:
-    """A player that wins the same with every hand."""
+    """Return a player that wins the same with every hand."""
     player = PlayerTotals()
     for start in range(0, hands, 3000):
         order = np.arange(start, min(hands, start + 3000))
@@ -480,7 +480,7 @@ def test_a_curve_goes_on_where_another_ends(first: int, second: int) -> None:
 
 
 def test_a_deal_in_several_seatings_is_one_unit(monkeypatch: pytest.MonkeyPatch) -> None:
-    """If all deals have equally many hands, the interval is that of the means of deals."""
+    """With equally many hands in each deal, the interval is that of the means of deals."""
     seatings = 2
     monkeypatch.setattr(columns, "_BATCH_HANDS", 7)
     names = ("Ann", "Bob", "Cat", "Dan", "Eve", "Fay")

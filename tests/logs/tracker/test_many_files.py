@@ -1,4 +1,4 @@
-"""Counting files, folders, and parts of files in other processes."""
+"""Counting of files, folders, and parts of files in other processes."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ def write(path: Path, records: list[HandRecord], game: str = "limit") -> Path:
 
 
 def figures(counts: HandCounts) -> Statistics:
-    """Without curves, whose points depend on where files and parts of them begin."""
+    """Return the figures without curves, whose points depend on the boundaries of files and parts."""
     statistics = statistics_of(counts)
     return statistics.model_copy(update={"bots": [bot.model_copy(update={"curve": []}) for bot in statistics.bots]})
 
 
 @pytest.fixture
 def small_files(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Two processes are worth their start for any file, and parts may be small."""
+    """Start two processes for any file, and allow small parts."""
     monkeypatch.setattr(many_files, "_MIN_BYTES", 0)
     monkeypatch.setattr(many_files, "_MIN_PART_BYTES", 5000)
 
@@ -59,7 +59,7 @@ def test_a_file_and_a_folder(tmp_path: Path) -> None:
 def test_several_processes_count_what_one_counts(
     is_spawned: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Four matches of two bots, the first in parts; a match of others; a PHH file alone in another folder."""
+    """Four matches of two bots, the first in parts; a match of others; a PHH file in another folder."""
     if is_spawned:
         monkeypatch.setattr("multiprocessing.get_context", get_context)
     (tmp_path / "run").mkdir()
@@ -168,7 +168,7 @@ def test_the_same_cards_in_several_seatings_are_one_unit(
 
 
 def count(*paths: Path, strict: bool = False) -> tuple[int, list[str]]:
-    """The hands counted, and what was said."""
+    """Return the number of hands counted, and the problems."""
     problems: list[LogProblem] = []
     counts = count_hands(find(paths, on_problem=problems.append, strict=strict))
     return counts.hands, [problem.problem for problem in problems]
@@ -185,7 +185,7 @@ def test_file_given_twice_counts_once(tmp_path: Path) -> None:
 
 
 def test_copies_and_beginnings_count_once(tmp_path: Path) -> None:
-    """The longest counts, wherever it stands; compressed or not, under any name."""
+    """The longest copy counts, whatever its folder, name or compression."""
     path = write(tmp_path / "run" / "match.log", random_hands("limit", 80))
     whole = path.read_bytes()
     (tmp_path / "half.log").write_bytes(whole[: len(whole) // 2])

@@ -1,4 +1,4 @@
-"""The twelve classes: every cell of the table, and both sides of each of its thresholds."""
+"""The twelve playing styles: every cell of the table, and both sides of each threshold."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The statistics as JSON and back."""
+"""Statistics written as JSON and read back."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The statistics shown: texts and tables for people, flat rows; complete, in one order, never "not a number"."""
+"""Statistics shown as texts, tables and flat rows: complete, ordered, without NaN."""
 
 from __future__ import annotations
 

@@ -14,25 +14,25 @@ from logs import HandRecord
 from protocol import find_game
 
 Strategy: TypeAlias = Callable[[BettingState, Card, tuple[Card, ...]], Mapping[Action, float]]
-"""The probabilities of the legal actions, by the betting, the own card and the board."""
+"""Probabilities of the legal actions, given the betting, the own card and the board."""
 
 
 class Weighed(NamedTuple):
-    """A hand and its probability."""
+    """A hand with its probability."""
 
     probability: float
     record: HandRecord
 
 
 def small_game(name: str) -> Game:
-    """A game by name; ``leduc no-limit`` has stacks of three big blinds, so that it can be enumerated."""
+    """Return a game by name; ``leduc no-limit`` has stacks of three big blinds, so that it can be enumerated."""
     if name == "leduc no-limit":
         return find_game("leduc.nolimit.2p")[1]._replace(stacks=(300, 300))
     return find_game(name)[1]
 
 
 def legal(betting: BettingState) -> list[Action]:
-    """All legal actions."""
+    """Return all legal actions."""
     allowed = betting.legal_actions()
     actions = [Action(ActionKind.CALL)]
     if allowed.can_fold:
@@ -44,13 +44,13 @@ def legal(betting: BettingState) -> list[Action]:
 
 
 def uniform(betting: BettingState, own: Card, board: tuple[Card, ...]) -> Mapping[Action, float]:
-    """Every legal action as likely as any other."""
+    """Play every legal action with equal probability."""
     actions = legal(betting)
     return dict.fromkeys(actions, 1 / len(actions))
 
 
 def drawn(seed: int) -> Strategy:
-    """Some strategy that looks at the ranks of its cards: every probability at random."""
+    """Return a random strategy that depends on the ranks of its cards."""
 
     @cache
     def chances(betting: BettingState, own_rank: int, board_ranks: tuple[int, ...]) -> Mapping[Action, float]:
@@ -63,7 +63,7 @@ def drawn(seed: int) -> Strategy:
 
 
 def all_deals(game: Game) -> list[Deal]:
-    """All deals, equally likely."""
+    """Yield all deals, equally likely."""
     players, cards = game.num_players, game.cards_per_hand
     return [
         Deal(tuple([(card,) for card in dealt[:players]]), dealt[players:]) for dealt in permutations(game.deck, cards)
@@ -71,7 +71,7 @@ def all_deals(game: Game) -> list[Deal]:
 
 
 def all_hands(game: Game, strategies: tuple[Strategy, ...], names: tuple[str, ...] = ("A", "B", "C")) -> list[Weighed]:
-    """All hands between strategies, given by position."""
+    """Yield all hands between strategies, given by position."""
     deals = all_deals(game)
     names = names[: game.num_players]
     seats = tuple([Seat(seat) for seat in range(game.num_players)])

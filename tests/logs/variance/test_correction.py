@@ -1,4 +1,4 @@
-"""Single hands chance-corrected: the terms of the estimator, its bounds, and hands in any order."""
+"""Chance-corrected single hands: the estimator's terms, its bounds, hands in any order."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.logs.variance.small_games import all_hands, drawn, small_game
 
 @pytest.mark.parametrize(("name", "players"), [("kuhn", 2), ("leduc", 2), ("kuhn.limit.3p", 3)])
 def test_corrected_values_of_all_hands(name: str, players: int) -> None:
-    """Corrected values keep the expectation, vary less, add up to 0 and stay within the bounds."""
+    """Corrected values keep the expectation, vary less, sum to 0 and stay within the bounds."""
     game = small_game(name)
     hands = all_hands(game, tuple(drawn(seed) for seed in range(players)))
     chances = np.array([hand.probability for hand in hands])
@@ -36,7 +36,7 @@ def test_corrected_values_of_all_hands(name: str, players: int) -> None:
 
 
 def test_corrected_bounds_add_the_largest_pot() -> None:
-    """Kuhn: 2 chips and a pot of 4; three players: 2 chips of each, and a pot of 6 in the only round."""
+    """Kuhn has 2 chips and a pot of 4; with three players 2 chips each and a pot of 6 in the only round."""
     assert corrected_bounds(small_game("kuhn")) == (-6000, 6000)
     assert corrected_bounds(small_game("kuhn.limit.3p")) == (-8000, 10_000)
     # Hold'em: 24 big blinds and a pot of 48.
@@ -60,7 +60,7 @@ def test_corrected_values_are_those_of_the_estimator(name: str) -> None:
             by_name.setdefault(who, []).append(value)
     for player in estimates.players:
         one = next(one for one in player.estimates if one.estimator == "chance-corrected" and not one.is_fitted)
-        # Before the flop boards are drawn, others here than there.
+        # Before the flop, boards are sampled with different random numbers.
         within = 0 if name == "leduc" else 4 * (one.standard_error or 0.0)
         mean = 1000 * np.mean(by_name[player.player]) / game.big_blind
         assert mean == pytest.approx(one.mbb_per_game, abs=1e-9 + within)

@@ -1,4 +1,4 @@
-"""Weights fitted on other deals: unbiased, never worse than rounding, and intervals that hold what they say."""
+"""Cross-fitted weights: unbiased, never worse than none, and intervals with correct coverage."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def test_few_deals_have_one_weight_and_fewer_none() -> None:
 
 
 def test_equal_values_stay_unchanged() -> None:
-    """A player who always folds wins nothing by its cards: a correction without weights would only add their luck."""
+    """Cards do not change the result of a player who always folds: correction without weights would add luck."""
     rng = np.random.default_rng(4)
     luck = rng.normal(size=(90, 3))
     rows = np.column_stack([np.ones(90), np.ones(90), np.full(90, -0.75), luck])
@@ -108,7 +108,7 @@ def test_equal_values_stay_unchanged() -> None:
 
 @pytest.mark.parametrize("deals", [80, pytest.param(200, marks=pytest.mark.slow)])
 def test_fitted_means_of_few_deals_are_unbiased(deals: int) -> None:
-    """The mean over many samples is the true one, also where no weight takes out how values depend on luck."""
+    """The mean over many samples is the true one, even if no weight captures how values depend on luck."""
     rng = np.random.default_rng(5)
     runs, means = 300, []
     for _ in range(runs):
@@ -122,7 +122,7 @@ def test_fitted_means_of_few_deals_are_unbiased(deals: int) -> None:
 
 
 def intervals_hold(game: Game, deals: int, runs: int) -> list[float]:
-    """Coverage of the intervals of three estimators: plain, corrected, fitted."""
+    """Return coverage of the intervals of three estimators: plain, corrected, fitted."""
     hands = all_hands(game, tuple([drawn(40 + at) for at in range(game.num_players)]))
     records = [hand.record for hand in hands]
     terms = term_values(

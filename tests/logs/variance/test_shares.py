@@ -1,4 +1,4 @@
-"""Expected shares in hold'em: those of all boards, looked up ones, and drawn ones as a slow twin draws them."""
+"""Expected shares in hold'em: enumerated, looked up, and sampled compared with a slow twin."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from protocol import find_game
 
 
 def drawn_shares(deal: Deal, stream: int) -> list[float]:
-    """The shares before the flop on the boards that the kernel draws, one card after the other."""
+    """Shares before the flop on the boards that the kernel samples, one card after the other."""
     taken = {card for hole in deal.hole_cards for card in hole}
     deck = [card for card in range(52) if card not in taken]
     counter = mixed(mixed(stream * STEP & MASK_64))

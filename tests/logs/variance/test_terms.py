@@ -1,4 +1,4 @@
-"""Terms of chance: 0 on average over the whole tree of Kuhn and Leduc, and right in single hands of hold'em."""
+"""Chance terms: mean 0 over the whole tree of Kuhn and Leduc, and values in single hold'em hands."""
 
 from __future__ import annotations
 
@@ -20,9 +20,10 @@ CASES = [
 
 
 def expectations(hands: list[Weighed], position: int) -> tuple[CrossSums, int]:
-    """The sums over all hands, each counted with its probability, and how many columns they have.
+    """Return the sums over all hands, weighted by probability, and the number of columns.
 
-    Rows are scaled by the roots of the probabilities times their number: what is summed are products.
+    Rows are scaled by the roots of the probabilities times their number, because the sums are of products.
+
     """
     game = hands[0].record.game
     shares, expected = Shares(game), AllInExpectations(game)
