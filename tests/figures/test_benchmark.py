@@ -1,4 +1,4 @@
-"""`research/tables/benchmark.md` shows what was measured, and every bot of no-limit hold'em."""
+"""Figures and bots of `research/tables/benchmark.md`, compared with the measurements."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from tests.scripts import script
 REMAKE = script("research/benchmark/remake.py")
 
 
-def test_page_shows_what_was_measured() -> None:
+def test_page_has_the_measured_figures() -> None:
     text = REMAKE.PAGE.read_text("utf-8")
     assert REMAKE.with_results(text) == text
 
 
-def test_every_bot_of_no_limit_is_measured_or_said_not_to_be() -> None:
+def test_every_bot_of_no_limit_is_measured_or_named_as_missing() -> None:
     game = find_game("nolimit")[1]
     # `lbr` answers a policy that has to be named.
     bots = {name for name in known_names() if name != "lbr" and make_bot(name).refusal(game) is None}

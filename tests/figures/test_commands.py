@@ -1,4 +1,4 @@
-"""Figures that documents print are those of the commands that they name."""
+"""Figures in documents, compared with the output of the commands that they name."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def _columns(row: str) -> list[str]:
 
 
 @pytest.mark.parametrize("game", ["limit", "nolimit", "nolimit6"])
-def test_disk_space(tmp_path: Path, game: str) -> None:
+def test_documented_disk_space_is_that_of_a_run(tmp_path: Path, game: str) -> None:
     """Bytes of 1,000 hands between `random` and `calling` with `--no-duplicate --seed 1`."""
     text = (ROOT / "docs" / "files.md").read_text("utf-8")
     (row,) = re.findall(rf"^\| `{game}`.*$", text, re.MULTILINE)
@@ -37,8 +37,8 @@ def test_disk_space(tmp_path: Path, game: str) -> None:
     assert shown == pytest.approx([log, log_and_times, log_and_times + sizes[".txt"]], abs=10)
 
 
-def test_what_the_first_command_prints() -> None:
-    """In 80 columns: cards and built-in bots follow from the seed; times, speed and folder are the README's."""
+def test_first_command_prints_the_documented_output() -> None:
+    """The output in 80 columns is that of the README, apart from times, speed and folder."""
     (block,) = re.findall(r"The first command prints:\n\n```text\n(.*?)```", README, re.DOTALL)
     seed, speed, folder = re.findall(r"^seed (\d+), speed (\S+) hands/s, files\s(.*)", block, re.MULTILINE)[0]
     result = play("limit", ["raising", "random"], deals=3000, seed=int(seed), in_process=True)
@@ -55,8 +55,8 @@ def test_what_the_first_command_prints() -> None:
     assert out.getvalue() == block
 
 
-def test_the_game_before_the_flop() -> None:
-    """Every line of output in the document is one that the command prints, with and without --as-published."""
+def test_preflop_game_has_the_documented_output() -> None:
+    """The command prints every line of output in the document, with or without --as-published."""
     text = (ROOT / "research" / "tables" / "lp-mc.md").read_text("utf-8")
     printed = set()
     for more in ([], ["--as-published"]):

@@ -1,4 +1,4 @@
-"""The tables of `research/tables/learner.md` on the shipped memories are measured, and each wins more than none."""
+"""Tables of `research/tables/learner.md` on the shipped memories, compared with the measurements."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ REMAKE = script("research/learner/remake.py")
 MEMORIES = script("research/learner/memories.py")
 
 
-def test_the_page_shows_what_was_played() -> None:
+def test_page_has_the_measured_figures() -> None:
     text = REMAKE.PAGE.read_text("utf-8")
     assert REMAKE.with_tables(text) == text
 
 
 @pytest.mark.parametrize("name", SHIPPED)
-def test_the_memory_was_played_that_comes_with_the_arena_and_wins_more_than_none(name: str) -> None:
+def test_shipped_memory_was_measured_and_wins_more_than_an_empty_one(name: str) -> None:
     rows = REMAKE.stored(name)
     assert [(row.opponent, row.deals) for row in rows] == [
         (opponent, REMAKE.deals(name, opponent)) for opponent in REMAKE.opponents(name)
@@ -44,7 +44,7 @@ def test_all_opponents_of_a_game_play_it(name: str) -> None:
         assert [make_bot(spec, 1).refusal(game) for spec in specs] == [None] * len(specs)
 
 
-def test_learners_trained_against_the_memories_that_come_with_the_arena() -> None:
+def test_learners_were_trained_against_the_shipped_memories() -> None:
     rows = REMAKE.stored_counters()
     assert [(row.game, row.memory, row.seed) for row in rows] == [
         (name, REMAKE.checksum(name), seed) for name in REMAKE.COUNTER_GAMES for seed in REMAKE.COUNTER_SEEDS
@@ -52,7 +52,7 @@ def test_learners_trained_against_the_memories_that_come_with_the_arena() -> Non
 
 
 @pytest.mark.parametrize("name", SHIPPED)
-def test_the_memories_were_trained_as_the_script_does(name: str) -> None:
+def test_memories_were_trained_by_the_script(name: str) -> None:
     memory = shipped_memory(find_game(name)[1], Constants())
     wanted = json.loads(json.dumps(asdict(MEMORIES.settings(name))))
     constants = wanted.pop("constants")
@@ -62,7 +62,7 @@ def test_the_memories_were_trained_as_the_script_does(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["limit", "nolimit", "limit3", "nolimit6"])
-def test_a_row_can_be_played_again(name: str) -> None:
-    """One of the rows without slow bots, drawn with a fixed seed."""
+def test_row_is_reproducible(name: str) -> None:
+    """The row is drawn with a fixed seed from those without slow bots."""
     row = Random(name).choice([row for row in REMAKE.stored(name) if row.deals > 800])
     assert REMAKE.play(name, row.opponent) == row

@@ -1,4 +1,4 @@
-"""Pages that scripts write: figures are those measured last, settings those of the program."""
+"""Pages that scripts write, compared with the latest measurements and with the program's settings."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ pytestmark = pytest.mark.slow
         "serve/course.py",
     ],
 )
-def test_the_tables_are_those_of_the_last_measurement(name: str) -> None:
+def test_tables_are_those_of_the_latest_measurement(name: str) -> None:
     remake = script(f"research/{name}")
     found = json.loads(remake.MEASURED.read_text("utf-8"))
     page = remake.PAGE.read_text("utf-8")

@@ -1,4 +1,4 @@
-"""The notes on the source works are short, and every figure of a note is one of its tables."""
+"""Notes on publications: their length, and their figures, compared with the tables."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def _tables(name: str) -> str:
 
 
 @pytest.mark.parametrize("name", NOTES)
-def test_a_note_is_short(name: str) -> None:
+def test_note_is_short(name: str) -> None:
     prose = re.sub(r"```.*?```|<!--.*?-->|^    .*?$", "", _text(name), flags=re.DOTALL | re.MULTILINE)
     assert sum(bool(re.search(r"\w", word)) for word in prose.split()) <= MOST_WORDS
     assert f"appendix/{name}.md" in prose
@@ -33,7 +33,7 @@ def test_a_note_is_short(name: str) -> None:
 
 @pytest.mark.parametrize("name", NOTES)
 def test_every_figure_of_a_note_is_in_its_tables(name: str) -> None:
-    """Those of its own page of tables, or of the page on the strength of all bots."""
+    """The tables are those of the note's own page, or of the page on the strength of all bots."""
     tables = "\n".join(map(_tables, {name, "strength"})).replace(" | ± ", " ± ")
     shown = {*_FIGURE.findall(tables), *re.findall(r"[+-]?\d[\d,]*(?:\.\d+)?", tables)}
     wanted = set(_FIGURE.findall(re.sub(r"\]\(\S+\)", "", _text(name))))

@@ -1,4 +1,4 @@
-"""The coverage of intervals and the deals of the appendix are those simulated and measured."""
+"""Coverage of intervals and numbers of deals in the appendix, compared with simulations and measurements."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SIMULATION = script("research/results/intervals.py")
 DEALS = script("research/results/deals.py")
 
 
-def test_the_page_shows_what_was_simulated() -> None:
+def test_page_has_the_simulated_figures() -> None:
     text = SIMULATION.PAGE.read_text("utf-8")
     assert SIMULATION.with_table(text, SIMULATION.stored()) == text
 
@@ -28,12 +28,12 @@ def test_every_scenario_was_simulated() -> None:
     assert kinds == expected
 
 
-def test_the_guaranteed_interval_holds_in_every_scenario() -> None:
+def test_guaranteed_interval_covers_the_truth_in_every_scenario() -> None:
     assert all(float(row.guaranteed) >= 0.95 for row in SIMULATION.stored() if int(row.deals) >= 100)
 
 
-def test_the_usual_interval_holds_as_often_as_the_page_says_and_is_narrow() -> None:
-    """But for the scenario in which no interval from the scores alone can hold."""
+def test_usual_interval_is_narrow_and_has_the_documented_coverage() -> None:
+    """The exception is a scenario that no interval from scores alone can cover."""
     (failing,) = [scenario.name for scenario in SIMULATION.SCENARIOS if scenario.loses_stacks]
     rows = [row for row in SIMULATION.stored() if row.scenario != failing]
     words = " ".join((ROOT / "docs" / "confidence.md").read_text("utf-8").split())
@@ -45,14 +45,14 @@ def test_the_usual_interval_holds_as_often_as_the_page_says_and_is_narrow() -> N
     assert all(float(row.width) <= 1.25 for row in rows if int(row.deals) >= 300)
 
 
-def test_the_page_shows_the_deals_that_the_intervals_take() -> None:
+def test_page_has_the_numbers_of_deals_for_intervals() -> None:
     text = DEALS.PAGE.read_text("utf-8")
     assert DEALS.with_table(text, DEALS.stored()) == text
     assert [one[:3] for one in DEALS.stored()] == list(DEALS.MATCHES)
 
 
-def test_an_interval_takes_the_deals_in_the_table() -> None:
-    """An interval of as many scores as the table says is as narrow as the column says."""
+def test_interval_needs_the_deals_in_the_table() -> None:
+    """An interval of the number of scores in a cell is as narrow as the column's heading states."""
     for one in DEALS.stored():
         for width in DEALS.WIDTHS_MBB:
             deals = DEALS.deals_for(one.game, one.sd, width)

@@ -1,4 +1,4 @@
-"""The output in `research/tables/small-games.md` is that of its commands."""
+"""Output in `research/tables/small-games.md`, compared with that of its commands."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tests.scripts import script
 pytestmark = pytest.mark.slow
 
 
-def test_the_page_shows_the_output() -> None:
+def test_page_has_the_output_of_its_commands() -> None:
     remake = script("research/small-games/remake.py")
     text = remake.PAGE.read_text("utf-8")
     assert remake.remade(text) == text

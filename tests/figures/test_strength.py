@@ -1,4 +1,4 @@
-"""The quoted figures on the strength of the bots are those of their tournaments."""
+"""Quoted figures on the strength of bots, compared with the tournaments."""
 
 from __future__ import annotations
 
@@ -37,13 +37,13 @@ def _shown(row: dict[str, str]) -> str:
 
 
 @pytest.mark.parametrize("path", REMAKE.QUOTED)
-def test_figures_in_texts_are_those_of_the_tables(path: str) -> None:
+def test_quoted_figures_are_in_the_tables(path: str) -> None:
     text = (ROOT / path).read_text("utf-8")
     assert REMAKE.with_figures(path, text) == text
 
 
 @pytest.mark.parametrize("game", REMAKE.GAMES)
-def test_the_page_shows_what_was_measured(game: str) -> None:
+def test_page_has_the_measured_figures(game: str) -> None:
     page = (FOLDER.parent / "tables" / "strength.md").read_text("utf-8")
     tables = page.split(f"<!-- {game} -->\n")[1].split(f"<!-- end of {game} -->")[0].split("\n\n")[0]
     first, _, *lines = ([cell.strip() for cell in line.strip("| ").split("|")] for line in tables.splitlines())
@@ -58,7 +58,7 @@ def test_the_page_shows_what_was_measured(game: str) -> None:
 
 
 def test_no_other_figure_of_strength_is_quoted() -> None:
-    """A docstring that quotes a rate has its figures from the tables."""
+    """Docstrings quote only rates from the tables."""
     quoted = {ROOT / path for path in REMAKE.QUOTED}
     for path in Path(ROOT / "bots").rglob("*.py"):
         if path not in quoted:
@@ -66,8 +66,8 @@ def test_no_other_figure_of_strength_is_quoted() -> None:
 
 
 @pytest.mark.parametrize("game", REMAKE.GAMES)
-def test_a_pair_of_the_tournament_can_be_played_again(game: str) -> None:
-    """One of the pairs of quick bots, drawn with a fixed seed."""
+def test_pair_of_the_tournament_is_reproducible(game: str) -> None:
+    """The pair is drawn with a fixed seed from the quick bots."""
     player, opponent = Random(game).sample(["calling", "raising", "folding", "mfs", "rh"], 2)
     config = validated(tomllib.loads((FOLDER / f"{game}.toml").read_text("utf-8")))
     result = play(game, [player, opponent], deals=config.deals, seed=config.seed, in_process=True)
@@ -78,7 +78,7 @@ def test_a_pair_of_the_tournament_can_be_played_again(game: str) -> None:
     assert figures == (row["mbb_per_game"], row["guaranteed_half_width"])
 
 
-def test_the_fields_are_those_of_the_results() -> None:
+def test_fields_have_the_figures_of_the_results() -> None:
     page = FIELDS.PAGE.read_text("utf-8")
     rows = FIELDS.read_rows(FIELDS.FIELDS, FIELDS.Met)
     assert FIELDS.with_fields(page, rows) == page
@@ -92,12 +92,12 @@ def test_the_fields_are_those_of_the_results() -> None:
     assert wins == able - {"constant", "cfr"}
 
 
-def test_a_field_can_be_played_again(tmp_path: Path) -> None:
+def test_field_is_reproducible(tmp_path: Path) -> None:
     rows = FIELDS.read_rows(FIELDS.FIELDS, FIELDS.Met)
     assert FIELDS.met(tmp_path, "limit3", "rh", "calling") in rows
 
 
-def test_the_table_of_what_cfr_takes_is_that_of_the_results() -> None:
+def test_table_of_winnings_of_cfr_has_the_figures_of_the_results() -> None:
     page = FOOTPRINT.PAGE.read_text("utf-8")
     rows = FOOTPRINT.read_rows(FOOTPRINT.FOOTPRINT, FOOTPRINT.Footprint)
     assert tuple(row.game for row in rows) == FOOTPRINT.GAMES

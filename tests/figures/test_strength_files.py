@@ -1,4 +1,4 @@
-"""The files that measure the built-in bots are runs, and leave out only those that are measured elsewhere."""
+"""Files of the runs that measure the built-in bots, which omit only bots with other measurements."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from tests.dealer.helpers import ROOT
 pytestmark = pytest.mark.slow
 
 MEASURED_ELSEWHERE = {"cfr", "evolved", "lbr", "learner", "llm", "lp", "lp-mc", "mc"}
-"""Bots for limit only, the learner and the exploiter: cfr.md, evolved.md, exploit.md, learner.md and lp-mc.md. The
-strength of `llm` is that of a model."""
+"""Bots with measurements in cfr.md, evolved.md, exploit.md, learner.md and lp-mc.md, and `llm`, whose strength is that
+of its model."""
 OF_SMALL_GAMES = {"equilibrium", "kuhn", *(name for name in builtin_names() if name.startswith("kuhn-"))}
-"""They play no hold'em; `docs/small-games.md` has their exact values."""
+"""Bots that do not play hold'em; `docs/small-games.md` has their exact values."""
 
 FILES = sorted((ROOT / "research" / "strength").glob("*.toml"))
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
-def test_every_built_in_bot_meets_every_other(path: Path) -> None:
+def test_every_built_in_bot_plays_every_other(path: Path) -> None:
     plan = settle(validated(read_config(path), str(path)))
     bots = {player.text.partition("?")[0] for player in plan.players}
     assert bots == set(builtin_names()) - MEASURED_ELSEWHERE - OF_SMALL_GAMES
@@ -32,5 +32,5 @@ def test_every_built_in_bot_meets_every_other(path: Path) -> None:
     assert plan.seating == "rotations"
 
 
-def test_there_are_such_files() -> None:
+def test_files_of_runs_exist() -> None:
     assert [path.stem for path in FILES] == ["limit", "nolimit"]

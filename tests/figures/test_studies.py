@@ -1,4 +1,4 @@
-"""Measurements of the studies of publications, and pages that show what was measured."""
+"""Measurements for studies of publications, and pages with their figures."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ STUDIES = {name: read_study(name) for name in NAMES}
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_pages_show_what_was_measured(name: str) -> None:
+def test_pages_have_the_measured_figures(name: str) -> None:
     for page, blocks in STUDY.blocks_of(STUDIES[name]).items():
         text = page.read_text("utf-8")
         assert with_blocks(text, blocks) == text
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_everything_that_is_named_was_measured(name: str) -> None:
+def test_every_named_figure_was_measured(name: str) -> None:
     needed, figures = STUDIES[name].needed(), STUDIES[name].figures
     missing = [figure for figure in needed if figure not in figures]
     assert missing == (["default against rembrant"] if name == "rembrant" else [])
@@ -53,14 +53,14 @@ def test_values_of_expressions_follow_from_the_measured_figures(name: str) -> No
         assert stored.units == value.units
 
 
-def test_the_report_is_one_page() -> None:
+def test_report_is_one_page() -> None:
     page = format_page(STUDIES["lp-mc"].document())
     assert checked_page(page).fetched == []
     assert f"{STUDIES['lp-mc'].counts().total()} claims: " in page
     assert "section 5.1 (p. 26)" in page
 
 
-def test_what_a_folder_holds_is_not_measured_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_existing_measurements_are_not_repeated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     study = STUDIES["rembrant"]
     figures = list(study.figures)
     (tmp_path / "one.json").write_text(json.dumps({figures[0]: [7.0, 1.0, 3]}), "utf-8")
@@ -73,7 +73,7 @@ def test_what_a_folder_holds_is_not_measured_again(tmp_path: Path, monkeypatch: 
 # ---- single works
 
 
-def test_the_champion_is_that_of_the_study() -> None:
+def test_champion_is_that_of_the_study() -> None:
     measure, figures = STUDIES["evolved"].module, STUDIES["evolved"].figures
     record = json.loads(read_chromosome(CHAMPION).record)
     best = max(measure.RUNS, key=lambda name: figures[f"{name} at all"].mean)
@@ -82,21 +82,21 @@ def test_the_champion_is_that_of_the_study() -> None:
     assert measure.SEED not in (record["chosen"]["seed"], record["settings"]["seed"])
 
 
-def test_the_champion_beats_the_fields() -> None:
-    """On deals that decided neither its training nor its choice."""
+def test_champion_beats_the_fields() -> None:
+    """The deals are independent of its training and its choice."""
     for field in STUDIES["evolved"].module.FIELDS:
         won = STUDIES["evolved"].figures[f"limit10 {field}"]
         assert won.mean > won.half_width
 
 
-def test_an_equilibrium_before_the_flop_beats_every_simple_bot() -> None:
+def test_preflop_equilibrium_beats_every_simple_bot() -> None:
     figures = STUDIES["lp-mc"].figures
     won = [one for name, one in figures.items() if name.startswith(("preflop equilibrium", "full equilibrium"))]
     assert len(won) == 9
     assert all(one.mean > one.half_width for one in won)
 
 
-def test_the_options_of_rembrant_are_options() -> None:
+def test_options_of_rembrant_exist() -> None:
     for name in STUDIES["rembrant"].needed():
         if " against " not in name:
             continue
@@ -115,7 +115,7 @@ def test_the_options_of_rembrant_are_options() -> None:
         ("learner", "measure", ("limit mfs?k=0.5",)),
     ],
 )
-def test_a_measurement_can_be_repeated(name: str, function: str, arguments: tuple[Any, ...]) -> None:
+def test_measurement_is_reproducible(name: str, function: str, arguments: tuple[Any, ...]) -> None:
     found = getattr(STUDIES[name].module, function)(*arguments)
     kept = {figure: one for figure, one in found.items() if figure in STUDIES[name].figures}
     assert kept
@@ -126,15 +126,15 @@ def test_a_measurement_can_be_repeated(name: str, function: str, arguments: tupl
 
 
 @pytest.mark.parametrize("name", ["kuhn", "learner"])
-def test_the_page_shows_what_its_commands_print(name: str) -> None:
+def test_page_has_the_output_of_its_commands(name: str) -> None:
     study = STUDIES[name]
     page = (STUDY.APPENDIX / f"{name}.md").read_text("utf-8")
     for marker, command in study.data["outputs"].items():
         assert with_blocks(page, {marker: STUDY.output_of(command)}) == page
 
 
-def test_everything_is_measured_of_an_evolution(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Seven tiny runs: every figure that the study needs, but for hands at the end that hardly ever come up."""
+def test_evolution_has_all_measurements(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Seven tiny runs yield every figure of the study, apart from rare final hands."""
     study = STUDIES["evolved"]
     module, tiny = study.module, "--deals 4 --population 6 --generations 2 --trials 20"
     runs = {

@@ -1,4 +1,4 @@
-"""The printed tables of the thesis's trainers, and their comparison with ours."""
+"""Printed tables of the trainers of a thesis, compared with ours."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The tables of `research/tables/benchmarks.md` have the measured figures."""
+"""Tables of `research/tables/benchmarks.md`, compared with the measurements."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ pytestmark = pytest.mark.slow
 REMAKE = script("research/variance/remake.py")
 
 
-def test_the_page_shows_what_was_measured() -> None:
+def test_page_has_the_measured_figures() -> None:
     text = REMAKE.PAGE.read_text("utf-8")
     assert REMAKE.with_tables(text, REMAKE.stored()) == text
 
 
-def test_everything_was_measured() -> None:
+def test_every_figure_was_measured() -> None:
     factors, ranges, speed = REMAKE.stored()
     assert {(row.game, row.players) for row in factors} == {
         (game, " ".join(names)) for _, game, *names in REMAKE.MATCHES
@@ -32,7 +32,7 @@ def factor(players: str, estimator: str, game: str = "limit") -> float:
     return float(found.factor)
 
 
-def test_what_the_page_claims() -> None:
+def test_claims_of_the_page_hold() -> None:
     assert factor("mfs mfs?k=4", "chance-corrected, fitted") >= 3
     assert factor("raising random", "all") >= 100
     assert factor("random random", "all") >= 100

@@ -1,4 +1,4 @@
-"""What the tests of the command line share: running ``arena`` as a program, in a folder of its own."""
+"""Fixtures that run ``arena``, as a program or in this process, each in its own folder."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ from tests.programs import start
 from tests.style import PACKAGES
 
 
-class Ran(NamedTuple):
-    """What a command left: exit code and both streams."""
+class CommandResult(NamedTuple):
+    """Exit code and output of a command."""
 
     code: int
     out: str
@@ -33,41 +33,41 @@ class Ran(NamedTuple):
 
     @property
     def sentence(self) -> str:
-        """The one line on standard error that says what is wrong."""
+        """Sentence of an error, the only line of output."""
         (line,) = self.err.splitlines()
         assert self.out == ""
         assert line.startswith("arena: ")
         return line.removeprefix("arena: ")
 
 
-Arena = Callable[..., Ran]
+Arena = Callable[..., CommandResult]
 
 
 class _Window(Terminal):
-    """A terminal whose output is looked at, whatever standard output is."""
+    """Terminal that keeps its consoles when standard output is redirected."""
 
     def write_results_to(self, stream: TextIO) -> None:
         pass
 
 
 def window(width: int, *, is_terminal: bool = True) -> tuple[Terminal, io.StringIO]:
-    """A terminal whose window is so wide, without colours, and what it shows on both streams."""
-    shown = io.StringIO()
+    """Terminal of this width without colours, and the text of both its streams."""
+    output = io.StringIO()
     terminal = _Window()
-    # Without a height rich takes a dumb terminal, as the programs of the tests have it, for one of 80 columns.
+    # Without a height rich uses 80 columns for a dumb terminal, which the programs of the tests have.
     size = {"width": width, "height": 25}
     terminal.out, terminal.err = (
-        Console(file=shown, **size, force_terminal=is_terminal, color_system=None, highlight=False, soft_wrap=True)
+        Console(file=output, **size, force_terminal=is_terminal, color_system=None, highlight=False, soft_wrap=True)
         for _ in range(2)
     )
-    return terminal, shown
+    return terminal, output
 
 
 @pytest.fixture
 def arena(tmp_path: Path) -> Arena:
-    """A function that runs ``arena`` with arguments. No output that is not a terminal's holds control codes."""
+    """Function that runs ``arena`` with arguments and checks that the output has no control codes."""
 
-    def run(*arguments: str, **env: str) -> Ran:
+    def run(*arguments: str, **env: str) -> CommandResult:
         program = start([*ARENA, *arguments], cwd=tmp_path, env=program_env(**env))
         try:
             out, err = program.communicate(timeout=PATIENCE_S)
@@ -75,21 +75,22 @@ def arena(tmp_path: Path) -> Arena:
             program.kill()
         for stream in (out, err):
             assert not CONTROL_CODES.search(stream.replace(b"\r\n", b"\n")), stream
-        return Ran(program.wait(), out.decode(), err.decode())
+        return CommandResult(program.wait(), out.decode(), err.decode())
 
     return run
 
 
 @pytest.fixture(scope="session")
 def finished_runs(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
-    """A function from the arguments of `arena play` to the folder it left, played once; for reading only."""
+    """Function from arguments of `arena play` to the folder of the run, cached, which tests must not change."""
 
     @functools.cache
     def play(*arguments: str) -> Path:
         folder = tmp_path_factory.mktemp("finished")
         program = start([*ARENA, *arguments, "--out", "run"], cwd=folder, env=program_env())
         out, err = program.communicate(timeout=PATIENCE_S)
-        assert (program.wait(), err) == (0, b""), (out, err)
+        assert err == b"", (out, err)
+        assert program.wait() == 0, out
         return folder / "run"
 
     return play
@@ -102,30 +103,30 @@ def _command(names: tuple[str, ...]) -> Any:
 
 @contextlib.contextmanager
 def _kept_loggers() -> Iterator[None]:
-    """Leave our loggers and the root as they were: a command shows its log for the rest of its process."""
-    before = [(logger, logger.level, logger.handlers[:]) for logger in map(logging.getLogger, ("", *PACKAGES))]
+    """Restore loggers afterwards, since a command configures them for the rest of its process."""
+    states = [(logger, logger.level, logger.handlers[:]) for logger in map(logging.getLogger, ("", *PACKAGES))]
     try:
         yield
     finally:
-        for logger, level, handlers in before:
+        for logger, level, handlers in states:
             logger.setLevel(level)
             logger.handlers[:] = handlers
 
 
-def run_here(arguments: Sequence[str], typed: str | bytes = "", charset: str = "utf-8") -> Ran:
-    """Run ``arena`` within this process, which reads what its commands are only once."""
+def run_here(arguments: Sequence[str], typed: str | bytes = "", charset: str = "utf-8") -> CommandResult:
+    """Run ``arena`` in this process, with the text that a person types."""
     command = _command(tuple(commands_for(arguments)))
     with CliRunner(charset=charset).isolation(typed) as (out, err, _), _kept_loggers():
-        with pytest.raises(SystemExit) as ended:
+        with pytest.raises(SystemExit) as raised:
             command(args=list(arguments), prog_name="arena")
         sys.stdout.flush()
         sys.stderr.flush()
-        printed = [stream.getvalue().decode(charset, "replace").replace("\r\n", "\n") for stream in (out, err)]
-    return Ran(int(ended.value.code or 0), *printed)
+        texts = [stream.getvalue().decode(charset, "replace").replace("\r\n", "\n") for stream in (out, err)]
+    return CommandResult(int(raised.value.code or 0), *texts)
 
 
 @pytest.fixture
 def arena_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Arena:
-    """Like `arena`, within this process: faster, for commands that start nothing."""
+    """Like `arena`, but faster, in this process, for commands that start no programs."""
     enter_program_env(tmp_path, monkeypatch)
     return lambda *arguments: run_here(arguments)

@@ -1,4 +1,4 @@
-"""``arena benchmark``, as people use it."""
+"""``arena benchmark``: play, output, resume and refusals."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ def quick_opponent(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("quick_opponent")
 def test_benchmark_is_printed_kept_and_shown_again(arena_here: Arena, tmp_path: Path) -> None:
-    ran = arena_here("benchmark", "Mine=folding", "-n", "20", "--in-process", "--out", "run", "--json")
-    assert (ran.code, ran.err) == (0, "")
-    Draft202012Validator(REFERENCE.schemas()["benchmark"]).validate(json.loads(ran.out))
-    data = BenchmarkData.model_validate_json(ran.out)
-    assert json.loads((tmp_path / "run" / "benchmark.json").read_text("utf-8")) == json.loads(ran.out)
+    completed = arena_here("benchmark", "Mine=folding", "-n", "20", "--in-process", "--out", "run", "--json")
+    assert (completed.code, completed.err) == (0, "")
+    Draft202012Validator(REFERENCE.schemas()["benchmark"]).validate(json.loads(completed.out))
+    data = BenchmarkData.model_validate_json(completed.out)
+    assert json.loads((tmp_path / "run" / "benchmark.json").read_text("utf-8")) == json.loads(completed.out)
     assert [player.name for player in data.result.players] == ["Mine", "calling"]
     assert (data.is_standard, data.settings["seed"], data.result.seed) == (False, 20261, 20261)
     assert data.command == "arena benchmark Mine=folding --game nolimit --deals 20 --seed 20261"
@@ -64,14 +64,14 @@ def test_benchmark_is_printed_kept_and_shown_again(arena_here: Arena, tmp_path: 
     ],
 )  # fmt: skip
 def test_refusal_is_one_sentence(arena_here: Arena, arguments: list[str], sentence: str) -> None:
-    ran = arena_here("benchmark", *arguments)
-    assert (ran.code, ran.sentence) == (2, sentence)
+    completed = arena_here("benchmark", *arguments)
+    assert (completed.code, completed.sentence) == (2, sentence)
 
 
 def test_player_is_refused_before_a_folder_is_made(arena_here: Arena, tmp_path: Path) -> None:
-    ran = arena_here("benchmark", "kuhn", "--out", "run")
-    assert ran.code == 2
-    assert ran.sentence
+    completed = arena_here("benchmark", "kuhn", "--out", "run")
+    assert completed.code == 2
+    assert completed.sentence
     assert not (tmp_path / "run").exists()
 
 
@@ -84,8 +84,8 @@ def test_folder_of_another_run_is_refused(arena_here: Arena) -> None:
 
 @pytest.mark.slow
 def test_streets_sum_to_the_rate_against_cfr(arena_here: Arena) -> None:
-    ran = arena_here("benchmark", "folding", "-n", "20", "--in-process", "--json", "--out", "run")
-    data = BenchmarkData.model_validate_json(ran.out)
+    completed = arena_here("benchmark", "folding", "-n", "20", "--in-process", "--json", "--out", "run")
+    data = BenchmarkData.model_validate_json(completed.out)
     assert data.rate is not None
     assert data.rate.known == ["cfr"]
     corrected = [part.corrected.mean for part in data.streets if part.corrected]

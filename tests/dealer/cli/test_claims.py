@@ -1,4 +1,4 @@
-"""``arena claims``: claims with verdicts, and figures computed again."""
+"""``arena claims``: claims with verdicts, and new computations of their figures."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ Source: section 5.1.1 (p. 31).
 
 
 def test_works_have_numbers_of_claims(arena_here: Arena) -> None:
-    ran = arena_here("claims")
-    assert ran.code == 0
-    lines = [line.split() for line in ran.out.splitlines()]
+    result = arena_here("claims")
+    assert result.code == 0
+    lines = [line.split() for line in result.out.splitlines()]
     assert [words[0] for words in lines if words and words[0] in NAMES] == list(NAMES)
 
 
-def test_a_claim_has_its_figures_verdict_and_source(arena_here: Arena) -> None:
-    ran = arena_here("claims", "kuhn.sums.7")
-    assert (ran.code, ran.out, ran.err) == (0, SUMS, "")
+def test_claim_has_figures_verdict_and_source(arena_here: Arena) -> None:
+    result = arena_here("claims", "kuhn.sums.7")
+    assert (result.code, result.out, result.err) == (0, SUMS, "")
     assert "an arithmetic error" in arena_here("claims", "kuhn.sums").out
 
 
@@ -48,34 +48,34 @@ def test_a_claim_has_its_figures_verdict_and_source(arena_here: Arena) -> None:
         ),
     ],
 )
-def test_an_unknown_name_is_refused(arena_here: Arena, name: str, sentence: str) -> None:
-    ran = arena_here("claims", name)
-    assert (ran.code, ran.err) == (2, sentence)
+def test_unknown_name_is_refused(arena_here: Arena, name: str, sentence: str) -> None:
+    result = arena_here("claims", name)
+    assert (result.code, result.err) == (2, sentence)
 
 
 def test_checked_claims_are_computed_again(arena_here: Arena, monkeypatch: pytest.MonkeyPatch) -> None:
-    ran = arena_here("claims", "learner.levels", "--check")
-    assert ran.code == 0
-    assert "2 figures computed again, none different." in ran.out
+    result = arena_here("claims", "learner.levels", "--check")
+    assert result.code == 0
+    assert "2 figures computed again, none different." in result.out
     study = read_study("learner")
     wrong = study.figures | {text: Measured(6.0) for text in study.expressions()[1:]}
     monkeypatch.setattr(studies, "read_figures", lambda _: wrong)
-    ran = arena_here("claims", "learner.levels", "--check")
-    assert ran.code == 1
-    assert "2 figures computed again, 1 different." in ran.out
+    result = arena_here("claims", "learner.levels", "--check")
+    assert result.code == 1
+    assert "2 figures computed again, 1 different." in result.out
 
 
-def test_a_sample_is_drawn_by_its_seed(arena_here: Arena) -> None:
-    ran = arena_here("claims", "learner", "--check", "--sample", "1", "--seed", "4")
-    assert ran.code == 0
-    assert "1 figure computed again, none different." in ran.out
-    assert ran.out == arena_here("claims", "learner", "--check", "--sample", "1", "--seed", "4").out
+def test_sample_of_claims_follows_from_the_seed(arena_here: Arena) -> None:
+    result = arena_here("claims", "learner", "--check", "--sample", "1", "--seed", "4")
+    assert result.code == 0
+    assert "1 figure computed again, none different." in result.out
+    assert result.out == arena_here("claims", "learner", "--check", "--sample", "1", "--seed", "4").out
 
 
-def test_a_claim_without_a_figure_is_not_checked(arena_here: Arena) -> None:
-    ran = arena_here("claims", "rembrant.places", "--check")
-    assert ran.code == 2
-    assert "rembrant.places.1 was not measured." in ran.err
+def test_claim_without_a_figure_is_not_checked(arena_here: Arena) -> None:
+    result = arena_here("claims", "rembrant.places", "--check")
+    assert result.code == 2
+    assert "rembrant.places.1 was not measured." in result.err
 
 
 def test_showing_claims_imports_nothing_heavy() -> None:

@@ -1,4 +1,4 @@
-"""``arena tournament --scheduler`` on a true cluster: workers and schedulers that die, Ctrl-C, resume."""
+"""``arena tournament --scheduler`` on a local cluster: losses of workers and schedulers, Ctrl-C, resume."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ pytestmark = [
 CUP = ("tournament", "limit", "leduc", "calling", "raising", "Rnd=random", "--seed", "3", "--in-process")
 HANDS = ("-n", "3000")
 LONG_CUP = ("tournament", "limit", "calling", "raising", "random", "--seed", "3", "--in-process", "-n", "10000")
-"""On two workers, the third contest begins when the first has ended, and takes seconds."""
+"""A tournament of three contests for two workers, whose third starts when one has ended and takes seconds."""
 
 
 @pytest.fixture
@@ -88,8 +88,8 @@ def test_run_of_a_lost_scheduler_is_resumed_by_another(tmp_path: Path, arena: Ar
     assert kept
     (tmp_path / "other").mkdir()
     with local_cluster(tmp_path / "other") as other:
-        ran = arena("resume", "there", "--scheduler", other.address, "-q")
-    assert (ran.code, ran.err) == (0, "")
+        command = arena("resume", "there", "--scheduler", other.address, "-q")
+    assert (command.code, command.err) == (0, "")
     assert arena(*LONG_CUP, "--out", "here", "-q").code == 0
     assert logs(tmp_path / "there") == logs(tmp_path / "here")
     assert logs(tmp_path / "there").items() > kept.items()
@@ -105,18 +105,18 @@ def test_ctrl_c_frees_the_workers(tmp_path: Path, arena: Arena, cluster: LocalCl
     assert process.returncode == 130, err
     assert b"Resume with:\n    arena resume there\n" in out
     # The workers are free again: this would wait for days.
-    ran = arena(*CUP, "-n", "20", "--scheduler", cluster.address, "-q", "--out", "short")
-    assert (ran.code, ran.err) == (0, "")
+    command = arena(*CUP, "-n", "20", "--scheduler", cluster.address, "-q", "--out", "short")
+    assert (command.code, command.err) == (0, "")
 
 
 def test_refusal_is_one_sentence(tmp_path: Path, arena: Arena, cluster: LocalCluster) -> None:
-    ran = arena(*CUP, *HANDS, "--scheduler", "tcp://127.0.0.1:1", "--out", "there")
-    assert (ran.code, ran.sentence) == (2, "no scheduler answers at tcp://127.0.0.1:1 within 10 s")
-    ran = arena(*CUP, *HANDS, "--scheduler", cluster.address, "--workers", "2", "--out", "there")
-    assert ran.code == 2
-    assert ran.sentence.startswith("--workers counts matches on this machine and does not go with --scheduler")
+    command = arena(*CUP, *HANDS, "--scheduler", "tcp://127.0.0.1:1", "--out", "there")
+    assert (command.code, command.sentence) == (2, "no scheduler answers at tcp://127.0.0.1:1 within 10 s")
+    command = arena(*CUP, *HANDS, "--scheduler", cluster.address, "--workers", "2", "--out", "there")
+    assert command.code == 2
+    assert command.sentence.startswith("--workers counts matches on this machine and does not go with --scheduler")
     assert not (tmp_path / "there").exists()
     assert arena("play", "kuhn", "-n", "2", "--in-process", "--out", "one").code == 0
-    ran = arena("resume", "one", "--scheduler", cluster.address)
-    assert ran.code == 2
-    assert "arena: --scheduler is for tournaments, and one holds one contest; leave it out" in ran.err
+    command = arena("resume", "one", "--scheduler", cluster.address)
+    assert command.code == 2
+    assert "arena: --scheduler is for tournaments, and one holds one contest; leave it out" in command.err

@@ -1,4 +1,4 @@
-"""``arena deal`` and ``arena bot``: the dealer alone, and clients that connect by themselves."""
+"""``arena deal`` and ``arena bot``: a dealer without bots, and clients that connect by themselves."""
 
 from __future__ import annotations
 
@@ -79,9 +79,9 @@ def test_default_seats_are_tcp_at_the_given_ports(dealing: Dealing) -> None:
 
 
 def test_missing_clients_end_the_match(arena_here: Arena) -> None:
-    ran = arena_here("deal", "kuhn", "--start-timeout", "0.3", "-q")
-    assert ran.code == 1
-    told, _, hint = ran.out.splitlines()
+    command = arena_here("deal", "kuhn", "--start-timeout", "0.3", "-q")
+    assert command.code == 1
+    told, _, hint = command.out.splitlines()
     assert told == "No hand was finished: tcp and tcp#2 have not connected within 0.3 s."
     assert hint.startswith("    arena resume runs")
 
@@ -90,8 +90,8 @@ def test_configuration_and_user_defaults_precede_those_of_the_command(
     arena_here: Arena, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def asked(*words: str) -> tuple[int, str, int]:
-        ran = arena_here("deal", "kuhn", "calling", "random", "--in-process", "--json", *words)
-        result = json.loads(ran.out)
+        command = arena_here("deal", "kuhn", "calling", "random", "--in-process", "--json", *words)
+        result = json.loads(command.out)
         return result["deals_asked"], result["seating"], result["seatings"]
 
     (tmp_path / "run.toml").write_text('deals = 12\nseating = "rotations"\n')
@@ -127,23 +127,23 @@ def test_interrupted_wait_names_the_command_that_resumes_it(dealing: Dealing) ->
     ],
 )
 def test_refusal_is_one_sentence(arena_here: Arena, arguments: tuple[str, ...], words: str) -> None:
-    ran = arena_here("deal", *arguments)
-    assert ran.code == 2
-    assert words in ran.sentence
+    command = arena_here("deal", *arguments)
+    assert command.code == 2
+    assert words in command.sentence
 
 
 @pytest.mark.parametrize("out", ["", "new", "there"])
 def test_busy_port_leaves_no_run(arena_here: Arena, tmp_path: Path, out: str) -> None:
-    """Nothing is left behind of a run that could not begin, and a folder that was there stays."""
+    """A run that could not start leaves no folder, but does not remove an existing one."""
     (tmp_path / "there").mkdir()
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-        ran = arena_here("deal", "kuhn", "--ports", f"0,{port}", *(("--out", out) if out else ()))
+        command = arena_here("deal", "kuhn", "--ports", f"0,{port}", *(("--out", out) if out else ()))
     assert [path for path in tmp_path.rglob("*") if path.name not in ("there", "runs")] == []
     assert (tmp_path / "there").is_dir()
-    assert ran.code == 2
-    assert f"cannot listen on 127.0.0.1 port {port}: " in ran.sentence
-    assert "ddress already in use" in ran.sentence
+    assert command.code == 2
+    assert f"cannot listen on 127.0.0.1 port {port}: " in command.sentence
+    assert "ddress already in use" in command.sentence
 
 
 @pytest.mark.parametrize(
@@ -156,8 +156,8 @@ def test_busy_port_leaves_no_run(arena_here: Arena, tmp_path: Path, out: str) ->
     ],
 )
 def test_bot_that_cannot_play_is_refused(arena: Arena, arguments: tuple[str, ...], code: int, words: str) -> None:
-    ran = arena("bot", *arguments)
-    assert (ran.code, ran.out) == (code, "")
-    (line,) = ran.err.splitlines()
+    command = arena("bot", *arguments)
+    assert (command.code, command.out) == (code, "")
+    (line,) = command.err.splitlines()
     assert line.startswith("bot: ")
     assert words in line

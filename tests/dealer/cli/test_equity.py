@@ -1,4 +1,4 @@
-"""``arena equity``: what it understands, what it prints, and what it refuses."""
+"""``arena equity``: arguments, output and refusals."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ board 2h 7d Tc
     "words",
     ["AhKd 2h7dTc --players 2", "AhKd 2h7dTc", "2h7dTc AhKd ??", "AhKd random --board 2h7dTc", "AhKd --board 2h7dTc"],
 )
-def test_one_player_meets_any_other(arena_here: Arena, words: str) -> None:
-    ran = arena_here("equity", *words.split())
-    assert (ran.code, ran.out, ran.err) == (0, FLOP, "")
+def test_one_player_plays_against_random_cards(arena_here: Arena, words: str) -> None:
+    result = arena_here("equity", *words.split())
+    assert (result.code, result.out, result.err) == (0, FLOP, "")
 
 
 GUIDE = (ROOT / "docs" / "equity-calculator.md").read_text("utf-8")
@@ -45,14 +45,14 @@ def test_guide_has_the_output_of_the_command(arena_here: Arena) -> None:
         assert arena_here("equity", "AhKd", "2h7dTc", "--players", players).out == block
 
 
-def test_the_guide_in_python(capsys: pytest.CaptureFixture[str]) -> None:
+def test_python_example_of_the_guide_has_its_output(capsys: pytest.CaptureFixture[str]) -> None:
     (example,) = re.findall(r"```python\n(.*?)```", GUIDE, re.DOTALL)
     exec(compile(example, "equities.md", "exec"), {})
     assert capsys.readouterr().out.startswith("0.54077")
     assert f"{counts().sum():,} showdowns" in GUIDE
 
 
-def test_two_players_as_json(arena_here: Arena) -> None:
+def test_equity_of_two_players_is_printed_as_json(arena_here: Arena) -> None:
     report = json.loads(arena_here("equity", "AhKd", "QsQc", "--board", "2h7dTc", "--json").out)
     expected = chances([[parse_cards("AhKd")], [parse_cards("QsQc")]], parse_cards("2h7dTc"))
     assert {name: value for name, value in report.items() if name != "players"} == {
@@ -74,20 +74,20 @@ def test_two_players_as_json(arena_here: Arena) -> None:
 
 
 @pytest.mark.parametrize(("word", "holdings"), [("AKs", 4), ("KAs", 4), ("AKo", 12), ("AK", 16), ("QQ", 6)])
-def test_classes(arena_here: Arena, word: str, holdings: int) -> None:
-    """On the turn a holding meets 44 rivers with 2c3c."""
-    ran = arena_here("equity", word, "2c3c", "--board", "4h5h8s9s", "--json")
-    report = json.loads(ran.out)
+def test_classes_of_holdings_have_their_equities(arena_here: Arena, word: str, holdings: int) -> None:
+    # Against 2c3c a holding has 44 rivers on the turn.
+    result = arena_here("equity", word, "2c3c", "--board", "4h5h8s9s", "--json")
+    report = json.loads(result.out)
     assert (report["players"][0]["holding"], report["players"][0]["holdings"]) == (word.replace("KA", "AK"), holdings)
     assert report["showdowns"] == 44 * holdings
 
 
 def test_drawn_chances_name_their_seed_and_interval(arena_here: Arena) -> None:
-    ran = arena_here("equity", "AhKd", "2h7dTc", "--players", "3", "--trials", "2000", "--seed", "7")
-    assert "2,000 showdowns, drawn with seed 7. ± is half the 95 % interval." in ran.out
+    result = arena_here("equity", "AhKd", "2h7dTc", "--players", "3", "--trials", "2000", "--seed", "7")
+    assert "2,000 showdowns, drawn with seed 7. ± is half the 95 % interval." in result.out
     expected = chances([[parse_cards("AhKd")], ANY_HOLDING, ANY_HOLDING], parse_cards("2h7dTc"), trials=2000, seed=7)
     us = expected.players[0]
-    (line,) = re.findall(r"^  Ah Kd .*", ran.out, re.MULTILINE)
+    (line,) = re.findall(r"^  Ah Kd .*", result.out, re.MULTILINE)
     assert line.split()[-3:] == [f"{us.equity:.3%}", "±", f"{1.959964 * expected.standard_errors[0]:.3%}"]
 
 
@@ -111,12 +111,12 @@ REFUSED = [
 
 @pytest.mark.parametrize(("words", "sentence"), REFUSED)
 def test_refusal_is_one_sentence(arena_here: Arena, words: str, sentence: str) -> None:
-    ran = arena_here("equity", *words.split())
-    assert ran.code == 2
-    assert ran.sentence == sentence
+    result = arena_here("equity", *words.split())
+    assert result.code == 2
+    assert result.sentence == sentence
 
 
-def test_a_damaged_table_is_one_sentence(
+def test_damaged_table_is_refused(
     arena_here: Arena, monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     damaged = tmp_path_factory.mktemp("tables") / "matchups.bin"
@@ -128,11 +128,11 @@ def test_a_damaged_table_is_one_sentence(
             ("AKs QQ", "the table of all matchups before the flop is damaged or of another version; reinstall it"),
             ("AhKd", "the table of all matchups before the flop is damaged or of another version; reinstall it"),
         ):
-            ran = arena_here("equity", *words.split())
-            assert (ran.code, ran.sentence) == (2, problem)
+            result = arena_here("equity", *words.split())
+            assert (result.code, result.sentence) == (2, problem)
         damaged.unlink()
-        ran = arena_here("equity", "AKs", "QQ")
-        assert (ran.code, ran.sentence) == (2, f"'{damaged}': No such file or directory")
+        result = arena_here("equity", "AKs", "QQ")
+        assert (result.code, result.sentence) == (2, f"'{damaged}': No such file or directory")
     finally:
         counts.cache_clear()
 

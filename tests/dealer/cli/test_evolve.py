@@ -1,4 +1,4 @@
-"""``arena evolve``: trainers and a player from the command line; what is finished is kept, and gone on with."""
+"""``arena evolve``: evolution of trainers and of a player, resume, clusters and refusals."""
 
 from __future__ import annotations
 
@@ -37,43 +37,43 @@ SMALL = ("--deals", "4", "--population", "6", "--trials", "20", "--generations")
     ],
 )
 def test_refusal_is_one_sentence(arena_here: Arena, tmp_path: Path, arguments: list[str], sentence: str) -> None:
-    ran = arena_here("evolve", "trainers", str(tmp_path / "runs"), *arguments)
-    assert (ran.code, ran.out) == (2, "")
-    assert ran.err == f"arena: {sentence}\n"
+    result = arena_here("evolve", "trainers", str(tmp_path / "runs"), *arguments)
+    assert (result.code, result.out) == (2, "")
+    assert result.err == f"arena: {sentence}\n"
 
 
 def test_missing_cluster_is_refused(arena_here: Arena, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nothing was begun, so nothing is said of going on."""
+    # A run that did not start has no command to resume it.
     monkeypatch.setitem(sys.modules, "distributed", None)
-    ran = arena_here("evolve", "trainers", str(tmp_path / "runs"), "--scheduler", "tcp://127.0.0.1:1")
-    assert ran.code == 2
-    assert ran.err == "arena: a cluster needs dask.distributed: pip install distributed\n"
+    result = arena_here("evolve", "trainers", str(tmp_path / "runs"), "--scheduler", "tcp://127.0.0.1:1")
+    assert result.code == 2
+    assert result.err == "arena: a cluster needs dask.distributed: pip install distributed\n"
     assert not (tmp_path / "runs").exists()
 
 
 def test_file_in_place_of_a_folder_is_refused(arena_here: Arena, tmp_path: Path) -> None:
     (tmp_path / "runs").write_text("no folder")
-    ran = arena_here("evolve", "trainers", str(tmp_path / "runs"))
-    assert ran.code == 2
-    assert ran.err == f"arena: {tmp_path / 'runs'}: it is a file; a run needs a folder\n"
-    ran = arena_here("evolve", "trainers", str(tmp_path / "runs" / "below"))
-    assert ran.code == 2
-    assert ran.err == f"arena: {tmp_path / 'runs' / 'below'}: the folder cannot be written: Not a directory\n"
+    result = arena_here("evolve", "trainers", str(tmp_path / "runs"))
+    assert result.code == 2
+    assert result.err == f"arena: {tmp_path / 'runs'}: it is a file; a run needs a folder\n"
+    result = arena_here("evolve", "trainers", str(tmp_path / "runs" / "below"))
+    assert result.code == 2
+    assert result.err == f"arena: {tmp_path / 'runs' / 'below'}: the folder cannot be written: Not a directory\n"
 
 
 @pytest.mark.skipif(sys.platform == "win32" or os.geteuid() == 0, reason="root may write anywhere")
 def test_read_only_folder_is_refused(arena_here: Arena, tmp_path: Path) -> None:
     (tmp_path / "runs").mkdir(0o500)
-    ran = arena_here("evolve", "trainers", str(tmp_path / "runs"))
-    assert ran.code == 2
-    assert ran.err == f"arena: {tmp_path / 'runs'}: the folder cannot be written: Permission denied\n"
+    result = arena_here("evolve", "trainers", str(tmp_path / "runs"))
+    assert result.code == 2
+    assert result.err == f"arena: {tmp_path / 'runs'}: the folder cannot be written: Permission denied\n"
 
 
 def test_locked_run_is_refused(arena_here: Arena, tmp_path: Path) -> None:
     with contextlib.closing(FileLock(tmp_path / "trainer-1.lock")):
-        ran = arena_here("evolve", "trainers", str(tmp_path))
-    assert ran.code == 2
-    assert ran.err == f"arena: {tmp_path / 'trainer-1'}: another process works on this run\n"
+        result = arena_here("evolve", "trainers", str(tmp_path))
+    assert result.code == 2
+    assert result.err == f"arena: {tmp_path / 'trainer-1'}: another process works on this run\n"
 
 
 @pytest.mark.parametrize(
@@ -88,35 +88,35 @@ def test_locked_run_is_refused(arena_here: Arena, tmp_path: Path) -> None:
 )
 def test_checks_of_another_run_are_refused(arena_here: Arena, tmp_path: Path, text: str, sentence: str) -> None:
     (tmp_path / "trainer-1.checks.jsonl").write_text(text)
-    ran = arena_here("evolve", "trainers", str(tmp_path))
-    assert ran.code == 2
-    assert ran.err == f"arena: {tmp_path / 'trainer-1.checks.jsonl'}: {sentence}\n"
+    result = arena_here("evolve", "trainers", str(tmp_path))
+    assert result.code == 2
+    assert result.err == f"arena: {tmp_path / 'trainer-1.checks.jsonl'}: {sentence}\n"
 
 
 def test_player_needs_trainers(arena_here: Arena, tmp_path: Path) -> None:
-    ran = arena_here("evolve", "player", str(tmp_path / "runs"))
-    assert ran.code == 2
-    assert "trainer-1.chromosome: the file does not exist; a player needs 9 trainers" in ran.err
+    result = arena_here("evolve", "player", str(tmp_path / "runs"))
+    assert result.code == 2
+    assert "trainer-1.chromosome: the file does not exist; a player needs 9 trainers" in result.err
 
 
 def test_damaged_checkpoint_is_refused(arena_here: Arena, tmp_path: Path) -> None:
     (tmp_path / "trainer-1.checkpoint").write_bytes(b"PK\x03\x04 half")
-    ran = arena_here("evolve", "trainers", str(tmp_path))
-    assert ran.code == 2
-    assert "trainer-1.checkpoint: it does not begin with a line that identifies it as a checkpoint" in ran.err
+    result = arena_here("evolve", "trainers", str(tmp_path))
+    assert result.code == 2
+    assert "trainer-1.checkpoint: it does not begin with a line that identifies it as a checkpoint" in result.err
 
 
 @pytest.mark.slow  # numba compiles
 class TestRuns:
-    def test_trainers_and_a_player(self, arena_here: Arena, tmp_path: Path) -> None:
-        ran = arena_here("evolve", "trainers", str(tmp_path), *SMALL, "2")
-        assert ran.code == 0
-        assert ran.out.count("all generations were bred") == 9
-        assert "9 chromosomes in " in ran.out
+    def test_trainers_and_a_player_are_evolved(self, arena_here: Arena, tmp_path: Path) -> None:
+        result = arena_here("evolve", "trainers", str(tmp_path), *SMALL, "2")
+        assert result.code == 0
+        assert result.out.count("all generations were bred") == 9
+        assert "9 chromosomes in " in result.out
         page = tmp_path / "player.json"
-        ran = arena_here("evolve", "player", str(tmp_path), *SMALL, "2", "--hands", "--out", str(page))
-        assert ran.code == 0
-        assert "The hands of the last generation are in" in ran.out
+        result = arena_here("evolve", "player", str(tmp_path), *SMALL, "2", "--hands", "--out", str(page))
+        assert result.code == 0
+        assert "The hands of the last generation are in" in result.out
         (hands,) = (tmp_path / "hands").iterdir()
         assert hands.read_text("utf-8").count("PokerStars Hand #") == 400
         assert "Winnings in the last generation" in page.read_text("utf-8")
@@ -124,8 +124,10 @@ class TestRuns:
         assert '"generations": 2' in player.record
         assert '"trainers": [' in player.record
         bot = f"evolved?chromosome={tmp_path / 'player.chromosome'}"
-        ran = arena_here("play", "limit", bot, "calling", "-n", "4", "--in-process", "--out", str(tmp_path / "match"))
-        assert ran.code == 0
+        result = arena_here(
+            "play", "limit", bot, "calling", "-n", "4", "--in-process", "--out", str(tmp_path / "match")
+        )
+        assert result.code == 0
 
     def test_stopped_run_is_resumed(self, arena_here: Arena, tmp_path: Path) -> None:
         whole, parts = tmp_path / "whole", tmp_path / "parts"
@@ -137,16 +139,18 @@ class TestRuns:
         assert (one.population == other.population).all()
         genes = [read_chromosome(str(folder / "trainer-1.chromosome")).thresholds for folder in (whole, parts)]
         assert genes[0] == genes[1]
-        ran = arena_here("evolve", "trainers", str(parts), "--count", "1", *SMALL, "6", "--seed", "9")
-        assert ran.code == 2
-        assert "trainer-1.checkpoint: it was made with seed 1, not seed 9: take another folder, or the same" in ran.err
+        result = arena_here("evolve", "trainers", str(parts), "--count", "1", *SMALL, "6", "--seed", "9")
+        assert result.code == 2
+        assert (
+            "trainer-1.checkpoint: it was made with seed 1, not seed 9: take another folder, or the same" in result.err
+        )
 
-    def test_processes_breed_the_same(self, arena_here: Arena, tmp_path: Path) -> None:
+    def test_processes_breed_the_same_player(self, arena_here: Arena, tmp_path: Path) -> None:
         for folder, workers in (("one", "1"), ("two", "2")):
-            ran = arena_here(
+            result = arena_here(
                 "evolve", "trainers", str(tmp_path / folder), "--count", "1", *SMALL, "2", "--workers", workers
             )
-            assert ran.code == 0
+            assert result.code == 0
         one, two = (load_checkpoint(tmp_path / folder / "trainer-1.checkpoint")[0] for folder in ("one", "two"))
         assert one.history == two.history
         assert (one.population == two.population).all()
@@ -191,14 +195,14 @@ class TestRuns:
             raise OSError(28, "No space left on device")
 
         monkeypatch.setattr("logs.whole_file.write_whole", fail)
-        ran = arena_here("evolve", "trainers", str(tmp_path), "--count", "1", *SMALL, "3")
-        assert ran.code == 2
-        assert ran.err.endswith("trainer-1.checkpoint: it cannot be written: No space left on device\n")
+        result = arena_here("evolve", "trainers", str(tmp_path), "--count", "1", *SMALL, "3")
+        assert result.code == 2
+        assert result.err.endswith("trainer-1.checkpoint: it cannot be written: No space left on device\n")
         monkeypatch.undo()
         assert load_checkpoint(tmp_path / "trainer-1.checkpoint")[0].history[-1].number == 2
 
     @pytest.mark.skipif(sys.platform == "win32", reason="sends SIGKILL")
-    def test_a_cluster_finds_the_same_though_a_worker_dies(self, arena_here: Arena, tmp_path: Path) -> None:
+    def test_cluster_with_a_lost_worker_has_the_same_result(self, arena_here: Arena, tmp_path: Path) -> None:
         longer = ("--deals", "4", "--population", "20", "--trials", "20", "--generations", "40")
         assert arena_here("evolve", "trainers", str(tmp_path / "here"), "--count", "1", *longer).code == 0
         with local_cluster(tmp_path) as cluster:
@@ -218,7 +222,7 @@ class TestRuns:
         assert (one.population == two.population).all()
 
     @pytest.mark.skipif(sys.platform == "win32", reason="sends SIGKILL")
-    def test_a_cluster_that_is_lost(self, tmp_path: Path) -> None:
+    def test_lost_cluster_leaves_a_checkpoint(self, tmp_path: Path) -> None:
         with local_cluster(tmp_path) as cluster:
             command = ["evolve", "trainers", "runs", "--count", "1", *SMALL, "100000", "--scheduler", cluster.address]
             with subprocess.Popen(

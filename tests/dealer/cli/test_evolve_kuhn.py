@@ -1,4 +1,4 @@
-"""``arena evolve kuhn``: runs from the command line; what is finished is kept, and gone on with."""
+"""``arena evolve kuhn``: runs, resume and refusals."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.dealer.cli.conftest import Arena
 from tests.dealer.helpers import ARENA, PATIENCE_S, program_env
 
 EXACT = ("--fitness", "exact", "--population", "101", "--generations")
-"""Quick: nothing is compiled."""
+"""Options of a quick run without compiled kernels."""
 
 
 @pytest.mark.parametrize(
@@ -33,10 +33,10 @@ EXACT = ("--fitness", "exact", "--population", "101", "--generations")
     ],
 )
 def test_refusal_is_one_sentence(arena_here: Arena, tmp_path: Path, arguments: list[str], sentence: str) -> None:
-    ran = arena_here("evolve", "kuhn", str(tmp_path / "runs"), *arguments)
-    assert (ran.code, ran.out) == (2, "")
-    assert ran.err.startswith(f"arena: {sentence}")
-    assert ran.err.count("\n") == 1
+    completed = arena_here("evolve", "kuhn", str(tmp_path / "runs"), *arguments)
+    assert (completed.code, completed.out) == (2, "")
+    assert completed.err.startswith(f"arena: {sentence}")
+    assert completed.err.count("\n") == 1
 
 
 @pytest.mark.parametrize(
@@ -52,19 +52,19 @@ def test_refusal_is_one_sentence(arena_here: Arena, tmp_path: Path, arguments: l
 def test_wrong_file_of_genes_is_refused(arena_here: Arena, tmp_path: Path, text: str, sentence: str) -> None:
     path = tmp_path / "my.genes"
     path.write_text(text)
-    ran = arena_here("evolve", "kuhn", str(tmp_path / "runs"), "--opponent", str(path))
-    assert (ran.code, ran.out, ran.err) == (2, "", f"arena: {path}: {sentence}\n")
+    completed = arena_here("evolve", "kuhn", str(tmp_path / "runs"), "--opponent", str(path))
+    assert (completed.code, completed.out, completed.err) == (2, "", f"arena: {path}: {sentence}\n")
 
 
 def test_run_against_a_file_leaves_the_fittest(arena_here: Arena, tmp_path: Path) -> None:
     (tmp_path / "mine.genes").write_text("# J Q K\n0 .5 1 # B\n0, .5, 1\n")
     runs = tmp_path / "runs"
-    ran = arena_here(
+    completed = arena_here(
         "evolve", "kuhn", str(runs), "--opponent", str(tmp_path / "mine.genes"), "--out", "f.html", *EXACT, "4"
     )
-    assert ran.code == 0
-    assert "No strategy wins more than +0.0833 chips per hand from this opponent in this seat.\n" in ran.out
-    assert "C " in ran.out
+    assert completed.code == 0
+    assert "No strategy wins more than +0.0833 chips per hand from this opponent in this seat.\n" in completed.out
+    assert "C " in completed.out
     again = arena_here("evolve", "kuhn", str(runs), "--opponent", str(tmp_path / "mine.genes"), "--json", *EXACT, "4")
     (result,) = json.loads(again.out)["results"]
     assert len(result["mean"]) == 5
@@ -83,35 +83,36 @@ def test_stopped_run_is_resumed(arena_here: Arena, tmp_path: Path, opponent: str
     for generations in ("2", "3", "6"):
         other = arena_here("evolve", "kuhn", str(parts), *command, generations, "--json")
     assert json.loads(one.out) == json.loads(other.out)
-    ran = arena_here("evolve", "kuhn", str(parts), *command, "6", "--selection", "rank")
-    assert (ran.code, ran.out) == (2, "")
+    completed = arena_here("evolve", "kuhn", str(parts), *command, "6", "--selection", "rank")
+    assert (completed.code, completed.out) == (2, "")
     assert (
-        "seed-1.checkpoint: it was made with selection tournament, not selection rank: take another folder" in ran.err
+        "seed-1.checkpoint: it was made with selection tournament, not selection rank: take another folder"
+        in completed.err
     )
-    ran = arena_here("evolve", "kuhn", str(parts), *command, "5")
-    assert "it has 6 generations, more than the 5 asked for: take another folder" in ran.err
+    completed = arena_here("evolve", "kuhn", str(parts), *command, "5")
+    assert "it has 6 generations, more than the 5 asked for: take another folder" in completed.err
 
 
 def test_repeated_runs_have_a_mean_and_a_spread(arena_here: Arena, tmp_path: Path) -> None:
-    ran = arena_here("evolve", "kuhn", str(tmp_path), "--repeat", "3", "--seed", "5", *EXACT, "2")
-    assert ran.code == 0
-    table = ran.out[ran.out.index("  seed") :].splitlines()
+    completed = arena_here("evolve", "kuhn", str(tmp_path), "--repeat", "3", "--seed", "5", *EXACT, "2")
+    assert completed.code == 0
+    table = completed.out[completed.out.index("  seed") :].splitlines()
     assert [line.split()[0] for line in table[2:7]] == ["5", "6", "7", "mean", "spread"]
     assert sorted(path.name for path in tmp_path.glob("seed-*")) == [f"seed-{seed}.checkpoint" for seed in (5, 6, 7)]
 
 
 @pytest.mark.slow  # processes are started, numba compiles
 class TestLong:
-    def test_processes_breed_the_same(self, arena_here: Arena, tmp_path: Path) -> None:
+    def test_processes_breed_the_same_genes(self, arena_here: Arena, tmp_path: Path) -> None:
         for folder, workers in (("one", "1"), ("two", "2")):
-            ran = arena_here(
+            completed = arena_here(
                 *("evolve", "kuhn", str(tmp_path / folder), "--repeat", "3", "--generations", "5"),
                 "--population",
                 "101",
                 "--workers",
                 workers,
             )
-            assert ran.code == 0
+            assert completed.code == 0
         for seed in (1, 2, 3):
             one, two = ((tmp_path / folder / f"seed-{seed}.checkpoint").read_bytes() for folder in ("one", "two"))
             assert one == two
@@ -137,5 +138,5 @@ class TestLong:
 )
 def test_locked_run_is_refused(arena_here: Arena, tmp_path: Path, command: str) -> None:
     with contextlib.closing(FileLock(tmp_path / "seed-1.lock")):
-        ran = arena_here(*command.split(), str(tmp_path))
-    assert (ran.code, ran.sentence) == (2, f"{tmp_path / 'seed-1'}: another process works on this run")
+        completed = arena_here(*command.split(), str(tmp_path))
+    assert (completed.code, completed.sentence) == (2, f"{tmp_path / 'seed-1'}: another process works on this run")

@@ -1,4 +1,4 @@
-"""``arena evolve learner``: the search from the command line, against bots named by class, which need no compiler."""
+"""``arena evolve learner``, against bots given as classes, which need no compiler."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ _SMALL = (
 @pytest.mark.slow
 def test_search_writes_its_page(arena_here: Arena, tmp_path: Path) -> None:
     page = tmp_path / "page.html"
-    ran = arena_here("evolve", "learner", str(tmp_path / "runs"), *_SMALL, "--out", str(page))
-    assert ran.code == 0
-    assert "over the default constants" in ran.out
-    assert "budget 21 learners" in ran.out
+    result = arena_here("evolve", "learner", str(tmp_path / "runs"), *_SMALL, "--out", str(page))
+    assert result.code == 0
+    assert "over the default constants" in result.out
+    assert "budget 21 learners" in result.out
     assert page.read_text("utf-8").count("<svg") == 1
     again = arena_here("evolve", "learner", str(tmp_path / "runs"), *_SMALL)
-    assert again.out.strip() == ran.out.replace(f"The page with all charts is {page}.\n", "").strip()
+    assert again.out.strip() == result.out.replace(f"The page with all charts is {page}.\n", "").strip()
     other = arena_here("evolve", "learner", str(tmp_path / "runs"), *_SMALL, "--hands", "6")
     assert (other.code, other.out) == (2, "")
     assert "it was made with hands 4, not hands 6: take another folder" in other.err
@@ -50,7 +50,7 @@ def test_search_writes_its_page(arena_here: Arena, tmp_path: Path) -> None:
     ],
 )
 def test_refusal_is_one_sentence(arena_here: Arena, tmp_path: Path, arguments: list[str], sentence: str) -> None:
-    ran = arena_here("evolve", "learner", str(tmp_path / "runs"), *_SMALL, *arguments)
-    assert (ran.code, ran.out) == (2, "")
-    assert sentence in ran.err
+    result = arena_here("evolve", "learner", str(tmp_path / "runs"), *_SMALL, *arguments)
+    assert (result.code, result.out) == (2, "")
+    assert sentence in result.err
     assert not (tmp_path / "runs").exists()

@@ -1,4 +1,4 @@
-"""The errors that `docs/faq.md` quotes are those of the program."""
+"""Errors quoted in `docs/faq.md`, compared with those of the program."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ COMMANDS = {
     "needs 2 players": ("limit", "python", "bot.py", "calling"),
     "is not empty": ("kuhn", "--out", "full"),
 }
-"""What a message contains, and the arguments of `arena play` that lead to it."""
+"""Parts of messages, each with arguments of `arena play` that cause it."""
 
 
 @pytest.mark.skipif("os.name == 'nt'", reason="the hints are those of another system")
@@ -27,6 +27,6 @@ def test_quoted_error_equals_that_of_the_program(arena_here: Arena, tmp_path: Pa
         (tmp_path / name).write_text("pass\n")
     page = (ROOT / "docs" / "faq.md").read_text("utf-8")
     (quoted,) = (text for text in re.findall(r"^## `([^`]+)`", page, re.MULTILINE) if part in text)
-    ran = arena_here("play", *COMMANDS[part])
-    assert ran.code == 2
-    assert quoted.removeprefix("… ").removeprefix("RUN ") in ran.sentence
+    result = arena_here("play", *COMMANDS[part])
+    assert result.code == 2
+    assert quoted.removeprefix("… ").removeprefix("RUN ") in result.sentence

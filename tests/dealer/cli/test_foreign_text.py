@@ -1,4 +1,4 @@
-"""Text of others that is no UTF-8: U+FFFD takes its place wherever it leaves the program."""
+"""Names and output of bots that are not UTF-8: U+FFFD replaces them in all output."""
 
 from __future__ import annotations
 
@@ -38,16 +38,16 @@ def _texts(folder: Path) -> Iterator[str]:
 def test_name_of_a_log_is_replaced_in_json(arena_here: Arena, tmp_path: Path) -> None:
     (tmp_path / "m.log").write_bytes(LOG)
     for command in ("stats m.log", "hands m.log --hand 0", "hands m.log --player Bob"):
-        ran = arena_here(*command.split(), "--json")
-        assert "J\ufffdrg" in json.dumps(json.loads(ran.out), ensure_ascii=False)
-        assert not _HALF.search(ran.out)
+        result = arena_here(*command.split(), "--json")
+        assert "J\ufffdrg" in json.dumps(json.loads(result.out), ensure_ascii=False)
+        assert not _HALF.search(result.out)
 
 
 def test_name_of_a_log_is_replaced_on_a_stream(arena: Arena, tmp_path: Path) -> None:
     (tmp_path / "m.log").write_bytes(LOG)
     for words in (("stats", "m.log"), ("stats", "m.log", "--csv"), ("leaks", "m.log")):
-        ran = arena(*words)
-        assert "J\ufffdrg" in ran.out + ran.err
+        result = arena(*words)
+        assert "J\ufffdrg" in result.out + result.err
 
 
 def test_name_of_a_log_is_replaced_in_files(arena_here: Arena, tmp_path: Path) -> None:
@@ -62,14 +62,14 @@ def test_name_of_a_log_is_replaced_in_files(arena_here: Arena, tmp_path: Path) -
 def test_comments_of_a_bot_are_replaced_in_files_of_its_run(arena_here: Arena, tmp_path: Path) -> None:
     (tmp_path / "bot.py").write_text(BOT)
     play = ("play", "limit", f"Bot={sys.executable} bot.py", "calling", "-n", "3", "--seed", "1", "--json")
-    ran = arena_here(*play, "--out", "run")
+    result = arena_here(*play, "--out", "run")
     shown = arena_here("hands", "run", "--hand", "1", "--json")
     report = arena_here("report", "run", "--out", "run/page.html")
-    assert (ran.code, shown.code, report.code) == (0, 0, 0)
+    assert (result.code, shown.code, report.code) == (0, 0, 0)
     comments = [json.loads(line)["text"] for line in (tmp_path / "run" / "match.a.comments").read_text().splitlines()]
     assert set(comments) == {"# caf\ufffd"}
     assert "# caf\\ufffd" in shown.out
-    for text in (ran.out, shown.out, *_texts(tmp_path / "run")):
+    for text in (result.out, shown.out, *_texts(tmp_path / "run")):
         assert not _HALF.search(text)
 
 
@@ -79,15 +79,19 @@ def test_name_of_a_folder_is_replaced_in_a_result(arena_here: Arena, tmp_path: P
         folder.mkdir()
     except OSError:
         pytest.skip("this file system has no such names")
-    ran = arena_here("play", "kuhn", "calling", "random", "-n", "3", "--in-process", "--json", "--out", str(folder))
-    assert ran.code == 0
-    for text in (ran.out, (folder / "result.json").read_text("utf-8"), arena_here("show", str(folder), "--json").out):
+    result = arena_here("play", "kuhn", "calling", "random", "-n", "3", "--in-process", "--json", "--out", str(folder))
+    assert result.code == 0
+    for text in (
+        result.out,
+        (folder / "result.json").read_text("utf-8"),
+        arena_here("show", str(folder), "--json").out,
+    ):
         assert json.loads(text)["folder"].endswith("r\ufffdn")
 
 
 def test_setting_that_is_not_utf_8_is_refused(arena_here: Arena, tmp_path: Path) -> None:
-    ran = arena_here("play", "kuhn", "Bot=./b\udcf6t", "calling", "--out", "run")
-    assert (ran.code, ran.sentence) == (
+    result = arena_here("play", "kuhn", "Bot=./b\udcf6t", "calling", "--out", "run")
+    assert (result.code, result.sentence) == (
         2,
         "'Bot=./b\ufffdt' is not UTF-8 text, as the files of a run are: rename it",
     )
@@ -95,9 +99,9 @@ def test_setting_that_is_not_utf_8_is_refused(arena_here: Arena, tmp_path: Path)
 
 
 def test_name_of_a_bot_is_replaced_by_the_doctor(arena_here: Arena, tmp_path: Path) -> None:
-    ran = arena_here("doctor", "./b\udcf6t", "--json", "-g", "kuhn")
-    assert "b\ufffdt" in ran.out + ran.err
-    assert not _HALF.search(ran.out + ran.err)
+    result = arena_here("doctor", "./b\udcf6t", "--json", "-g", "kuhn")
+    assert "b\ufffdt" in result.out + result.err
+    assert not _HALF.search(result.out + result.err)
 
 
 def test_name_is_replaced_in_the_json_of_a_model() -> None:

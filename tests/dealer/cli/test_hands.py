@@ -1,4 +1,4 @@
-"""``arena hands``, and the selection it shows."""
+"""``arena hands``: selection and output of hands."""
 
 from __future__ import annotations
 
@@ -42,27 +42,27 @@ def test_only_losses_count(run: Path) -> None:
 
 def test_worst_hands_have_the_same_deal_in_the_other_seating(arena_here: Arena, run: Path) -> None:
     worst = largest_losses(find([run]), "calling", count=1)[0]
-    ran = arena_here("hands", str(run), "--worst", "1", "--player", "calling")
-    assert (ran.code, ran.err) == (0, "")
-    lines = [line for line in ran.out.splitlines() if line]
+    result = arena_here("hands", str(run), "--worst", "1", "--player", "calling")
+    assert (result.code, result.err) == (0, "")
+    lines = [line for line in result.out.splitlines() if line]
     hand, other = worst.hands
     assert lines[1] == f"1. calling {worst.chips:+,.10g}"
     assert lines[2] == f"{hand.match_name}, hand {hand.hand_number}"
     value = other.values[other.names.index("calling")]
     assert f"The same deal in another seating: calling {value:+,.10g}" in lines
-    assert ran.out.count(f", hand {hand.hand_number}\n") == 2
+    assert result.out.count(f", hand {hand.hand_number}\n") == 2
 
 
 def test_hand_is_printed_by_its_number(arena_here: Arena, run: Path) -> None:
-    ran = arena_here("hands", str(run / "match.a.log"), "--hand", "5")
+    result = arena_here("hands", str(run / "match.a.log"), "--hand", "5")
     (record,) = [record for record in find([run / "match.a.log"]).hands() if record.hand_number == 5]
-    assert ran.code == 0
-    assert "match.a, hand 5\n" in ran.out
+    assert result.code == 0
+    assert "match.a, hand 5\n" in result.out
     for name, value in zip(record.names, record.values, strict=True):
-        assert any(name in line and f"{value:+,.10g}" in line for line in ran.out.splitlines())
+        assert any(name in line and f"{value:+,.10g}" in line for line in result.out.splitlines())
 
 
-def test_hands_as_json(arena_here: Arena, run: Path) -> None:
+def test_hands_are_printed_as_json(arena_here: Arena, run: Path) -> None:
     worst = largest_losses(find([run]), "calling", count=1)[0]
     (one,) = json.loads(arena_here("hands", str(run), "--worst", "1", "--player", "calling", "--json").out)["losses"]
     assert (one["player"], one["chips"]) == ("calling", worst.chips)
@@ -84,5 +84,5 @@ def test_hands_as_json(arena_here: Arena, run: Path) -> None:
     ],
 )
 def test_unknown_hand_or_player_is_refused(arena_here: Arena, run: Path, words: tuple[str, ...], sentence: str) -> None:
-    ran = arena_here("hands", str(run), *words)
-    assert (ran.code, ran.sentence) == (2, sentence)
+    result = arena_here("hands", str(run), *words)
+    assert (result.code, result.sentence) == (2, sentence)

@@ -1,4 +1,4 @@
-"""The help of every command, as it was last agreed on.
+"""Help of every command, compared with snapshots.
 
 After a wanted change write the snapshots anew and look at the difference before committing it:
 
@@ -41,12 +41,12 @@ def test_help_equals_its_snapshot(
 ) -> None:
     for option, kind, columns in (("--help", "", "100"), ("-h", ".short", "80")):
         monkeypatch.setenv("COLUMNS", columns)
-        ran = arena_here(*command.split(), option) if command else arena(option, COLUMNS=columns)
-        assert (ran.code, ran.err) == (0, "")
+        result = arena_here(*command.split(), option) if command else arena(option, COLUMNS=columns)
+        assert (result.code, result.err) == (0, "")
         path = SNAPSHOTS / f"{_stem(command)}{kind}.txt"
         if os.environ.get("ARENA_UPDATE_SNAPSHOTS"):
-            path.write_text(ran.out, "utf-8")
-        assert ran.out == path.read_text("utf-8")
+            path.write_text(result.out, "utf-8")
+        assert result.out == path.read_text("utf-8")
 
 
 def _stem(command: str) -> str:
@@ -62,7 +62,7 @@ def _pages(command: Any, name: str, parent: Any) -> Iterator[Page]:
 
 @pytest.fixture
 def pages(monkeypatch: pytest.MonkeyPatch) -> list[Page]:
-    """The help of every command, also of those without a snapshot."""
+    """Help of every command, also of those without a snapshot."""
     return [*_pages(get_command(application(LISTED)), "arena", None)]
 
 
@@ -86,7 +86,7 @@ def test_short_help_has_a_line_for_each_option_and_command(pages: list[Page], mo
 
 
 def test_short_help_fits_a_screen(pages: list[Page], monkeypatch: pytest.MonkeyPatch) -> None:
-    """All but the list of commands, which has a line for each of them."""
+    """The list of commands is longer, since it has a line for each command."""
     monkeypatch.setenv("COLUMNS", "80")
     lines = {page.usage: page_text(page, is_full=False).count("\n") for page in pages[1:]}
     assert {usage: count for usage, count in lines.items() if count > MAX_SHORT_LINES} == {}
@@ -136,18 +136,18 @@ def test_every_snapshot_belongs_to_a_command() -> None:
 
 
 def test_no_arguments_print_the_help(arena: Arena) -> None:
-    ran = arena()
-    assert ran.code == 2
-    assert "Usage: arena" in ran.out + ran.err
+    result = arena()
+    assert result.code == 2
+    assert "Usage: arena" in result.out + result.err
 
 
 def test_version_is_printed(arena: Arena) -> None:
-    ran = arena("--version")
-    assert ran.code == 0
-    assert re.fullmatch(r"acpc-arena \d+\.\d+\.\d+\S*\n", ran.out)
+    result = arena("--version")
+    assert result.code == 0
+    assert re.fullmatch(r"acpc-arena \d+\.\d+\.\d+\S*\n", result.out)
 
 
 def test_bot_after_two_dashes_is_started(arena_here: Arena) -> None:
-    ran = arena_here("--", "bot", "nonsense", "127.0.0.1", "1")
-    assert (ran.code, ran.out) == (1, "")
-    assert "nonsense" in ran.err
+    result = arena_here("--", "bot", "nonsense", "127.0.0.1", "1")
+    assert (result.code, result.out) == (1, "")
+    assert "nonsense" in result.err

@@ -1,4 +1,4 @@
-"""``--interval guaranteed`` of the commands that print win rates."""
+"""Option ``--interval guaranteed`` of commands that print win rates."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ def test_guaranteed_intervals_replace_the_usual_ones(arena_here: Arena, run: Pat
     )
 
 
-def test_a_report_has_guaranteed_intervals(arena_here: Arena, run: Path) -> None:
+def test_report_has_guaranteed_intervals(arena_here: Arena, run: Path) -> None:
     arena_here("report", "run", "--interval", "guaranteed", "--out", "page.html")
     assert NOTE in Path("page.html").read_text("utf-8")
 
 
-def test_a_play_is_shown_with_guaranteed_intervals_and_stored_with_both(arena_here: Arena, tmp_path: Path) -> None:
-    ran = arena_here(*_PLAY, "--interval", "guaranteed")
-    assert "(95 %, guaranteed)" in ran.out
+def test_play_prints_guaranteed_intervals_and_stores_both(arena_here: Arena, tmp_path: Path) -> None:
+    completed = arena_here(*_PLAY, "--interval", "guaranteed")
+    assert "(95 %, guaranteed)" in completed.out
     result = json.loads((tmp_path / "run" / "result.json").read_text("utf-8"))
     assert result["interval"] == "fixed"
     won = result["players"][0]["won"]["raw"]

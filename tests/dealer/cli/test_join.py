@@ -1,4 +1,4 @@
-"""`arena join`: what it takes, and what it says when it cannot go on; `tests/dealer/joining` has the rest."""
+"""Refusals of `arena join`; `tests/dealer/joining` tests the rest."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ def test_refusal_leaves_nothing_behind(
     arena_here: Arena, words: list[str], problem: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("ARENA_TOKEN", "")
-    ran = arena_here("join", *words)
-    assert ran.code == 2
-    assert problem in ran.sentence
+    result = arena_here("join", *words)
+    assert result.code == 2
+    assert problem in result.sentence
     assert not list(tmp_path.iterdir()), "nothing is left behind"
 
 

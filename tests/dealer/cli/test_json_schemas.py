@@ -1,4 +1,4 @@
-"""What commands print with ``--json`` has the schema that the documentation has of it."""
+"""Output of ``--json``, validated against the documented schemas."""
 
 from __future__ import annotations
 

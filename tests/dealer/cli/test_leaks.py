@@ -26,9 +26,9 @@ def run(finished_runs: Callable[..., Path]) -> Path:
 
 def test_json_has_the_cells_of_the_library(arena_here: Arena, run: Path) -> None:
     leaks = leaks_of(deals_in(find([run])), "calling")
-    ran = arena_here("leaks", str(run), "--player", "calling", "--json")
-    assert (ran.code, ran.err) == (0, "")
-    data = json.loads(ran.out)
+    result = arena_here("leaks", str(run), "--player", "calling", "--json")
+    assert (result.code, result.err) == (0, "")
+    data = json.loads(result.out)
     assert (data["player"], data["others"], data["deals"]) == ("calling", ["random"], 60)
     assert [cell["name"] for cell in data["cells"]] == [cell.name for cell in leaks.cells]
     half_widths = [cell.won.half_width for cell in leaks.cells]
@@ -54,7 +54,7 @@ def test_table_of_losses_has_no_gains(finished_runs: Callable[..., Path]) -> Non
         assert not any("+" in str(loss) for loss in losses)
 
 
-def test_dearest_deal_names_the_command_that_shows_it(arena_here: Arena, run: Path) -> None:
+def test_most_expensive_deal_names_the_command_that_shows_it(arena_here: Arena, run: Path) -> None:
     dearest, _ = leaks_of(deals_in(find([run])), "calling", worst=1).worst[0]
     for sources in ([str(run)], [str(path) for path in sorted(run.glob("*.log"))]):
         data = json.loads(arena_here("leaks", *sources, "--player", "calling", "--worst", "1", "--json").out)
@@ -76,9 +76,9 @@ def test_comparison_with_a_bot_plays_decisions_out(arena_here: Arena, run: Path)
 
 def test_comparison_with_an_equilibrium_has_costs(arena_here: Arena, finished_runs: Callable[..., Path]) -> None:
     small = finished_runs("play", "kuhn", "calling", "random", "-n", "80", "--seed", "3", "--in-process", "--quiet")
-    ran = arena_here("leaks", str(small), "--player", "calling")
-    assert (ran.code, ran.err) == (0, "")
-    assert "calling loses most here: " in ran.out.replace("\n", " ")
+    result = arena_here("leaks", str(small), "--player", "calling")
+    assert (result.code, result.err) == (0, "")
+    assert "calling loses most here: " in result.out.replace("\n", " ")
     data = json.loads(arena_here("leaks", str(small), "--player", "calling", "--json").out)
     assert (data["player"], data["hands"], data["deals"]) == ("calling", 160, 80)
     costs = [situation["cost"]["mean"] for situation in data["situations"]]
@@ -108,9 +108,9 @@ def test_report_without_duplicates_has_a_reason_for_no_leaks(
 
 def test_page_has_the_sentence_of_the_terminal(arena_here: Arena, run: Path, tmp_path: Path) -> None:
     page = tmp_path / "leaks.html"
-    ran = arena_here("leaks", str(run), "--out", str(page))
-    assert ran.code == 0
-    sentence = ran.out.splitlines()[1]
+    result = arena_here("leaks", str(run), "--out", str(page))
+    assert result.code == 0
+    sentence = result.out.splitlines()[1]
     assert "random" in sentence
     assert sentence in page.read_text("utf-8").replace("&#39;", "'")
     again = arena_here("leaks", str(run), "--out", str(page))
@@ -138,5 +138,5 @@ def test_page_has_the_sentence_of_the_terminal(arena_here: Arena, run: Path, tmp
 def test_runs_without_leaks_are_refused(
     arena_here: Arena, finished_runs: Callable[..., Path], play: tuple[str, ...], words: tuple[str, ...], sentence: str
 ) -> None:
-    ran = arena_here("leaks", str(finished_runs(*play)), *words)
-    assert (ran.code, ran.sentence) == (2, sentence)
+    result = arena_here("leaks", str(finished_runs(*play)), *words)
+    assert (result.code, result.sentence) == (2, sentence)

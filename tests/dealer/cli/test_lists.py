@@ -17,30 +17,32 @@ GAMES = Path(__file__).resolve().parents[3] / "engine" / "games"
 
 
 def test_bots_are_listed_with_their_games(arena_here: Arena) -> None:
-    ran = arena_here("bots")
-    assert (ran.code, ran.err) == (0, "")
-    lines = {line.split()[0]: line for line in ran.out.splitlines()[3:] if line}
+    result = arena_here("bots")
+    assert (result.code, result.err) == (0, "")
+    lines = {line.split()[0]: line for line in result.out.splitlines()[3:] if line}
     assert lines.keys() == set(builtin_names())
     assert lines["mfs"].split(maxsplit=2)[:2] == ["mfs", "hold'em"]
     assert lines["lp"].split()[:2] == ["lp", "limit"]
     assert lines["calling"].split()[:2] == ["calling", "all"]
-    assert not [line for line in ran.out.splitlines() if line != line.rstrip()]
+    assert not [line for line in result.out.splitlines() if line != line.rstrip()]
 
 
 def test_command_in_another_checkout_is_refused(arena: Arena, tmp_path: Path) -> None:
     (tmp_path / "bots").mkdir()
     (tmp_path / "bots" / "baseline.py").touch()
-    ran = arena("bots")
-    assert ran.code == 2
-    assert ran.sentence.startswith("'calling': acpc-arena runs from ")
-    assert ran.sentence.endswith(f", and this folder is another checkout; to use this one: pip install -e {tmp_path}")
+    result = arena("bots")
+    assert result.code == 2
+    assert result.sentence.startswith("'calling': acpc-arena runs from ")
+    assert result.sentence.endswith(
+        f", and this folder is another checkout; to use this one: pip install -e {tmp_path}"
+    )
 
 
 def test_bot_is_explained(arena_here: Arena) -> None:
-    ran = arena_here("bots", "rembrant")
-    assert (ran.code, ran.err) == (0, "")
+    result = arena_here("bots", "rembrant")
+    assert (result.code, result.err) == (0, "")
     for word in ("four_straight", "fold", "it calls no bet", "bet_pot_danger"):
-        assert word in ran.out
+        assert word in result.out
     assert arena_here("bots", "calling").out == "calling\ncalls every bet, never bets.\ngames all\n"
     unknown = arena_here("bots", "shark")
     assert (unknown.code, unknown.out) == (2, "")
@@ -49,13 +51,13 @@ def test_bot_is_explained(arena_here: Arena) -> None:
 
 
 def test_games_are_listed_with_both_names(arena_here: Arena) -> None:
-    ran = arena_here("games")
-    assert (ran.code, ran.err) == (0, "")
+    result = arena_here("games")
+    assert (result.code, result.err) == (0, "")
     for name in (*shipped_games(), *SHORT_NAMES):
-        assert f" {name} " in ran.out.replace("\n", " \n")
+        assert f" {name} " in result.out.replace("\n", " \n")
 
 
-def test_games_and_bots_as_json(arena_here: Arena) -> None:
+def test_games_and_bots_are_printed_as_json(arena_here: Arena) -> None:
     games = json.loads(arena_here("games", "--json").out)["games"]
     assert [game["full_name"] for game in games] == list(shipped_games())
     assert {game["name"] for game in games} == {*SHORT_NAMES}
@@ -69,19 +71,19 @@ def test_games_and_bots_as_json(arena_here: Arena) -> None:
 
 
 def test_every_listed_game_is_a_game_of_play(arena_here: Arena) -> None:
-    """The short names of the table are those that `play` takes; the number of players is told where it is wrong."""
+    """`arena play` accepts the short names, and names a wrong number of players in its error."""
     for name in SHORT_NAMES:
-        ran = arena_here("play", name, "calling")
-        assert ran.code == 2
-        assert "players, 1 given: calling" in ran.sentence
+        result = arena_here("play", name, "calling")
+        assert result.code == 2
+        assert "players, 1 given: calling" in result.sentence
 
 
 @pytest.mark.slow  # three dealers and their bots start
 def test_bench_measures_hands_and_processor_time_of_the_dealer(arena_here: Arena) -> None:
     options = ("--matches", "1", "--game", "kuhn", "--hands", "20", "--rounds", "1")
-    ran = arena_here("bench", "dealer", *options, "--json")
-    assert (ran.code, ran.err) == (0, "")
-    rows = json.loads(ran.out)
+    result = arena_here("bench", "dealer", *options, "--json")
+    assert (result.code, result.err) == (0, "")
+    rows = json.loads(result.out)
     assert [row["who"] for row in rows] == ["ours", "ours, watched", "ours, sent at once"]
     for row in rows:
         assert row["group"] == "dealer, kuhn, 1 match"
@@ -107,15 +109,15 @@ UNMEASURABLE = [
 
 @pytest.mark.parametrize(("arguments", "words"), UNMEASURABLE)
 def test_refusal_of_bench_is_one_sentence(arena_here: Arena, arguments: tuple[str, ...], words: str) -> None:
-    ran = arena_here("bench", *arguments)
-    assert ran.code == 2
-    assert ran.sentence == words
+    result = arena_here("bench", *arguments)
+    assert result.code == 2
+    assert result.sentence == words
 
 
 def test_bench_measures_decisions_of_a_bot(arena_here: Arena) -> None:
-    ran = arena_here("bench", "bot", "calling", "--game", "kuhn", "--deals", "5", "--json")
-    assert (ran.code, ran.err) == (0, "")
-    *rounds, everything = json.loads(ran.out)
+    result = arena_here("bench", "bot", "calling", "--game", "kuhn", "--deals", "5", "--json")
+    assert (result.code, result.err) == (0, "")
+    *rounds, everything = json.loads(result.out)
     assert [row["who"] for row in rounds] == ["round 0"]
     assert everything["who"] == "all"
     for row in (*rounds, everything):
@@ -131,9 +133,9 @@ def test_bench_measures_replies_of_a_command(arena_here: Arena, tmp_path: Path) 
     (tmp_path / "bad.py").write_text(code.replace("view.call", "view.cal"))
     words = ("--game", "leduc", "--deals", "5")
     command = f"'{sys.executable}' new.py"
-    ran = arena_here("bench", "bot", command, *words, "--json")
-    assert (ran.code, ran.err) == (0, "")
-    rows = json.loads(ran.out)
+    result = arena_here("bench", "bot", command, *words, "--json")
+    assert (result.code, result.err) == (0, "")
+    rows = json.loads(result.out)
     assert [row["who"] for row in rows] == ["round 0", "round 1", "all"]
     for row in rows:
         assert row["group"] == f"replies of {command}, from the question over a local connection"
@@ -149,11 +151,11 @@ def test_bench_measures_replies_of_a_command(arena_here: Arena, tmp_path: Path) 
 @pytest.mark.parametrize("name", ["limit", "kuhn-depth", "holdem.nolimit.2p"])
 def test_file_of_a_game_is_printed(arena_here: Arena, name: str) -> None:
     full, game = find_game(name)
-    ran = arena_here("games", name)
-    assert ran.out == (GAMES / f"{full}.game").read_text("ascii")
-    assert parse_game_definition(ran.out) == game
+    result = arena_here("games", name)
+    assert result.out == (GAMES / f"{full}.game").read_text("ascii")
+    assert parse_game_definition(result.out) == game
     (data,) = json.loads(arena_here("games", name, "--json").out)["games"]
-    assert (data["full_name"], data["definition"]) == (full, ran.out)
+    assert (data["full_name"], data["definition"]) == (full, result.out)
 
 
 def test_own_game_file_is_printed(arena_here: Arena, tmp_path: Path) -> None:
@@ -163,7 +165,7 @@ def test_own_game_file_is_printed(arena_here: Arena, tmp_path: Path) -> None:
     (tmp_path / "my.game").write_text(text + "ante = 1\n", "ascii")
     assert arena_here("games", "my.game").code == 0
     (tmp_path / "my.game").write_text(text.replace("limit\n", "limit\nante = 1\n"), "ascii")
-    ran = arena_here("games", "my.game")
-    assert (ran.code, ran.out) == (2, "")
-    assert "line 4: 'ante = 1' is not played" in ran.err
+    result = arena_here("games", "my.game")
+    assert (result.code, result.out) == (2, "")
+    assert "line 4: 'ante = 1' is not played" in result.err
     assert "no such game or file" in arena_here("games", "nothing").err

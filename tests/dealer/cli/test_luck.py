@@ -1,4 +1,4 @@
-"""``arena luck``, as people use it."""
+"""``arena luck``: estimates, JSON and refusals."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.dealer.cli.conftest import Arena
 
 @pytest.fixture
 def small(finished_runs: Callable[..., Path], tmp_path: Path) -> Path:
-    """A finished run of a game whose boards are few."""
+    """Finished run of a game with few boards."""
     played = (
         "play",
         "kuhn",
@@ -33,12 +33,12 @@ def small(finished_runs: Callable[..., Path], tmp_path: Path) -> Path:
 
 
 def test_estimators_are_listed_side_by_side(arena_here: Arena, small: Path) -> None:
-    ran = arena_here("luck", "small")
-    assert ran.code == 0
+    command = arena_here("luck", "small")
+    assert command.code == 0
     for words in ("raw", "duplicate", "all-in adjusted", "chance-corrected", "worth raw hands"):
-        assert words in ran.out
-    assert "AIVAT" not in ran.out
-    assert "B: the same with the other sign" in ran.err
+        assert words in command.out
+    assert "AIVAT" not in command.out
+    assert "B: the same with the other sign" in command.err
     known = arena_here("luck", "small", "--known", "A", "--known", "B=random?seed=1")
     for words in ("AIVAT, A known", "AIVAT, B known", "AIVAT, A and B known"):
         assert words in known.out
@@ -48,9 +48,9 @@ def test_estimators_are_listed_side_by_side(arena_here: Arena, small: Path) -> N
 
 
 def test_estimates_as_json_are_kept_in_the_result(arena_here: Arena, small: Path) -> None:
-    ran = arena_here("luck", "small", "--json", "--save", "--known", "A")
-    assert ran.code == 0
-    found = Estimates.model_validate_json(ran.out)
+    command = arena_here("luck", "small", "--json", "--save", "--known", "A")
+    assert command.code == 0
+    found = Estimates.model_validate_json(command.out)
     (of_game,) = found.games
     assert (of_game.hands, of_game.deals) == (200, 100)
     result = ContestResult.model_validate_json((small / "result.json").read_text("utf-8"))
@@ -72,8 +72,8 @@ def test_faults_of_a_known_player_are_a_warning(arena_here: Arena, small: Path) 
     result = json.loads(path.read_text("utf-8"))
     result["players"][0]["faults"] = {"timeout": 2}
     path.write_text(json.dumps(result), "utf-8")
-    ran = arena_here("luck", "small", "--known", "A")
-    assert "A, AIVAT, A known: A had 2 faults, and the actions played for it do not follow its policy" in ran.err
+    command = arena_here("luck", "small", "--known", "A")
+    assert "A, AIVAT, A known: A had 2 faults, and the actions played for it do not follow its policy" in command.err
 
 
 @pytest.mark.parametrize(
@@ -92,20 +92,20 @@ def test_faults_of_a_known_player_are_a_warning(arena_here: Arena, small: Path) 
     ],
 )  # fmt: skip
 def test_refusal_is_one_sentence(arena_here: Arena, small: Path, arguments: list[str], sentence: str) -> None:
-    ran = arena_here("luck", "small", *arguments)
-    assert (ran.code, ran.sentence) == (2, sentence)
+    command = arena_here("luck", "small", *arguments)
+    assert (command.code, command.sentence) == (2, sentence)
 
 
 def test_policy_of_another_player_is_refused(arena_here: Arena, small: Path) -> None:
-    ran = arena_here("luck", "small", "--known", "A=calling")
-    assert ran.code == 2
-    assert "to which its policy gives no chance: these hands were played by another policy" in ran.sentence
+    command = arena_here("luck", "small", "--known", "A=calling")
+    assert command.code == 2
+    assert "to which its policy gives no chance: these hands were played by another policy" in command.sentence
 
 
 def test_logs_without_a_result_cannot_save_estimates(arena_here: Arena, small: Path) -> None:
     log = next(small.rglob("*.log"))
-    ran = arena_here("luck", str(log), "--save")
-    assert ran.sentence == "--save goes with the folder of one run"
-    ran = arena_here("luck", str(log))
-    assert ran.code == 0
-    assert "duplicate not shown: every deal was played once" in ran.err
+    command = arena_here("luck", str(log), "--save")
+    assert command.sentence == "--save goes with the folder of one run"
+    command = arena_here("luck", str(log))
+    assert command.code == 0
+    assert "duplicate not shown: every deal was played once" in command.err

@@ -1,4 +1,4 @@
-"""Every built-in bot that a server offers in a game plays it, started as in a match."""
+"""Built-in bots that a server offers in a game, started as in a match."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ def test_offered_bots_play(arena_here: Arena, name: str) -> None:
     # Each bot has a seat at one of the tables; the last table is filled up from the first.
     for table, first in enumerate(range(0, len(offered), seats)):
         bots = (offered[first:] + offered)[:seats]
-        ran = arena_here("play", name, *bots, "--deals", "1", "--no-duplicate", "--out", f"table{table}", "--json")
-        assert (ran.code, ran.err) == (0, ""), bots
-        report = json.loads(ran.out)
+        result = arena_here("play", name, *bots, "--deals", "1", "--no-duplicate", "--out", f"table{table}", "--json")
+        assert (result.code, result.err) == (0, ""), bots
+        report = json.loads(result.out)
         assert (report["hands_played"], report["outcome"]) == (1, "finished")
         assert [player["faults"] for player in report["players"]] == [{}] * seats

@@ -1,4 +1,4 @@
-"""``arena play``: what it prints, what it leaves, and how it ends."""
+"""``arena play``: output, files, exit codes and refusals."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ unix_only = pytest.mark.skipif(os.name == "nt", reason="signals of Unix")
 
 
 def test_result_has_a_sentence_and_a_table(arena_here: Arena, tmp_path: Path) -> None:
-    ran = arena_here(
+    completed = arena_here(
         "play", "kuhn", "calling", "Bob=raising", "-n", "100", "--seed", "1", "--in-process", "--out", "run"
     )
-    assert ran.code == 0
-    assert ran.err == ""
-    title, sentence, facts, _, _, head, _, *rows = ran.out.splitlines()
+    assert completed.code == 0
+    assert completed.err == ""
+    title, sentence, facts, _, _, head, _, *rows = completed.out.splitlines()
     assert title == "kuhn: calling - Bob"
     assert "100 deals of kuhn in 2 seatings each" in sentence
     assert re.fullmatch(r"seed 1, speed [\d,]+ hands/s, files run", facts)
@@ -41,16 +41,16 @@ def test_result_has_a_sentence_and_a_table(arena_here: Arena, tmp_path: Path) ->
 
 
 def test_quiet_match_is_one_line(arena_here: Arena) -> None:
-    ran = arena_here("play", "kuhn", "calling", "calling", "-n", "10", "--seed", "1", "--in-process", "--quiet")
-    assert ran.code == 0
-    assert ran.err == ""
-    (line,) = ran.out.splitlines()
+    completed = arena_here("play", "kuhn", "calling", "calling", "-n", "10", "--seed", "1", "--in-process", "--quiet")
+    assert completed.code == 0
+    assert completed.err == ""
+    (line,) = completed.out.splitlines()
     assert "calling#2" in line
     assert line.endswith(".")
 
 
 def test_level_result_has_no_minus(arena_here: Arena) -> None:
-    """After these hands both are level, and the mean of one is a hair below zero by rounding."""
+    # After these hands both players are level, and rounding makes one mean slightly negative.
     level = ("play", "nolimit", "calling", "calling", "-n", "20", "--no-duplicate", "--seed", "1097356067")
     rows = [
         line.split() for line in arena_here(*level, "--in-process").out.splitlines() if line.startswith("  calling")
@@ -59,19 +59,19 @@ def test_level_result_has_no_minus(arena_here: Arena) -> None:
 
 
 def test_json_is_the_only_output(arena_here: Arena, tmp_path: Path) -> None:
-    ran = arena_here(
+    completed = arena_here(
         "play", "kuhn", "calling", "raising", "-n", "10", "--seed", "7", "--in-process", "--json", "--out", "x/y"
     )
-    assert ran.code == 0
-    assert ran.err == ""
-    result = json.loads(ran.out)
+    assert completed.code == 0
+    assert completed.err == ""
+    result = json.loads(completed.out)
     assert result["schema_version"] == 4
     assert (result["outcome"], result["hands_played"], result["seed"]) == ("finished", 20, 7)
     assert [player["name"] for player in result["players"]] == ["calling", "raising"]
     assert json.loads((tmp_path / "x" / "y" / "result.json").read_text()) == result
 
 
-def test_own_bot_plays_alike_over_tcp_and_in_process(arena_here: Arena, tmp_path: Path) -> None:
+def test_own_bot_plays_the_same_over_tcp_and_in_process(arena_here: Arena, tmp_path: Path) -> None:
     (tmp_path / "luck.py").write_text("LUCK = 'random'\n")
     (tmp_path / "mine.py").write_text(
         "from bots.baseline import RandomBot\nfrom luck import LUCK\n\n\nclass Mine(RandomBot):\n    pass\n"
@@ -79,9 +79,9 @@ def test_own_bot_plays_alike_over_tcp_and_in_process(arena_here: Arena, tmp_path
     words = ("play", "kuhn", "mine.py:Mine?fold=0.3", "calling", "-n", "10", "--seed", "3", "--json")
     results = []
     for more in ((), ("--in-process",)):
-        ran = arena_here(*words, *more)
-        assert (ran.code, ran.err) == (0, "")
-        players = json.loads(ran.out)["players"]
+        completed = arena_here(*words, *more)
+        assert (completed.code, completed.err) == (0, "")
+        players = json.loads(completed.out)["players"]
         results.append([(player["name"], player["chips"]) for player in players])
     assert results[0] == results[1]
     assert results[0][0][0] == "Mine_fold_0.3"
@@ -90,9 +90,11 @@ def test_own_bot_plays_alike_over_tcp_and_in_process(arena_here: Arena, tmp_path
 def test_own_bot_is_named_after_its_class(arena_here: Arena, tmp_path: Path) -> None:
     code = "from bots.baseline import CallingBot\nclass Mine(CallingBot):\n    def __init__(self, book='x'): pass\n"
     (tmp_path / "mine.py").write_text(code)
-    ran = arena_here("play", "kuhn", "mine.py:Mine?book=a/b.txt", "raising", "-n", "9", "--in-process", "--out", "run")
-    assert "\nMine is mine.py:Mine?book=a/b.txt\n" in ran.out
-    assert ran.out.count("b.txt") == 1
+    completed = arena_here(
+        "play", "kuhn", "mine.py:Mine?book=a/b.txt", "raising", "-n", "9", "--in-process", "--out", "run"
+    )
+    assert "\nMine is mine.py:Mine?book=a/b.txt\n" in completed.out
+    assert completed.out.count("b.txt") == 1
     players = json.loads((tmp_path / "run" / "result.json").read_text("utf-8"))["players"]
     assert [player["player"] for player in players] == ["mine.py:Mine?book=a/b.txt", "raising"]
 
@@ -112,17 +114,17 @@ def test_own_bot_that_cannot_be_created_leaves_no_run(
     (tmp_path / "mine.py").write_text("class Mine:\n    pass\n")
     (tmp_path / "open.py").write_text("class Mine(\n")
     for words in (["play", "limit"], ["play"], ["tournament", "kuhn", "calling"]):
-        ran = arena_here(*words, bot, "random")
-        assert ran.code == 2
-        assert ran.sentence.startswith(f"{bot!r}: {problem}")
+        completed = arena_here(*words, bot, "random")
+        assert completed.code == 2
+        assert completed.sentence.startswith(f"{bot!r}: {problem}")
         assert not (tmp_path / "runs").exists()
 
 
 def test_class_that_is_no_bot_is_refused(arena_here: Arena, tmp_path: Path) -> None:
     (tmp_path / "mine.py").write_text("class Mine:\n    pass\n")
-    ran = arena_here("play", "kuhn", "mine.py:Mine", "calling", "-n", "5", "--in-process")
-    assert ran.code == 2
-    assert "Mine in mine.py is not a bot: derive it from bots.Bot" in ran.sentence
+    completed = arena_here("play", "kuhn", "mine.py:Mine", "calling", "-n", "5", "--in-process")
+    assert completed.code == 2
+    assert "Mine in mine.py is not a bot: derive it from bots.Bot" in completed.sentence
 
 
 def test_default_game_is_limit_holdem(arena_here: Arena) -> None:
@@ -141,9 +143,11 @@ def test_every_run_has_its_own_folder(arena_here: Arena, tmp_path: Path) -> None
 def test_faults_are_listed_with_the_first_one_quoted(arena_here: Arena, tmp_path: Path) -> None:
     code = CONNECT + "hello()\nfor line in f:\n    f.write(b'wh\\x1bat?\\r\\n')\n    call(line)\n"
     bad = write_program(tmp_path, "bad.py", code)
-    ran = arena_here("play", "kuhn", f"Bad={bad}", "calling", "-n", "3", "--seed", "1")
-    assert ran.code == 0
-    assert re.search(r"\n  Bad  \d+ malformed reply, .*  malformed reply in hand 0: 'wh\\x1bat\?', ignored  ", ran.out)
+    completed = arena_here("play", "kuhn", f"Bad={bad}", "calling", "-n", "3", "--seed", "1")
+    assert completed.code == 0
+    assert re.search(
+        r"\n  Bad  \d+ malformed reply, .*  malformed reply in hand 0: 'wh\\x1bat\?', ignored  ", completed.out
+    )
 
 
 def test_win_rates_without_luck_do_not_depend_on_compiled_kernels(arena_here: Arena, tmp_path: Path) -> None:
@@ -164,16 +168,16 @@ def test_win_rates_without_luck_do_not_depend_on_compiled_kernels(arena_here: Ar
 
 def test_wrong_value_of_a_configuration_names_its_file(arena_here: Arena, tmp_path: Path) -> None:
     (tmp_path / "my.toml").write_text('game = "kuhn"\nbots = ["callng", "random"]\n')
-    ran = arena_here("play", "--config", "my.toml")
-    assert (ran.code, ran.sentence) == (2, "my.toml: there is no bot 'callng'; did you mean 'calling'?")
-    ran = arena_here("play", "kuhn", "callng", "random", "--config", "my.toml")
-    assert (ran.code, ran.sentence) == (2, "there is no bot 'callng'; did you mean 'calling'?")
+    completed = arena_here("play", "--config", "my.toml")
+    assert (completed.code, completed.sentence) == (2, "my.toml: there is no bot 'callng'; did you mean 'calling'?")
+    completed = arena_here("play", "kuhn", "callng", "random", "--config", "my.toml")
+    assert (completed.code, completed.sentence) == (2, "there is no bot 'callng'; did you mean 'calling'?")
     (tmp_path / "my.toml").write_text('game = "kun"\n')
-    ran = arena_here("play", "--config", "my.toml")
-    assert (ran.code, ran.sentence[:35]) == (2, "my.toml: games: kun: no such game o")
+    completed = arena_here("play", "--config", "my.toml")
+    assert (completed.code, completed.sentence[:35]) == (2, "my.toml: games: kun: no such game o")
     (tmp_path / "my.toml").write_text('game = "kuhn"\nbots = ["calling"]\n')
-    ran = arena_here("play", "--config", "my.toml")
-    assert (ran.code, ran.sentence) == (2, "my.toml: bots: kuhn needs 2 players, 1 given: calling")
+    completed = arena_here("play", "--config", "my.toml")
+    assert (completed.code, completed.sentence) == (2, "my.toml: bots: kuhn needs 2 players, 1 given: calling")
 
 
 @pytest.mark.parametrize(
@@ -210,10 +214,10 @@ def test_refusal_is_one_sentence(
     (tmp_path / "file").write_text("")
     (tmp_path / "not-executable").write_text("#!/bin/sh\n")
     (tmp_path / "bot.py").write_text("#!/usr/bin/python3\nimport x\n")
-    ran = arena_here("play", *arguments, "-n", "2")
-    assert ran.code == 2
+    completed = arena_here("play", *arguments, "-n", "2")
+    assert completed.code == 2
     for word in words:
-        assert word in ran.sentence
+        assert word in completed.sentence
     assert (tmp_path / "full" / "precious").read_text() == "data"
 
 
@@ -225,12 +229,14 @@ def test_refusal_is_one_sentence(
         (("bad.game",), "invalid number of rounds: 0"),
     ],
 )
-def test_a_game_that_cannot_be_read(arena_here: Arena, tmp_path: Path, arguments: tuple[str, ...], word: str) -> None:
+def test_unreadable_game_file_is_refused(
+    arena_here: Arena, tmp_path: Path, arguments: tuple[str, ...], word: str
+) -> None:
     (tmp_path / "bad.game").write_bytes(b"GAMEDEF\nlimit\n\xff\xfe\n")
-    ran = arena_here("play", *arguments)
-    assert (ran.code, ran.out) == (2, "")
-    assert word in ran.err
-    assert "Traceback" not in ran.err
+    completed = arena_here("play", *arguments)
+    assert (completed.code, completed.out) == (2, "")
+    assert word in completed.err
+    assert "Traceback" not in completed.err
 
 
 @pytest.mark.parametrize(
@@ -243,9 +249,9 @@ def test_a_game_that_cannot_be_read(arena_here: Arena, tmp_path: Path, arguments
     ],
 )
 def test_unquoted_command_with_blanks_is_refused(arena_here: Arena, command: str, sentence: str) -> None:
-    ran = arena_here(*command.split())
-    assert (ran.code, ran.out) == (2, "")
-    assert sentence in ran.sentence
+    completed = arena_here(*command.split())
+    assert (completed.code, completed.out) == (2, "")
+    assert sentence in completed.sentence
 
 
 @pytest.mark.parametrize(
@@ -263,9 +269,9 @@ def test_unquoted_command_with_blanks_is_refused(arena_here: Arena, command: str
 def test_game_file_with_unknown_settings_is_refused(arena_here: Arena, tmp_path: Path, command: str) -> None:
     _, kuhn = find_game("kuhn")
     (tmp_path / "my.game").write_text(format_game_definition(kuhn).replace("limit\n", "limit\nante = 10\n"), "ascii")
-    ran = arena_here(*command.split())
-    assert (ran.code, ran.out) == (2, "")
-    assert "my.game: line 3: 'ante = 10' is not played. Correct the file" in ran.err
+    completed = arena_here(*command.split())
+    assert (completed.code, completed.out) == (2, "")
+    assert "my.game: line 3: 'ante = 10' is not played. Correct the file" in completed.err
     assert os.listdir(tmp_path) == ["my.game"]
 
 
@@ -281,10 +287,10 @@ def test_game_file_with_unknown_settings_is_refused(arena_here: Arena, tmp_path:
     ],
 )
 def test_wrong_option_is_named(arena_here: Arena, tmp_path: Path, option: str, value: str) -> None:
-    ran = arena_here("play", "kuhn", option, value)
-    assert (ran.code, ran.out) == (2, "")
-    assert option in ran.err
-    assert "Traceback" not in ran.err
+    completed = arena_here("play", "kuhn", option, value)
+    assert (completed.code, completed.out) == (2, "")
+    assert option in completed.err
+    assert "Traceback" not in completed.err
     assert not (tmp_path / "runs").exists()
 
 
@@ -296,37 +302,37 @@ def test_crash_is_shown_with_exit_code_and_last_lines(arena_here: Arena, tmp_pat
         CONNECT + "hello()\nfor line in f:\n    if b':3:' in line: raise RuntimeError('out of luck')\n    call(line)\n"
     )
     bot = write_program(tmp_path, "bob.py", code)
-    ran = arena_here("play", "kuhn", "calling", f"Bob={bot}", "-n", "10", "--no-duplicate", "--out", "x")
-    assert ran.code == 1
-    assert "after 3 hands of kuhn" in ran.out
-    assert "It ended early: Bob closed the connection in hand 3." in ran.out
-    assert "Its process ended with exit code 1. The last it wrote:\n" in ran.out
-    assert "    RuntimeError: out of luck\n" in ran.out
-    assert "1 crash" in ran.out
-    assert "\nResume with:\n    arena resume x\n" in ran.out
+    completed = arena_here("play", "kuhn", "calling", f"Bob={bot}", "-n", "10", "--no-duplicate", "--out", "x")
+    assert completed.code == 1
+    assert "after 3 hands of kuhn" in completed.out
+    assert "It ended early: Bob closed the connection in hand 3." in completed.out
+    assert "Its process ended with exit code 1. The last it wrote:\n" in completed.out
+    assert "    RuntimeError: out of luck\n" in completed.out
+    assert "1 crash" in completed.out
+    assert "\nResume with:\n    arena resume x\n" in completed.out
     assert json.loads((tmp_path / "x" / "result.json").read_text())["outcome"] == "failed"
 
 
 def test_bot_that_exits_at_once_ends_the_match(arena_here: Arena, tmp_path: Path) -> None:
     bot = write_program(tmp_path, "bob.py", r"print('\x1b[31mred\x1b[2J \x07'); raise SystemExit(9)")
-    ran = arena_here("play", "kuhn", f"Bob={bot}", "calling", "-n", "10")
-    assert ran.code == 1
-    assert "No hand was finished: Bob ended before it connected. Its process ended with exit code 9." in ran.out
-    assert "red" in ran.out
+    completed = arena_here("play", "kuhn", f"Bob={bot}", "calling", "-n", "10")
+    assert completed.code == 1
+    assert "No hand was finished: Bob ended before it connected. Its process ended with exit code 9." in completed.out
+    assert "red" in completed.out
     # The match of the other seating may have begun, and Bob has crashed there too.
-    assert "crash, the match ended" in ran.out
-    assert not CONTROL_CODES.search(ran.out.encode())
+    assert "crash, the match ended" in completed.out
+    assert not CONTROL_CODES.search(completed.out.encode())
     silent = write_program(tmp_path, "bob.py", "")
-    ran = arena_here("play", "kuhn", f"Bob={silent}", "calling", "--json", "--workers", "1")
-    result = json.loads(ran.out)
-    assert (ran.code, result["outcome"], result["hands_played"]) == (1, "failed", 0)
+    completed = arena_here("play", "kuhn", f"Bob={silent}", "calling", "--json", "--workers", "1")
+    result = json.loads(completed.out)
+    assert (completed.code, result["outcome"], result["hands_played"]) == (1, "failed", 0)
     assert (result["players"][0]["exit_code"], result["players"][0]["faults"]) == (0, {"disconnect": 1})
 
 
 @pytest.mark.slow  # an interpreter starts
 def test_result_fits_an_ascii_stream(arena: Arena) -> None:
-    ran = arena("play", "kuhn", "calling", "raising", "-n", "5", "--in-process", PYTHONIOENCODING="ascii")
-    assert (ran.code, ran.err) == (0, "")
+    completed = arena("play", "kuhn", "calling", "raising", "-n", "5", "--in-process", PYTHONIOENCODING="ascii")
+    assert (completed.code, completed.err) == (0, "")
 
 
 @unix_only

@@ -1,4 +1,4 @@
-"""Runs that are killed, interrupted or hindered, and ``arena resume``: nothing is lost, nothing is different."""
+"""``arena resume`` after kills, interruptions and full disks: the same files as without them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from tests.dealer.cli.conftest import Arena, Ran
+from tests.dealer.cli.conftest import Arena, CommandResult
 from tests.dealer.helpers import ARENA, CONNECT, CONTROL_CODES, PATIENCE_S, program_env, without_times, write_program
 from tests.programs import Program, start
 
@@ -40,7 +40,7 @@ RUNS: dict[str, list[str]] = {
     "in one process": ["play", "limit", "random", "raising", "-n", "1500", "--in-process"],
     "long, in one process": ["play", "limit", "random", "raising", "-n", "3000", "--in-process"],
 }
-"""Runs that differ in what goes on when they are killed."""
+"""Settings of runs that are in different states when they are killed."""
 LONG = "long, in one process"
 
 
@@ -60,7 +60,7 @@ def _hands(run: Path) -> int:
 
 
 class _HandCount:
-    """The finished hands in the logs of a run, of which only what is new is read each time."""
+    """Counter of finished hands in the logs of a run, which reads only new bytes."""
 
     def __init__(self, run: Path) -> None:
         self._run = run
@@ -82,7 +82,7 @@ def _result(run: Path) -> Any:
 
 
 def _kill_at(process: Program, is_time: Callable[[], bool]) -> bool:
-    """Kill -9 as soon as it is time; whether the process was still running."""
+    """Kill the process once the condition is true; return whether it was still running."""
     until_s = time.monotonic() + PATIENCE_S
     while process.poll() is None and not is_time():
         assert time.monotonic() < until_s, "the run does not get on"
@@ -93,7 +93,7 @@ def _kill_at(process: Program, is_time: Callable[[], bool]) -> bool:
 
 
 def _survives(folder: Path, arena: Arena, how: str, draw: random.Random, kills: int) -> int:
-    """Kill a run again and again, resume it, and hold it against one that nobody disturbed."""
+    """Kill and resume a run several times, and compare it with an uninterrupted run."""
     seed = ["--seed", str(draw.randrange(1000))]
     for path in ("whole", "killed"):
         assert not (folder / path).exists()
@@ -139,14 +139,14 @@ def test_resumed_training_learns_the_same(tmp_path: Path, arena_here: Arena, kil
 
 @pytest.mark.sampled
 @pytest.mark.parametrize("how", [pytest.param(how, marks=pytest.mark.slow) if how == LONG else how for how in RUNS])
-def test_resumed_run_equals_an_undisturbed_one(tmp_path: Path, arena_here: Arena, how: str) -> None:
+def test_resumed_run_equals_an_uninterrupted_one(tmp_path: Path, arena_here: Arena, how: str) -> None:
     assert _survives(tmp_path, arena_here, how, random.Random(how), 2)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("how", [how for how in RUNS if how != "in one process"])
-def test_ten_kills(tmp_path: Path, arena: Arena, how: str) -> None:
-    """At places drawn at random."""
+def test_run_killed_ten_times_equals_an_uninterrupted_one(tmp_path: Path, arena: Arena, how: str) -> None:
+    """Kills at random numbers of hands."""
     _survives(tmp_path, arena, how, random.Random(f"ten {how}"), 10)
 
 
@@ -195,10 +195,10 @@ def test_running_run_is_not_resumed(tmp_path: Path, arena_here: Arena) -> None:
     while not _hands(tmp_path / "busy"):
         assert time.monotonic() < until_s
         time.sleep(0.01)
-    ran = arena_here("resume", "busy")
+    completed = arena_here("resume", "busy")
     assert _kill_at(process, lambda: True)
-    assert ran.code == 2
-    assert ran.sentence == "the run in busy is still running in another process"
+    assert completed.code == 2
+    assert completed.sentence == "the run in busy is still running in another process"
 
 
 # ---- repaired faults
@@ -227,10 +227,10 @@ def test_failed_run_is_resumed_with_a_repaired_bot(tmp_path: Path, arena_here: A
 # ---- runs that cannot be resumed
 
 
-def _finished(arena: Arena) -> Ran:
-    ran = arena("play", "kuhn", "random", "calling", "-n", "20", "--seed", "1", "--in-process", "--out", "run")
-    assert ran.code == 0
-    return ran
+def _finished(arena: Arena) -> CommandResult:
+    completed = arena("play", "kuhn", "random", "calling", "-n", "20", "--seed", "1", "--in-process", "--out", "run")
+    assert completed.code == 0
+    return completed
 
 
 def test_log_of_another_run_is_refused(tmp_path: Path, arena_here: Arena) -> None:
@@ -238,41 +238,41 @@ def test_log_of_another_run_is_refused(tmp_path: Path, arena_here: Arena) -> Non
     log = next(iter(sorted((tmp_path / "run").glob("*.log"))))
     log.write_bytes(log.read_bytes().replace(b" 1\n", b" 2\n", 1))
     (tmp_path / "run" / "result.json").unlink()
-    ran = arena_here("resume", "run")
-    assert ran.code == 2
-    assert f"{log.name}, line 1: this is the log of another match" in ran.sentence
+    completed = arena_here("resume", "run")
+    assert completed.code == 2
+    assert f"{log.name}, line 1: this is the log of another match" in completed.sentence
 
 
 def test_damaged_configuration_is_refused(tmp_path: Path, arena_here: Arena) -> None:
     _finished(arena_here)
     (tmp_path / "run" / "run.toml").write_text("game = \n")
-    ran = arena_here("resume", "run")
-    assert ran.code == 2
-    assert "run.toml" in ran.sentence
-    assert "line 1" in ran.sentence
+    completed = arena_here("resume", "run")
+    assert completed.code == 2
+    assert "run.toml" in completed.sentence
+    assert "line 1" in completed.sentence
 
 
 @unix_only
 @pytest.mark.skipif(hasattr(os, "geteuid") and os.geteuid() == 0, reason="root may write anywhere")
 def test_read_only_folder_is_refused(tmp_path: Path, arena_here: Arena) -> None:
     (tmp_path / "locked").mkdir(0o500)
-    ran = arena_here("play", "kuhn", "random", "calling", "--out", "locked/run")
-    assert ran.code == 2
-    assert "Permission denied" in ran.sentence
+    completed = arena_here("play", "kuhn", "random", "calling", "--out", "locked/run")
+    assert completed.code == 2
+    assert "Permission denied" in completed.sentence
 
 
 @needs_full
 def test_full_disk_leaves_whole_lines(tmp_path: Path, arena_here: Arena) -> None:
-    """The disk is full when the first action is written."""
+    # The disk is full at the first action.
     process = _start(tmp_path, "play", "kuhn", "random", "calling", "-n", "100000", "--workers", "1", "--out", "run")
     assert _kill_at(process, lambda: _hands(tmp_path / "run") > 5)
     transactions = next(iter((tmp_path / "run").glob("*.tlog")))
     transactions.unlink()
     transactions.symlink_to("/dev/full")
-    ran = arena_here("resume", "run")
-    assert ran.code in (1, 2)
-    assert "No space left on device" in ran.out + ran.err
-    assert "Traceback" not in ran.err
+    completed = arena_here("resume", "run")
+    assert completed.code in (1, 2)
+    assert "No space left on device" in completed.out + completed.err
+    assert "Traceback" not in completed.err
     for log in _logs(tmp_path / "run").values():
         assert log.endswith(b"\n")
 
@@ -289,9 +289,9 @@ def test_run_keeps_its_game_file(tmp_path: Path, arena_here: Arena) -> None:
     assert logs["match.a.log"].startswith(b"# name/game/hands/seed match.a my.game 20 1\n")
     (tmp_path / "games" / "my.game").unlink()
     (tmp_path / "run" / "result.json").unlink()
-    ran = arena_here("resume", str(tmp_path / "run"), "--json")
-    assert ran.code == 0, ran.err
-    assert json.loads(ran.out)["outcome"] == "finished"
+    completed = arena_here("resume", str(tmp_path / "run"), "--json")
+    assert completed.code == 0, completed.err
+    assert json.loads(completed.out)["outcome"] == "finished"
     assert _logs(tmp_path / "run") == logs
 
 
@@ -305,10 +305,10 @@ def _files(folder: Path) -> dict[str, bytes]:
 def test_finished_run_stays_unchanged(tmp_path: Path, arena_here: Arena) -> None:
     _finished(arena_here)
     before = _files(tmp_path / "run")
-    ran = arena_here("resume", "run")
-    assert ran.code == 0
-    assert ran.err == "run has finished and stays unchanged; 'arena resume run -n DEALS' plays more deals.\n"
-    assert "20 deals of kuhn" in ran.out
+    completed = arena_here("resume", "run")
+    assert completed.code == 0
+    assert completed.err == "run has finished and stays unchanged; 'arena resume run -n DEALS' plays more deals.\n"
+    assert "20 deals of kuhn" in completed.out
     again = arena_here("resume", "run", "--json")
     assert (again.code, json.loads(again.out)) == (0, json.loads(before["result.json"]))
     assert _files(tmp_path / "run") == before
@@ -362,8 +362,8 @@ def test_run_that_cannot_be_extended_is_refused(
     way = () if "4" in words else ("--in-process",)
     assert arena_here("play", "kuhn", "random", "calling", *words, *way, "--seed", "1", "-q", "--out", "run").code == 0
     before = _files(tmp_path / "run")
-    ran = arena_here("resume", "run", "-n", hands)
-    assert (ran.code, ran.sentence[: len(sentence)]) == (2, sentence)
+    completed = arena_here("resume", "run", "-n", hands)
+    assert (completed.code, completed.sentence[: len(sentence)]) == (2, sentence)
     assert _files(tmp_path / "run") == before
 
 
@@ -377,8 +377,12 @@ def test_killed_extension_is_resumed(tmp_path: Path, arena: Arena) -> None:
 
 
 def test_unfinished_runs_are_listed(arena_here: Arena, tmp_path: Path) -> None:
-    ran = arena_here("resume")
-    assert (ran.code, ran.out, ran.err) == (0, "Unfinished runs\nThere is no unfinished run in runs.\n", "")
+    completed = arena_here("resume")
+    assert (completed.code, completed.out, completed.err) == (
+        0,
+        "Unfinished runs\nThere is no unfinished run in runs.\n",
+        "",
+    )
     runs = tmp_path / "runs"
     for name in ("a", "b", "c"):
         assert arena_here("play", "kuhn", "-n", "5", "--in-process", "--out", f"runs/{name}", "-q").code == 0
@@ -387,8 +391,8 @@ def test_unfinished_runs_are_listed(arena_here: Arena, tmp_path: Path) -> None:
     (runs / "c" / "result.json").write_text(
         json.dumps(data | {"outcome": "interrupted", "reason": "it was interrupted."})
     )
-    ran = arena_here("resume")
-    assert [line.split(maxsplit=1) for line in ran.out.splitlines()[3:]] == [
+    completed = arena_here("resume")
+    assert [line.split(maxsplit=1) for line in completed.out.splitlines()[3:]] == [
         ["runs/c", "it was interrupted."],
         ["runs/b", "it was ended before it could write a result."],
         ["'arena", "resume RUN' continues one of them."],
@@ -409,9 +413,9 @@ def test_damage_within_a_log_is_reported_and_kept(tmp_path: Path, arena_here: Ar
         at = len(whole) // 2
         path.write_bytes(whole[:at] + b"\0" * 8 + whole[at + 8 :])
         before = _files(tmp_path / "run")
-        ran = arena_here("resume", "run")
-        assert ran.code == 2
-        assert f"{name}, line {whole[:at].count(10) + 1}: the line is damaged: " in ran.sentence
+        completed = arena_here("resume", "run")
+        assert completed.code == 2
+        assert f"{name}, line {whole[:at].count(10) + 1}: the line is damaged: " in completed.sentence
         assert _files(tmp_path / "run") == before
         path.write_bytes(whole)
 
@@ -427,7 +431,9 @@ def test_hands_without_transactions_are_replayed_with_a_note(tmp_path: Path, are
     transactions.unlink()
     assert "match.a.tlog, line 1: the file is missing; restore it" in arena_here("resume", "run").sentence
     transactions.write_bytes(texts[: texts.index(b" 15 ") - 1])
-    ran = arena_here("resume", "run")
-    assert ran.code == 0
-    assert ran.err == ("match.a: replayed 5 hands at the end of its log, before which its transaction log ended.\n")
+    completed = arena_here("resume", "run")
+    assert completed.code == 0
+    assert completed.err == (
+        "match.a: replayed 5 hands at the end of its log, before which its transaction log ended.\n"
+    )
     assert _logs(tmp_path / "run") == whole

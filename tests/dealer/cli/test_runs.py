@@ -1,4 +1,4 @@
-"""``arena runs``, ``arena show``, ``last``; former names of settings, completion, a user's defaults."""
+"""``arena runs``, ``arena show``, the name ``last``, completion and defaults of a user."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def test_runs_are_listed_newest_first(arena_here: Arena, tmp_path: Path) -> None
     assert arena_here("runs", "nowhere").sentence == "nowhere: there is no such folder"
 
 
-def test_runs_as_json(arena_here: Arena) -> None:
+def test_runs_are_printed_as_json(arena_here: Arena) -> None:
     assert json.loads(arena_here("runs", "--json").out) == []
     play(arena_here, "runs/one", "-n", "6", "--seed", "1")
     cup = ("tournament", "kuhn", "leduc", "calling", "random", "-n", "9", "--seed", "1", "--in-process", "-q")
@@ -86,8 +86,8 @@ def test_runs_as_json(arena_here: Arena) -> None:
     assert tournament["players"][0] == tournament["lead"]["player"] == best
 
 
-def test_twenty_runs_are_twenty_lines_of_a_window() -> None:
-    """Whatever their names are; only the folder, which a run can do without, is left out."""
+def test_each_run_is_one_line_of_a_window() -> None:
+    """Long names are shortened, and the optional column of folders is dropped."""
     names = ("a-bot-with-a-long-name", "another-bot-with-a-name-as-long")
     lead = Rate(-1234.5, 1056.7, player=names[0], opponent=names[1])
     folder, began = Path("runs/20261124-140407-of-a-long-name"), datetime.fromtimestamp(1.7e9, UTC)
@@ -127,9 +127,9 @@ def test_result_of_a_changed_log_is_not_shown(arena_here: Arena) -> None:
     log = Path("runs/one/match.b.log")
     log.write_bytes(re.sub(rb"(STATE:2:.*:)(-?[0-9])(.*)", rb"\g<1>\g<2>0\g<3>", log.read_bytes()))
     problem = re.compile(r"runs/one/match\.b\.log, line 7: hand 2 is expected, but position 0 has won ")
-    for ran in (arena_here("show"), arena_here("show", "--json"), arena_here("resume", "runs/one")):
-        assert ran.code == 2
-        assert problem.match(ran.sentence)
+    for completed in (arena_here("show"), arena_here("show", "--json"), arena_here("resume", "runs/one")):
+        assert completed.code == 2
+        assert problem.match(completed.sentence)
     Path("runs/one/result.json").unlink()
     assert problem.match(arena_here("resume", "runs/one").sentence)
 
@@ -141,10 +141,10 @@ def test_result_is_shown_without_logs_and_bots(arena_here: Arena) -> None:
     assert arena_here("show") == shown
     config = Path("runs/one/run.toml")
     config.write_text(config.read_text("utf-8").replace("calling", "gone"), "utf-8")
-    ran = arena_here("show")
-    assert ran.out == shown.out
+    completed = arena_here("show")
+    assert completed.out == shown.out
     because = "The logs were not checked, because the run cannot be resumed"
-    assert ran.err.startswith(f"{because}: {Path('runs/one/run.toml')}: 'gone' is ")
+    assert completed.err.startswith(f"{because}: {Path('runs/one/run.toml')}: 'gone' is ")
     config.unlink()
     assert arena_here("show", "runs/one") == shown
 
@@ -156,8 +156,8 @@ def test_last_names_a_run_in_every_command(arena_here: Arena) -> None:
     assert json.loads(arena_here("show", "last", "--json").out)["deals_asked"] == 6
     assert arena_here("show", "last-2").sentence == "last-2: runs holds 2 runs"
     for command in ("stats", "hands", "crosstable", "resume", "gate"):
-        ran = arena_here(command, "last-7", *(["--min-mbb", "0"] if command == "gate" else []))
-        assert (ran.code, ran.sentence) == (2, "last-7: runs holds 2 runs")
+        completed = arena_here(command, "last-7", *(["--min-mbb", "0"] if command == "gate" else []))
+        assert (completed.code, completed.sentence) == (2, "last-7: runs holds 2 runs")
     assert arena_here("show", "lsat").sentence == "there is no run 'lsat'; did you mean 'last'?"
     assert arena_here("stats", "ruins/old").sentence == "there is no run 'ruins/old'; did you mean 'runs/old'?"
     Path("last").mkdir()
@@ -213,7 +213,7 @@ COMPLETIONS = {
     "arena luck last --known A": set(),
     "arena gate runs/o": {"runs/one"},
 }
-"""Words offered for each beginning of a command line."""
+"""Completions of each incomplete command line."""
 
 
 def test_shell_completes_commands_games_bots_and_runs(

@@ -1,4 +1,4 @@
-"""``arena serve``: what it says, what it refuses, and what is done beside a running server."""
+"""``arena serve``: output, refusals, and commands for the data of a running server."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def stop_server(program: Program, number: signal.Signals) -> str:
     return out.decode()
 
 
-def test_commands_beside_a_running_server(arena_here: Arena) -> None:
+def test_commands_change_the_data_of_a_running_server(arena_here: Arena) -> None:
     first_login = arena_here("serve", "user", "eve").out.strip()
     program, port = start_server()
     try:
@@ -80,8 +80,8 @@ def test_commands_beside_a_running_server(arena_here: Arena) -> None:
             ("short\n", "arena: a password has 8 to 256 characters\n"),
             ("correct horse\n", "ann has a new password, and is logged out everywhere.\n"),
         ):
-            ran = run_here(["serve", "password", "ann"], password)
-            assert ran.out + ran.err == output
+            result = run_here(["serve", "password", "ann"], password)
+            assert result.out + result.err == output
         assert replies(port, "ann correct horse") == "BAD LOGON\n", "passwords are for the encrypted way in"
         assert arena_here("serve", "backup", "copy.sqlite3").code == 0
         with contextlib.closing(sqlite3.connect("copy.sqlite3")) as db:
@@ -157,19 +157,19 @@ def test_refusal_is_one_sentence(arena_here: Arena, words: list[str], problem: s
     Path("bad.toml").write_text("colour = 1\n")
     Path("bad.cfg").write_text("port 1\ncolour red\n")
     Path("names.cfg").write_text("port 54000\nuser ladder secret\n")
-    ran = arena_here("serve", *words)
-    assert ran.code == 2
-    assert problem in ran.sentence
+    result = arena_here("serve", *words)
+    assert result.code == 2
+    assert problem in result.sentence
 
 
 @pytest.mark.parametrize(
     "text", ["mail,name\na@b,ann\n\nc@d, bob \n", "ann,1\nbob,2\n", "\ufeffName\r\nann\r\nbob\r\n"]
 )
-def test_users_from_a_file(arena_here: Arena, tmp_path: Path, text: str) -> None:
+def test_users_are_created_from_a_file(arena_here: Arena, tmp_path: Path, text: str) -> None:
     (tmp_path / "users.csv").write_text(text, "utf-8", newline="")
-    ran = arena_here("serve", "user", "--csv", "users.csv")
-    assert ran.code == 0, ran.err
-    lines = [line.split(" ") for line in ran.out.splitlines()]
+    result = arena_here("serve", "user", "--csv", "users.csv")
+    assert result.code == 0, result.err
+    lines = [line.split(" ") for line in result.out.splitlines()]
     assert [line[0] for line in lines] == ["ann", "bob"]
     assert len({line[1] for line in lines}) == 2
 
@@ -185,9 +185,9 @@ def test_one_wrong_name_creates_no_user(arena_here: Arena, tmp_path: Path) -> No
         (("--csv", "bytes.csv"), "bytes.csv: line 2, byte 1: not UTF-8 text"),
         ((), "NAME is missing; name users, or a file of names with --csv"),
     ):
-        ran = arena_here("serve", "user", *words)
-        assert (ran.code, ran.out) == (2, "")
-        assert sentence in ran.sentence
+        result = arena_here("serve", "user", *words)
+        assert (result.code, result.out) == (2, "")
+        assert sentence in result.sentence
     assert not (tmp_path / "arena-server").exists()
 
 
@@ -242,16 +242,16 @@ def test_event_is_announced_played_and_published(arena_here: Arena, tmp_path: Pa
 
 def test_doctor_of_a_configuration_names_faults_and_remedies(arena_here: Arena, tmp_path: Path) -> None:
     (tmp_path / "good.toml").write_text("port = 0\nleast_free_mb = 0\n[web]\nport = 0\n")
-    ran = arena_here("serve", "doctor", "good.toml")
-    assert (ran.code, ran.out.splitlines()[:2]) == (0, ["Server", "0 faults, 0 warnings."])
+    result = arena_here("serve", "doctor", "good.toml")
+    assert (result.code, result.out.splitlines()[:2]) == (0, ["Server", "0 faults, 0 warnings."])
     (tmp_path / "bad.toml").write_text("ports = 1\n")
-    ran = arena_here("serve", "doctor", "bad.toml", "--json")
-    assert ran.code == 1
-    assert "there is no such setting" in ran.out
+    result = arena_here("serve", "doctor", "bad.toml", "--json")
+    assert result.code == 1
+    assert "there is no such setting" in result.out
     (tmp_path / "proxy.toml").write_text('port = 0\n[web]\nport = 0\nproxies = ["127.0.0.1"]\n')
-    ran = arena_here("serve", "doctor", "proxy.toml")
-    assert ran.code == 1
-    assert "list the public host names under [web] names" in ran.out
+    result = arena_here("serve", "doctor", "proxy.toml")
+    assert result.code == 1
+    assert "list the public host names under [web] names" in result.out
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="bubblewrap is a program of Linux")
@@ -260,16 +260,16 @@ def test_uploads_without_bubblewrap_name_its_package(
 ) -> None:
     (tmp_path / "s.toml").write_text("[uploads]\n")
     monkeypatch.setenv("PATH", str(tmp_path))
-    ran = arena_here("serve", "s.toml", "--port", "0", "--web-port", "0")
-    assert (ran.code, ran.out) == (2, "")
-    assert ran.err == (
+    result = arena_here("serve", "s.toml", "--port", "0", "--web-port", "0")
+    assert (result.code, result.out) == (2, "")
+    assert result.err == (
         "arena: uploaded bots run in bubblewrap, which is not installed; install the package bubblewrap "
         "(apt install bubblewrap, dnf install bubblewrap), or remove the section [uploads]\n"
     )
-    ran = arena_here("serve", "doctor", "s.toml")
-    assert ran.code == 1
-    assert "install the package bubblewrap" in " ".join(ran.out.split())
-    assert "correct the file" not in ran.out
+    result = arena_here("serve", "doctor", "s.toml")
+    assert result.code == 1
+    assert "install the package bubblewrap" in " ".join(result.out.split())
+    assert "correct the file" not in result.out
 
 
 def test_wrong_file_of_an_event_is_refused_with_its_setting(arena_here: Arena, tmp_path: Path) -> None:
@@ -286,12 +286,12 @@ def test_wrong_file_of_an_event_is_refused_with_its_setting(arena_here: Arena, t
         (event.replace("random", "randm"), "the game kuhn has no bot randm (did you mean random?)"),
     ):
         (tmp_path / "final.toml").write_text(text)
-        ran = arena_here("serve", "event", "new", "final.toml")
-        assert ran.code == 2
-        assert ran.sentence.startswith(f"final.toml: {problem}")
+        result = arena_here("serve", "event", "new", "final.toml")
+        assert result.code == 2
+        assert result.sentence.startswith(f"final.toml: {problem}")
 
 
-def test_a_roster_puts_people_into_teams(arena_here: Arena, tmp_path: Path) -> None:
+def test_roster_assigns_people_to_teams(arena_here: Arena, tmp_path: Path) -> None:
     (tmp_path / "students.csv").write_text("Name,Team\nAnn Lee,Sharks\nBo,Sharks\nCy,\n")
     assert "In the team Sharks: ann.lee and Bo." in arena_here("serve", "users", "students.csv").err
     assert "Sharks" in arena_here("serve", "team", "list").out
@@ -302,7 +302,7 @@ def test_a_roster_puts_people_into_teams(arena_here: Arena, tmp_path: Path) -> N
     assert "Di" not in arena_here("serve", "users").out
 
 
-def test_a_roster_has_people_and_latecomers_are_appended(arena_here: Arena, tmp_path: Path) -> None:
+def test_roster_lists_people_and_appends_latecomers(arena_here: Arena, tmp_path: Path) -> None:
     roster = tmp_path / "students.csv"
     roster.write_text("Poker;;\nMail;Name;Group\na@b;Zoë Müller;1\nb@c;bob;2\n", "utf-8")
     words = ("serve", "users", "students.csv", "--out", "links.csv", "--address", "https://poker.example.org")
@@ -371,8 +371,8 @@ def test_users_are_invited_listed_disabled_and_removed(arena_here: Arena, tmp_pa
         (("invite", "ladder"), "no user can be called ladder"),
         (("invite", "ann", "--address", "example.org"), "'example.org' is not the address of pages, such as https://"),
     ):
-        ran = arena_here("serve", *words)
-        assert (ran.code, problem in ran.err) == (2, True), ran.err
+        result = arena_here("serve", *words)
+        assert (result.code, problem in result.err) == (2, True), result.err
 
 
 def test_names_of_a_user_are_freed_all_or_none(arena: Arena, tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""``arena stats`` and ``arena report``, as people use them."""
+"""``arena stats`` and ``arena report``: tables, pages and refusals."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ PLAY = ("play", "limit", "random", "raising", "-n", "60", "--seed", "3", "--in-p
 
 @pytest.fixture
 def run(finished_runs: Callable[..., Path], tmp_path: Path) -> Path:
-    """A finished run of 120 hands."""
+    """Finished run of 120 hands."""
     return shutil.copytree(finished_runs(*PLAY), tmp_path / "run")
 
 
 def test_full_tables_extend_the_short_ones(arena_here: Arena, run: Path) -> None:
-    ran = arena_here("stats", "run", "--full")
-    assert ran.code == 0
+    completed = arena_here("stats", "run", "--full")
+    assert completed.code == 0
     for words in ("VPIP", "W$WSF", "By position", "By street", "Most profitable starting hands", "Hands at the end"):
-        assert words in ran.out
-    assert not re.search(r"\b(nan|None)\b", ran.out)
+        assert words in completed.out
+    assert not re.search(r"\b(nan|None)\b", completed.out)
     screen = arena_here("stats", "run")
-    assert ran.out.startswith(screen.out)
+    assert completed.out.startswith(screen.out)
     assert len(screen.out.splitlines()) < 40
     assert "By street" not in screen.out
 
@@ -57,7 +57,7 @@ def test_sums_equal_those_of_the_result(arena_here: Arena, run: Path) -> None:
         assert bot.timing.actions == of_result[bot.name]["actions"]
 
 
-def test_rows_for_a_spreadsheet(arena_here: Arena, run: Path) -> None:
+def test_statistics_are_printed_as_rows_for_a_spreadsheet(arena_here: Arena, run: Path) -> None:
     rows = list(csv.DictReader(io.StringIO(arena_here("stats", "run", "--csv").out)))
     assert [(row["name"], row["position"]) for row in rows] == [
         (name, position) for name in ("raising", "random") for position in ("all", "SB", "BB")
@@ -67,24 +67,24 @@ def test_rows_for_a_spreadsheet(arena_here: Arena, run: Path) -> None:
 
 def test_game_other_than_holdem_has_no_preflop_statistics(arena_here: Arena) -> None:
     assert arena_here("play", "kuhn", "random", "calling", "-n", "60", "--in-process", "--out", "small").code == 0
-    ran = arena_here("stats", "small")
-    assert ran.code == 0
-    assert "W$SD" in ran.out
-    assert "VPIP" not in ran.out
+    completed = arena_here("stats", "small")
+    assert completed.code == 0
+    assert "W$SD" in completed.out
+    assert "VPIP" not in completed.out
 
 
 def test_few_hands_have_no_interval_and_no_style(arena_here: Arena) -> None:
     assert arena_here("play", "limit", "random", "calling", "-n", "3", "--in-process", "--out", "few").code == 0
-    ran = arena_here("stats", "few")
-    assert ran.code == 0
-    assert "too few deals" in ran.err
-    assert re.search("style +-", ran.out)
-    assert not re.search(r"\b(nan|None)\b", ran.out)
+    completed = arena_here("stats", "few")
+    assert completed.code == 0
+    assert "too few deals" in completed.err
+    assert re.search("style +-", completed.out)
+    assert not re.search(r"\b(nan|None)\b", completed.out)
 
 
 def test_json_and_csv_at_once_are_refused(arena_here: Arena, run: Path) -> None:
-    ran = arena_here("stats", "run", "--json", "--csv")
-    assert ran.sentence == "--json and --csv contradict each other; leave one out"
+    completed = arena_here("stats", "run", "--json", "--csv")
+    assert completed.sentence == "--json and --csv contradict each other; leave one out"
 
 
 @pytest.mark.parametrize("command", ["stats", "report"])
@@ -95,19 +95,19 @@ def test_unreadable_files_are_refused(arena_here: Arena, tmp_path: Path, command
         "empty: there is no ACPC log, PHH file or PokerStars hand history in this folder"
     )
     (tmp_path / "letter.log").write_text("Dear Ann,\n" * 50)
-    ran = arena_here(command, "letter.log")
-    assert ran.code == 2
-    assert "not an ACPC log: its first" in ran.err.splitlines()[-1] + ran.err
-    assert "Traceback" not in ran.err
+    completed = arena_here(command, "letter.log")
+    assert completed.code == 2
+    assert "not an ACPC log: its first" in completed.err.splitlines()[-1] + completed.err
+    assert "Traceback" not in completed.err
 
 
 def test_damaged_log_is_refused_when_strict(arena_here: Arena, run: Path) -> None:
     log = run / "match.a.log"
     log.write_text(log.read_text("utf-8").replace("STATE:7:", "STATE:7;"), "utf-8")
     assert arena_here("stats", "run").code == 0
-    ran = arena_here("stats", "run", "--strict")
-    assert ran.code == 1
-    assert "match.a.log, line 12" in ran.err.splitlines()[-1]
+    completed = arena_here("stats", "run", "--strict")
+    assert completed.code == 1
+    assert "match.a.log, line 12" in completed.err.splitlines()[-1]
 
 
 # ---- report
@@ -119,8 +119,8 @@ def test_report_is_overwritten_only_by_force(arena_here: Arena, run: Path, tmp_p
         "run/report.html exists already; overwrite it with --force, or choose another name with --out"
     )
     assert (run / "report.html").read_text() == "mine"
-    ran = arena_here("report", "run", "--force", "--title", "My <match>")
-    assert (ran.code, Path(ran.out.partition(":")[0])) == (0, Path("run/report.html"))
+    completed = arena_here("report", "run", "--force", "--title", "My <match>")
+    assert (completed.code, Path(completed.out.partition(":")[0])) == (0, Path("run/report.html"))
     page = (run / "report.html").read_text("utf-8")
     sentence = json.loads((run / "result.json").read_text("utf-8"))["sentence"]
     for words in (
@@ -146,9 +146,11 @@ def test_report_of_a_tournament_has_a_chart_per_player(arena_here: Arena, tmp_pa
 
 def test_result_of_a_later_version_is_left_out(arena_here: Arena, run: Path) -> None:
     (run / "result.json").write_text('{"schema_version": 99}')
-    ran = arena_here("report", "run")
-    assert ran.code == 0
-    assert "it has schema version 99, but this program reads versions 2 to 4; the page uses only the logs" in ran.err
+    completed = arena_here("report", "run")
+    assert completed.code == 0
+    assert (
+        "it has schema version 99, but this program reads versions 2 to 4; the page uses only the logs" in completed.err
+    )
     page = (run / "report.html").read_text("utf-8")
     assert "Faults and thinking times" not in page
     assert "<h1>raising · random</h1>" in page

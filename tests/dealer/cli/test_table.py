@@ -1,4 +1,4 @@
-"""``arena table``: whole table sessions of a person, by a pipe and in a terminal; leaving, and sitting down again."""
+"""``arena table``: sessions of a person by a pipe and in a terminal, ends and resumed sessions."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ import pytest
 
 from dealer import play
 from logs.hand_source import find
-from tests.dealer.cli.conftest import Arena, Ran, run_here
+from tests.dealer.cli.conftest import Arena, CommandResult, run_here
 from tests.dealer.helpers import (
     ARENA,
     CONNECT,
@@ -34,19 +34,19 @@ from tests.programs import start
 
 unix_only = pytest.mark.skipif(os.name == "nt", reason="a pseudo-terminal and signals of Unix")
 
-TableSession = Callable[..., Ran]
+TableSession = Callable[..., CommandResult]
 
 
 @pytest.fixture
 def sit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> TableSession:
-    """A function that runs a command in this process, with entries a line each, and the end of input after them."""
+    """Function that runs a command in this process with these lines as its input."""
     enter_program_env(tmp_path, monkeypatch)
 
-    def run(*arguments: str, entries: str = "") -> Ran:
+    def run(*arguments: str, entries: str = "") -> CommandResult:
         typed = "".join(f"{entry}\n" for entry in entries.split(","))
-        ran = run_here(arguments, typed)
-        assert not CONTROL_CODES.search((ran.out + ran.err).encode())
-        return ran
+        completed = run_here(arguments, typed)
+        assert not CONTROL_CODES.search((completed.out + completed.err).encode())
+        return completed
 
     return run
 
@@ -65,32 +65,34 @@ KUHN = ("table", "kuhn", "calling", "--seed", "5")
 
 def test_bankroll_carries_over_until_somebody_is_broke(sit: TableSession, tmp_path: Path) -> None:
     entries = ",".join(["c", ""] * 100)
-    ran = sit("table", "limit", "raising", "--bankroll", "100", "--seed", "3", "--out", "run", entries=entries)
-    assert (ran.code, ran.err) == (0, "")
-    assert re.search(r"(hero|raising) is broke after \d+ hands?\. Chips: hero (200|0), raising (200|0)\.", ran.out)
-    assert ran.out.endswith("Seed 3. Hands are in run\n")
+    completed = sit("table", "limit", "raising", "--bankroll", "100", "--seed", "3", "--out", "run", entries=entries)
+    assert (completed.code, completed.err) == (0, "")
+    assert re.search(
+        r"(hero|raising) is broke after \d+ hands?\. Chips: hero (200|0), raising (200|0)\.", completed.out
+    )
+    assert completed.out.endswith("Seed 3. Hands are in run\n")
     records = list(find([tmp_path / "run"]).hands())
     assert records[0].game.stacks == (10_000, 10_000), "in cents"
     assert records
 
 
 def test_bankroll_needs_built_in_bots_and_this_terminal(sit: TableSession) -> None:
-    ran = sit("table", "limit", "tcp", "--bankroll", "100")
-    assert (ran.code, ran.err) == (2, "arena: --bankroll plays with built-in bots, and 'tcp' is none\n")
-    ran = sit("table", "--bankroll", "100", "--pause", "1")
-    assert ran.code == 2
-    assert "leave out --browser, --host, --on-fault, --pause, --resume and --show-all" in ran.err
+    completed = sit("table", "limit", "tcp", "--bankroll", "100")
+    assert (completed.code, completed.err) == (2, "arena: --bankroll plays with built-in bots, and 'tcp' is none\n")
+    completed = sit("table", "--bankroll", "100", "--pause", "1")
+    assert completed.code == 2
+    assert "leave out --browser, --host, --on-fault, --pause, --resume and --show-all" in completed.err
 
 
 def test_match_is_played_to_its_end(sit: TableSession, tmp_path: Path) -> None:
-    ran = sit(*KUHN, "-n", "3", "--out", "run", "--name", "Ann", entries="c,,r,,r,")
-    assert (ran.code, ran.err) == (0, "")
-    assert ran.out.startswith("Limit with a deck of 3 cards, bets 1, 2 players, blinds 1/1. You are Ann;")
-    assert ran.out.count("You have") == 3
-    assert ran.out.count("Enter next hand") == 2
-    assert ran.out.count("Enter end the match") == 1
-    assert "Go on with" not in ran.out
-    assert ran.out.endswith("Seed 5. Files are in run\n")
+    completed = sit(*KUHN, "-n", "3", "--out", "run", "--name", "Ann", entries="c,,r,,r,")
+    assert (completed.code, completed.err) == (0, "")
+    assert completed.out.startswith("Limit with a deck of 3 cards, bets 1, 2 players, blinds 1/1. You are Ann;")
+    assert completed.out.count("You have") == 3
+    assert completed.out.count("Enter next hand") == 2
+    assert completed.out.count("Enter end the match") == 1
+    assert "Go on with" not in completed.out
+    assert completed.out.endswith("Seed 5. Files are in run\n")
     records = list(find([tmp_path / "run"]).hands())
     assert [record.names_by_seat for record in records] == [("Ann", "calling")] * 3
     result = result_of(tmp_path / "run")
@@ -109,9 +111,9 @@ def test_match_is_played_to_its_end(sit: TableSession, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("last", ["q", "zz"])
 def test_leaving_after_the_last_hand_finishes_the_match(sit: TableSession, tmp_path: Path, last: str) -> None:
-    ran = sit(*KUHN, "-n", "1", "--out", "run", entries=f"c,{last}")
-    assert ran.code == 0
-    assert ("'zz' is not clear after a hand. Enter ends the match, q leaves." in ran.out) == (last == "zz")
+    completed = sit(*KUHN, "-n", "1", "--out", "run", entries=f"c,{last}")
+    assert completed.code == 0
+    assert ("'zz' is not clear after a hand. Enter ends the match, q leaves." in completed.out) == (last == "zz")
     assert result_of(tmp_path / "run")["outcome"] == "finished"
 
 
@@ -157,40 +159,40 @@ def test_run_of_a_table_is_read_by_other_commands(sit: TableSession, tmp_path: P
         == 0
     )
     for command in ("stats", "hands"):
-        ran = sit(command, "run", *(["--hand", "0"] if command == "hands" else []))
-        assert ran.code == 0, command
-    assert "rh: " in ran.out
+        completed = sit(command, "run", *(["--hand", "0"] if command == "hands" else []))
+        assert completed.code == 0, command
+    assert "rh: " in completed.out
     assert sit("export", "run", "--format", "phh", "--out", "out").code == 0
     assert list((tmp_path / "run" / "pokerstars").iterdir())
     assert "Dealt to hero [" in next((tmp_path / "run" / "pokerstars").iterdir()).read_text("utf-8")
     written = (tmp_path / "run" / "run.toml").read_text("utf-8")
     assert 'command = "table"' in written
     assert '"rh=rh?explain=true"' in written
-    ran = sit("play", "--config", "run/run.toml")
-    assert ran.code == 2
-    assert "is for 'arena table', not for 'arena play'" in ran.err
+    completed = sit("play", "--config", "run/run.toml")
+    assert completed.code == 2
+    assert "is for 'arena table', not for 'arena play'" in completed.err
 
 
 def test_unclear_entries_play_nothing(sit: TableSession, tmp_path: Path) -> None:
     entries = ",".join(["zz", "f", "9", "", "r 2000000000000000000", "?", "t", "w", "s", "s x", "h", "q x"])
-    ran = sit(*KUHN, "--out", "run", entries=entries)
-    assert ran.code == 0
+    completed = sit(*KUHN, "--out", "run", entries=entries)
+    assert completed.code == 0
     for said in (
         "'zz' is not clear. Enter c to check or r to raise to 2.",
         "There is no bet to fold to. Enter c to check",
         "9 is",
     ):
-        assert said in ran.out
+        assert said in completed.out
     assert result_of(tmp_path / "run")["hands_played"] == 0
     assert faults_of(tmp_path / "run") == [{}, {}]
 
 
 def test_finished_hand_is_shown_with_reasons_and_all_cards(sit: TableSession) -> None:
-    ran = sit("table", "limit", "rh", "--seed", "4", "--show-all", entries="s,r,f,s,q")
-    assert ran.code == 0
-    before, again, _ = ran.out.partition("\nHand 0 again\n")
+    completed = sit("table", "limit", "rh", "--seed", "4", "--show-all", entries="s,r,f,s,q")
+    assert completed.code == 0
+    before, again, _ = completed.out.partition("\nHand 0 again\n")
     assert again
-    assert re.search(r"\n      rh: preflop", ran.out)
+    assert re.search(r"\n      rh: preflop", completed.out)
     assert "rh: preflop" not in before
     assert re.search(r"\n  rh: \S\S \S\S\n", before)
 
@@ -198,16 +200,16 @@ def test_finished_hand_is_shown_with_reasons_and_all_cards(sit: TableSession) ->
 def test_guide_has_the_output_of_a_hand(sit: TableSession) -> None:
     guide = (ROOT / "docs" / "play-yourself.md").read_text("utf-8")
     told = guide.partition("```text\n")[2].partition("```")[0]
-    ran = sit("table", "limit", "mfs", "--seed", "6", entries="r,r,s,q")
-    assert ran.out.startswith(told)
+    completed = sit("table", "limit", "mfs", "--seed", "6", entries="r,r,s,q")
+    assert completed.out.startswith(told)
 
 
 def test_one_bot_takes_all_other_seats(sit: TableSession, tmp_path: Path) -> None:
-    ran = sit("table", "kuhn3", "calling", "--seed", "1", "--out", "run", entries="c,,q")
-    assert ran.code == 0
+    completed = sit("table", "kuhn3", "calling", "--seed", "1", "--out", "run", entries="c,,q")
+    assert completed.code == 0
     (record, *_) = find([tmp_path / "run"]).hands()
     assert record.names_by_seat == ("hero", "calling", "calling#2")
-    assert re.search(r"\nChips: hero [+-]\d, calling [+-]\d, calling#2 [+-]\d\.\n", ran.out)
+    assert re.search(r"\nChips: hero [+-]\d, calling [+-]\d, calling#2 [+-]\d\.\n", completed.out)
 
 
 @pytest.mark.parametrize(
@@ -222,24 +224,24 @@ def test_one_bot_takes_all_other_seats(sit: TableSession, tmp_path: Path) -> Non
     ],
 )
 def test_refusal_is_one_sentence(arena_here: Arena, arguments: list[str], sentence: str) -> None:
-    ran = arena_here("table", *arguments)
-    assert ran.code == 2
-    assert re.match(f"arena: .*{sentence}", ran.err.replace("\n", " "))
-    assert ran.out == ""
+    completed = arena_here("table", *arguments)
+    assert completed.code == 2
+    assert re.match(f"arena: .*{sentence}", completed.err.replace("\n", " "))
+    assert completed.out == ""
 
 
 def test_run_of_play_is_not_resumed_at_a_table(arena_here: Arena, tmp_path: Path) -> None:
     play("kuhn", ["random", "calling"], deals=1, in_process=True, out=tmp_path / "run")
-    ran = arena_here("table", "--resume", "run")
-    assert ran.code == 2
-    assert "is not a match at a table" in ran.err
+    completed = arena_here("table", "--resume", "run")
+    assert completed.code == 2
+    assert "is not a match at a table" in completed.err
 
 
 def test_table_is_not_resumed_with_options_of_programs(sit: TableSession) -> None:
     sit(*KUHN, "--out", "run", entries="q")
-    ran = sit("resume", "run", "--json")
-    assert ran.code == 2
-    assert "leave out --scheduler, --quiet, --json, --junit and --verbose" in ran.err
+    completed = sit("resume", "run", "--json")
+    assert completed.code == 2
+    assert "leave out --scheduler, --quiet, --json, --junit and --verbose" in completed.err
 
 
 def test_crashed_bot_is_started_again(sit: TableSession, tmp_path: Path) -> None:
@@ -260,27 +262,27 @@ for line in f:
         call(line)
 """,
     )
-    ran = sit("table", "kuhn", f"dies={dies_once}", "--seed", "5", "--out", "run", "-n", "2", entries="c,,c,")
-    assert ran.code == 0
-    assert re.search(r"dies: crash in hand 0, started again\.", ran.out)
+    completed = sit("table", "kuhn", f"dies={dies_once}", "--seed", "5", "--out", "run", "-n", "2", entries="c,,c,")
+    assert completed.code == 0
+    assert re.search(r"dies: crash in hand 0, started again\.", completed.out)
     assert result_of(tmp_path / "run")["outcome"] == "finished"
     assert faults_of(tmp_path / "run") == [{}, {"crash": 1}]
 
 
 def test_bot_that_cannot_start_ends_the_match(sit: TableSession, tmp_path: Path) -> None:
     broken = write_program(tmp_path, "broken.py", "import sys\nsys.exit('no')\n")
-    ran = sit("table", "kuhn", f"broken={broken}", "--on-fault", "end", "--out", "run")
-    assert ran.code == 1
-    assert "broken ended before it connected" in ran.out
-    assert "arena resume run" in ran.out
+    completed = sit("table", "kuhn", f"broken={broken}", "--on-fault", "end", "--out", "run")
+    assert completed.code == 1
+    assert "broken ended before it connected" in completed.out
+    assert "arena resume run" in completed.out
 
 
 def test_ascii_terminal_has_no_suits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     enter_program_env(tmp_path, monkeypatch)
-    ran = run_here([*KUHN, "--out", "run"], b"c\n\xff\n", "ascii")
-    assert ran.code == 0
-    assert "\n  K  round 1, pot 2\n" in ran.out
-    assert "'?' is not clear" in ran.out
+    completed = run_here([*KUHN, "--out", "run"], b"c\n\xff\n", "ascii")
+    assert completed.code == 0
+    assert "\n  K  round 1, pot 2\n" in completed.out
+    assert "'?' is not clear" in completed.out
 
 
 # ---- terminals, and signals
@@ -294,11 +296,11 @@ for descriptor in range(3):
     os.dup2(terminal, descriptor)
 os.close(terminal)
 """
-"""Begins a session whose controlling terminal is the first one that it opens: its Ctrl-C is a signal."""
+"""Program that starts a session with its first terminal as controlling terminal, so that Ctrl-C sends a signal."""
 
 
 class Screen:
-    """A table session in a pseudo-terminal."""
+    """Table session in a pseudo-terminal."""
 
     def __init__(self, folder: Path, *arguments: str, columns: int = 80, **env: str) -> None:
         import fcntl
@@ -320,11 +322,11 @@ class Screen:
         os.close(child)
 
     def prompt(self) -> bytes:
-        """What is written up to the next prompt."""
+        """Read to the next prompt."""
         return self.until(lambda data: re.search(rb"\n(\x1b\[1m)?> (\x1b\[0m)?$", data) is not None)
 
     def rest(self) -> bytes:
-        """What is written to the end."""
+        """Read to the end of the output."""
         return self.until(lambda data: False)
 
     def type(self, data: bytes) -> None:
@@ -338,7 +340,7 @@ class Screen:
         fcntl.ioctl(self._fd, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
 
     def until(self, is_enough: Callable[[bytes], bool]) -> bytes:
-        """What is written until it is enough."""
+        """Read until the condition is true for the text so far."""
         data, until_s = b"", time.monotonic() + PATIENCE_S
         while not is_enough(data) and time.monotonic() < until_s:
             if select.select([self._fd], [], [], 0.1)[0]:
@@ -352,7 +354,7 @@ class Screen:
         return data.replace(b"\r\n", b"\n")
 
     def end(self) -> int:
-        """The exit code."""
+        """Wait for the exit and return the exit code."""
         code = self.process.wait(PATIENCE_S)
         os.close(self._fd)
         return code
@@ -460,6 +462,6 @@ def test_slow_browser_delays_no_page(tmp_path: Path) -> None:
 
 def test_busy_port_of_the_page_is_refused(arena_here: Arena, monkeypatch: pytest.MonkeyPatch) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
-        ran = arena_here("table", "kuhn", "--browser", "--port", str(taken.getsockname()[1]))
-    assert (ran.code, ran.err.count("\n")) == (2, 1)
-    assert "in use" in ran.err
+        completed = arena_here("table", "kuhn", "--browser", "--port", str(taken.getsockname()[1]))
+    assert (completed.code, completed.err.count("\n")) == (2, 1)
+    assert "in use" in completed.err

@@ -1,4 +1,4 @@
-"""Tables in windows of any width: always rows below a head, with the most important columns that fit."""
+"""Tables in windows of any width: a head and rows, with the most important columns that fit."""
 
 from __future__ import annotations
 

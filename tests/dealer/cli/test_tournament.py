@@ -1,4 +1,4 @@
-"""``arena tournament``, ``arena gate``, ``arena resume`` and configuration files, as people use them."""
+"""``arena tournament``, ``arena gate`` and configuration files."""
 
 from __future__ import annotations
 
@@ -18,9 +18,11 @@ from tests.dealer.helpers import write_program
 BOTS = ("calling", "raising", "Rnd=random")
 
 
-def test_every_pair_meets_in_every_game(arena_here: Arena, tmp_path: Path) -> None:
-    ran = arena_here("tournament", "kuhn", "leduc", *BOTS, "-n", "100", "--seed", "3", "--in-process", "--out", "t")
-    assert (ran.code, ran.err) == (0, "")
+def test_every_pair_plays_every_game(arena_here: Arena, tmp_path: Path) -> None:
+    completed = arena_here(
+        "tournament", "kuhn", "leduc", *BOTS, "-n", "100", "--seed", "3", "--in-process", "--out", "t"
+    )
+    assert (completed.code, completed.err) == (0, "")
     for words in (
         "\nkuhn\n",
         "\nleduc\n",
@@ -30,7 +32,7 @@ def test_every_pair_meets_in_every_game(arena_here: Arena, tmp_path: Path) -> No
         "own time",
         "files t",
     ):
-        assert words in f"\n{ran.out}"
+        assert words in f"\n{completed.out}"
     result = TournamentResult.model_validate_json((tmp_path / "t" / "result.json").read_text())
     assert len(result.contests) == 6
     assert [standing.game for standing in result.standings] == ["kuhn.limit.2p", "leduc.limit.2p"]
@@ -53,8 +55,8 @@ def test_every_pair_meets_in_every_game(arena_here: Arena, tmp_path: Path) -> No
 
 
 def test_default_game_is_limit_holdem(arena_here: Arena) -> None:
-    ran = arena_here("tournament", "calling", "random", "-n", "2", "--in-process", "--json")
-    assert [contest["game"] for contest in json.loads(ran.out)["contests"]] == ["holdem.limit.2p.reverse_blinds"]
+    completed = arena_here("tournament", "calling", "random", "-n", "2", "--in-process", "--json")
+    assert [contest["game"] for contest in json.loads(completed.out)["contests"]] == ["holdem.limit.2p.reverse_blinds"]
     assert "a tournament of kuhn needs at least 2 bots, 0 given" in arena_here("tournament", "kuhn").sentence
     assert (
         "'leduc' is a game, not a bot: games are named before bots" in arena_here("tournament", "mfs", "leduc").sentence
@@ -73,8 +75,8 @@ def test_tournament_over_tcp_equals_one_in_process(arena_here: Arena, tmp_path: 
 
 
 def test_every_player_has_every_seat_of_three(arena_here: Arena) -> None:
-    ran = arena_here("tournament", "kuhn3", *BOTS, "folding", "-n", "20", "--seed", "3", "--in-process", "--json")
-    result = TournamentResult.model_validate_json(ran.out)
+    completed = arena_here("tournament", "kuhn3", *BOTS, "folding", "-n", "20", "--seed", "3", "--in-process", "--json")
+    result = TournamentResult.model_validate_json(completed.out)
     assert [len(contest.players) for contest in result.contests] == [3] * 4
     for contest in result.contests:
         assert sorted(match.seats.index(contest.players[0].name) for match in contest.matches) == [0, 1, 2]
@@ -82,9 +84,9 @@ def test_every_player_has_every_seat_of_three(arena_here: Arena) -> None:
 
 def test_bot_that_cannot_start_fails_its_own_contests_only(arena_here: Arena, tmp_path: Path) -> None:
     bad = "Bad=" + write_program(tmp_path, "bad.py", "raise SystemExit(3)\n")
-    ran = arena_here("tournament", "kuhn", "calling", "random", bad, "-n", "2", "--json")
-    assert ran.code == 1
-    result = TournamentResult.model_validate_json(ran.out)
+    completed = arena_here("tournament", "kuhn", "calling", "random", bad, "-n", "2", "--json")
+    assert completed.code == 1
+    result = TournamentResult.model_validate_json(completed.out)
     assert [contest.outcome for contest in result.contests] == ["finished", "failed", "failed"]
     assert "Bad" in result.contests[1].reason
     assert "exit code 3" in result.contests[1].reason
@@ -104,7 +106,7 @@ def test_run_is_repeated_from_its_configuration(arena_here: Arena, tmp_path: Pat
     assert json.loads(shorter.out)["deals_asked"] == 20
 
 
-def test_tournament_from_a_file(arena_here: Arena, tmp_path: Path) -> None:
+def test_tournament_is_read_from_a_file(arena_here: Arena, tmp_path: Path) -> None:
     (tmp_path / "cup.toml").write_text(
         'games = ["kuhn"]\nbots = ["calling", "raising", "random"]\ndeals = 20\n'
         'format = "gauntlet"\nin_process = true\n'
@@ -129,7 +131,7 @@ def test_configuration_of_another_command_is_refused(arena_here: Arena, tmp_path
     )
 
 
-def test_crosstable_in_every_format(arena_here: Arena, tmp_path: Path) -> None:
+def test_crosstable_is_printed_in_every_format(arena_here: Arena, tmp_path: Path) -> None:
     arena_here("tournament", "kuhn", "leduc", *BOTS, "-n", "10", "--seed", "1", "-q", "--in-process", "--out", "t")
     assert arena_here("crosstable", "t").out.count("| mean |") == 2
     assert arena_here("crosstable", "t/result.json", "-f", "latex").out.count("begin{tabular}") == 4
@@ -182,8 +184,10 @@ def test_gate_has_an_exit_code_for_each_verdict(arena_here: Arena, tmp_path: Pat
 
 
 def test_aivat_does_not_decide_on_a_cluster(arena_here: Arena) -> None:
-    ran = arena_here("tournament", "kuhn", "cfr", "random", "--score", "aivat", "--scheduler", "tcp://127.0.0.1:1")
-    assert (ran.code, ran.sentence) == (
+    completed = arena_here(
+        "tournament", "kuhn", "cfr", "random", "--score", "aivat", "--scheduler", "tcp://127.0.0.1:1"
+    )
+    assert (completed.code, completed.sentence) == (
         2,
         "with the score 'aivat', hands are valued on this machine; leave out --scheduler",
     )
@@ -191,21 +195,21 @@ def test_aivat_does_not_decide_on_a_cluster(arena_here: Arena) -> None:
 
 @pytest.mark.parametrize("bound", ["nan", "inf", "-inf"])
 def test_infinite_bound_is_refused(arena_here: Arena, tmp_path: Path, bound: str) -> None:
-    ran = arena_here("gate", "run", "--min-mbb", bound)
-    assert (ran.code, ran.sentence) == (2, f"--min-mbb must be a finite number of mbb/g, not {bound}")
+    completed = arena_here("gate", "run", "--min-mbb", bound)
+    assert (completed.code, completed.sentence) == (2, f"--min-mbb must be a finite number of mbb/g, not {bound}")
 
 
 def test_gate_without_a_verdict_exits_with_2(
     arena_here: Arena, finished_runs: Callable[..., Path], tmp_path: Path
 ) -> None:
     run = finished_runs("play", "kuhn", "raising", "folding", "-n", "20", "--seed", "1", "-q", "--in-process")
-    ran = arena_here("gate", str(run), "--min-mbb", "0", "--junit", "no/such/folder.xml")
-    assert (ran.code, ran.sentence) == (2, "cannot write no/such/folder.xml: No such file or directory")
+    completed = arena_here("gate", str(run), "--min-mbb", "0", "--junit", "no/such/folder.xml")
+    assert (completed.code, completed.sentence) == (2, "cannot write no/such/folder.xml: No such file or directory")
     data = json.loads((run / "result.json").read_text())
     for version in (5, "two", None):
         (tmp_path / "later.json").write_text(json.dumps(data | {"schema_version": version}))
-        ran = arena_here("gate", "later.json", "--min-mbb", "0")
-        assert (ran.code, ran.sentence) == (
+        completed = arena_here("gate", "later.json", "--min-mbb", "0")
+        assert (completed.code, completed.sentence) == (
             2,
             f"later.json: it has schema version {version!r}, but this program reads versions 2 to 4",
         )
@@ -217,8 +221,8 @@ def test_gate_without_a_verdict_exits_with_2(
 
 def test_unwritable_junit_file_is_refused_before_the_match(arena_here: Arena, tmp_path: Path) -> None:
     for command in (("play", "kuhn"), ("tournament", "kuhn", "calling", "random")):
-        ran = arena_here(*command, "--in-process", "-n", "4000000", "--junit", "no/such/folder.xml")
-        assert (ran.code, ran.sentence) == (2, "cannot write no/such/folder.xml: No such file or directory")
+        completed = arena_here(*command, "--in-process", "-n", "4000000", "--junit", "no/such/folder.xml")
+        assert (completed.code, completed.sentence) == (2, "cannot write no/such/folder.xml: No such file or directory")
     assert arena_here("play", "kuhn", "--junit", ".").sentence == "cannot write .: it is a folder"
     assert list(tmp_path.iterdir()) == []
 
@@ -231,9 +235,9 @@ def test_unwritable_result_is_an_error(arena_here: Arena, tmp_path: Path) -> Non
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("dealer.run.run.write_whole", write)
-        ran = arena_here("play", "kuhn", "--in-process", "-n", "5", "--out", "run", "-q")
-    assert ran.code == 2
-    assert ran.err == "cannot write run/result.json: No space left on device\n"
+        completed = arena_here("play", "kuhn", "--in-process", "-n", "5", "--out", "run", "-q")
+    assert completed.code == 2
+    assert completed.err == "cannot write run/result.json: No space left on device\n"
 
 
 def test_gate_without_a_result_is_refused(arena_here: Arena, tmp_path: Path) -> None:
@@ -250,12 +254,12 @@ def test_gate_without_a_result_is_refused(arena_here: Arena, tmp_path: Path) -> 
     )
 
 
-def test_tournament_file_may_have_a_byte_order_mark(arena_here: Arena, tmp_path: Path) -> None:
+def test_byte_order_mark_of_a_tournament_file_is_ignored(arena_here: Arena, tmp_path: Path) -> None:
     text = 'command = "tournament"\nbots = ["calling", "random"]\ngames = ["kuhn"]\n'
     for name in ("cup.toml", "cup"):
         (tmp_path / name).write_text(text, "utf-8-sig")
     assert arena_here("tournament", "cup.toml", "-n", "2", "--in-process", "-q").code == 0
-    ran = arena_here("tournament", "cup")
-    assert ran.sentence == (
+    completed = arena_here("tournament", "cup")
+    assert completed.sentence == (
         "'cup' is one bot; a file that describes a tournament ends in .toml, or is given with --config"
     )

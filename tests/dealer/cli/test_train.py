@@ -1,4 +1,4 @@
-"""``arena train learner``: a training from the command line. Opponents named by class are played without a compiler."""
+"""``arena train learner``, against opponents given as classes, which need no compiler."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ _SMALL = (*_FIELDS, "--block", "16", "--test", "8", "--chance-interval", "20")
 def test_training_writes_its_page_and_continues(arena_here: Arena, tmp_path: Path) -> None:
     memory, page = tmp_path / "memory", tmp_path / "page.html"
     arguments = ("train", "learner", *_SMALL, "--memory", str(memory), "-n")
-    ran = arena_here(*arguments, "32", "--out", str(page))
-    assert (ran.code, ran.err) == (0, "")
-    assert "After 32 hands it remembers" in ran.out
-    assert f"It plays as learner?memory={memory},learn=false,chance_interval=20\n" in ran.out
+    result = arena_here(*arguments, "32", "--out", str(page))
+    assert (result.code, result.err) == (0, "")
+    assert "After 32 hands it remembers" in result.out
+    assert f"It plays as learner?memory={memory},learn=false,chance_interval=20\n" in result.out
     assert page.read_text("utf-8").count("<svg") == 1
     again = arena_here(*arguments, "48")
     assert again.code == 0
@@ -40,13 +40,13 @@ def test_refusal_is_one_sentence(
     arena_here: Arena, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str], sentence: str
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    ran = arena_here("train", "learner", *_SMALL, *arguments)
-    assert ran.code == 2
-    assert sentence in ran.sentence
+    result = arena_here("train", "learner", *_SMALL, *arguments)
+    assert result.code == 2
+    assert sentence in result.sentence
     assert not list(tmp_path.iterdir())
 
 
 def test_values_of_a_strategy_that_cannot_be_read_are_refused(arena_here: Arena) -> None:
-    ran = arena_here("train", "values", "values", "--game", "limit", "--strategy", "missing.strategy")
-    assert ran.code == 2
-    assert ran.err.startswith("arena: --strategy: missing.strategy: it cannot be read")
+    result = arena_here("train", "values", "values", "--game", "limit", "--strategy", "missing.strategy")
+    assert result.code == 2
+    assert result.err.startswith("arena: --strategy: missing.strategy: it cannot be read")

@@ -1,4 +1,4 @@
-"""``arena train cfr`` from the command line."""
+"""``arena train cfr``: training and refusals."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ import pytest
 from tests.dealer.cli.conftest import Arena
 
 
-def test_training_of_a_small_game(arena_here: Arena, tmp_path: Path) -> None:
+def test_small_game_is_trained(arena_here: Arena, tmp_path: Path) -> None:
     folder = tmp_path / "run"
     arguments = ("train", "cfr", str(folder), "--game", "kuhn", "--losses", "0", "--iterations")
-    ran = arena_here(*arguments, "70")
-    assert ran.code == 0, ran.err
-    assert "kuhn needs about" in ran.err
-    assert "game kuhn, decisions of the betting 4, information sets 12" in ran.out
-    assert "exploitability" in ran.out
-    assert f"It plays as cfr?strategy={folder / 'cfr.strategy'}" in ran.out.replace("\n", "")
+    result = arena_here(*arguments, "70")
+    assert result.code == 0, result.err
+    assert "kuhn needs about" in result.err
+    assert "game kuhn, decisions of the betting 4, information sets 12" in result.out
+    assert "exploitability" in result.out
+    assert f"It plays as cfr?strategy={folder / 'cfr.strategy'}" in result.out.replace("\n", "")
     other = arena_here(*arguments, "70", "--seed", "2")
     assert other.code == 2
     assert "it was made with seed 1, not seed 2: take another folder, or the same settings" in other.err.replace(
@@ -36,17 +36,17 @@ def test_training_of_a_small_game(arena_here: Arena, tmp_path: Path) -> None:
     ],
 )
 def test_refusal_is_one_sentence(arena_here: Arena, tmp_path: Path, arguments: list[str], sentence: str) -> None:
-    ran = arena_here("train", "cfr", str(tmp_path / "run"), *arguments)
-    assert ran.code == 2
-    assert sentence in ran.err.replace("\n", " ")
+    result = arena_here("train", "cfr", str(tmp_path / "run"), *arguments)
+    assert result.code == 2
+    assert sentence in result.err.replace("\n", " ")
     assert not (tmp_path / "run").exists()
 
 
 @pytest.mark.parametrize("command", ["train cfr leduc", "evolve learner leduc"])
 def test_game_in_place_of_the_folder_is_refused(arena_here: Arena, tmp_path: Path, command: str) -> None:
-    ran = arena_here(*command.split())
-    assert ran.code == 2
-    assert ran.err == (
+    result = arena_here(*command.split())
+    assert result.code == 2
+    assert result.err == (
         "arena: leduc is a game, but the first argument is the folder of the run; write: FOLDER --game leduc\n"
     )
     assert not list(tmp_path.iterdir())

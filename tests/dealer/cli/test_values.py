@@ -1,4 +1,4 @@
-"""Wrong values of every numeric option of every command: one sentence in our words, whatever parses them."""
+"""Wrong values of every numeric option of every command: each error is one sentence of ours."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from dealer.cli.shell.app import application
 from tests.dealer.cli.conftest import run_here
 
 _ARGUMENTS = {"gate": ["run", "--min-mbb=0"], "export": ["log"], "stats": ["log"], "report": ["log"], "hands": ["log"]}
-"""Enough for a command to look at its options: values are refused before anything is opened."""
+"""Arguments that each command needs to parse its options; files are opened after that."""
 _THEIRS = ("Input", "Value error", "valid", "parse", "pydantic", "Invalid", "Traceback")
 
 
 def _numbers(kind: Any) -> set[type]:
-    """The kinds of numbers an annotation takes."""
+    """Types of numbers in an annotation."""
     if get_origin(kind) in (Union, types.UnionType):
         return {one for part in get_args(kind) for one in _numbers(part)}
     return {kind} & {int, float}
@@ -28,7 +28,7 @@ def _numbers(kind: Any) -> set[type]:
 
 @cache
 def _numeric_options() -> tuple[tuple[str, str, type, float | None, float | None], ...]:
-    """Command, option, kind, least and greatest value of every option that takes a number."""
+    """Command, option, type, minimum and maximum of every numeric option."""
     return tuple(_find_numeric_options())
 
 
@@ -62,16 +62,16 @@ def _wrong_values() -> Iterator[tuple[str, str, str]]:
             yield command, option, value
 
 
-def test_many_commands_take_numbers() -> None:
+def test_options_with_numbers_are_found() -> None:
     commands = {command for command, *_ in _numeric_options()}
     assert {"play", "deal", "tournament", "resume", "gate", "doctor", "export", "bench dealer"} <= commands
 
 
 @pytest.mark.parametrize("matches", ["", "0", "x", "1,", "-1", "9" * 5000])
 def test_numbers_of_matches_are_checked(matches: str) -> None:
-    ran = run_here(["bench", "dealer", f"--matches={matches}"])
-    assert ran.code == 2
-    assert ran.sentence.startswith("--matches: must be whole numbers above 0, separated by commas, not ")
+    result = run_here(["bench", "dealer", f"--matches={matches}"])
+    assert result.code == 2
+    assert result.sentence.startswith("--matches: must be whole numbers above 0, separated by commas, not ")
 
 
 _COMMANDS = sorted({command for command, *_ in _numeric_options()})
@@ -79,7 +79,7 @@ _COMMANDS = sorted({command for command, *_ in _numeric_options()})
 
 @pytest.mark.parametrize("command", _COMMANDS)
 def test_wrong_number_is_refused_with_its_option(command: str) -> None:
-    """Each option with one of the wrong values, the next option with the next one."""
+    """Options with wrong values, which take turns."""
     by_option: dict[str, list[str]] = {}
     for name, option, value in _wrong_values():
         if name == command:
@@ -95,8 +95,8 @@ def test_every_wrong_number_is_refused_with_its_option(command: str) -> None:
 
 def _are_refused(command: str, wrong: list[tuple[str, str]]) -> None:
     for option, value in wrong:
-        ran = run_here([*command.split(), *_ARGUMENTS.get(command, ()), f"{option}={value}"])
-        assert (ran.code, ran.out) == (2, ""), (option, value)
-        assert ran.err.startswith(f"arena: {option}: must be "), (option, value, ran.err)
-        assert not [word for word in _THEIRS if word in ran.err], ran.err
-        assert len(ran.err) < 200
+        result = run_here([*command.split(), *_ARGUMENTS.get(command, ()), f"{option}={value}"])
+        assert (result.code, result.out) == (2, ""), (option, value)
+        assert result.err.startswith(f"arena: {option}: must be "), (option, value, result.err)
+        assert not [word for word in _THEIRS if word in result.err], result.err
+        assert len(result.err) < 200

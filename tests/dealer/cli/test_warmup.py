@@ -1,4 +1,4 @@
-"""``arena warmup``: what it compiles, where, and what it says when there is nothing to do."""
+"""``arena warmup``: compiled kernels, their folder, and output."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ main()
 
 @pytest.fixture
 def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """A folder for caches that does not exist yet."""
+    """Folder for caches, which does not exist yet."""
     monkeypatch.setenv(disk.FOLDER_VARIABLE, str(tmp_path / "caches"))
     monkeypatch.delenv(disk.SHARED_VARIABLE)
     disk.cache_folder.cache_clear()
@@ -48,7 +48,7 @@ def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 @pytest.mark.slow
 def test_compiled_code_is_listed_with_its_folder(root: Path, tmp_path: Path, arena_here: Arena) -> None:
-    ran = subprocess.run(
+    result = subprocess.run(
         [sys.executable, "-P", "-c", ONE_JOB, "warmup"],
         cwd=tmp_path,
         env=program_env(**{disk.FOLDER_VARIABLE: str(root)}),
@@ -57,8 +57,8 @@ def test_compiled_code_is_listed_with_its_folder(root: Path, tmp_path: Path, are
         timeout=PATIENCE_S,
         check=False,
     )
-    assert (ran.returncode, ran.stderr) == (0, "")
-    lines = [line.split() for line in ran.stdout.splitlines()]
+    assert (result.returncode, result.stderr) == (0, "")
+    lines = [line.split() for line in result.stdout.splitlines()]
     assert [words[:-1] for words in lines if words[:1] in (["a"], ["the"])] == [
         ["a", "mixture", "1"],
         ["the", "same", "again", "0"],
@@ -99,7 +99,7 @@ print(len(set(names)), "kernels")
 
 @pytest.mark.slow
 def test_every_kernel_is_compiled(tmp_path: Path) -> None:
-    ran = subprocess.run(
+    result = subprocess.run(
         [sys.executable, "-P", "-c", EVERYTHING, str(tmp_path)],
         env=program_env(),
         capture_output=True,
@@ -107,9 +107,9 @@ def test_every_kernel_is_compiled(tmp_path: Path) -> None:
         timeout=20 * PATIENCE_S,
         check=False,
     )
-    assert (ran.returncode, ran.stderr) == (0, "")
-    assert "left out" not in ran.stdout
-    assert int(ran.stdout.split()[0]) > 50
+    assert (result.returncode, result.stderr) == (0, "")
+    assert "left out" not in result.stdout
+    assert int(result.stdout.split()[0]) > 50
 
 
 def test_bot_prepares_for_a_game_that_it_plays(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -126,9 +126,9 @@ def test_bot_prepares_for_a_game_that_it_plays(monkeypatch: pytest.MonkeyPatch) 
     assert all(bot.refusal(game) is None for bot, game in prepared.values())
 
 
-def test_nothing_to_clear(root: Path, arena_here: Arena) -> None:
-    ran = arena_here("warmup", "--clear")
-    assert (ran.code, ran.out) == (0, f"Compiled code\n0 folders of compiled code removed from {root}\n")
+def test_clear_without_compiled_code_prints_a_sentence(root: Path, arena_here: Arena) -> None:
+    result = arena_here("warmup", "--clear")
+    assert (result.code, result.out) == (0, f"Compiled code\n0 folders of compiled code removed from {root}\n")
     assert not root.exists()
 
 
@@ -145,9 +145,9 @@ def test_each_state_is_json_with_its_schema(root: Path, arena_here: Arena, monke
 
 def test_file_in_place_of_the_folder_is_refused(root: Path, arena_here: Arena) -> None:
     root.write_text("a file")
-    ran = arena_here("warmup")
-    assert ran.code == 2
-    assert str(root) in ran.sentence
+    result = arena_here("warmup")
+    assert result.code == 2
+    assert str(root) in result.sentence
 
 
 def test_waiting_process_compiles_nothing(root: Path, arena_here: Arena, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -159,8 +159,8 @@ def test_waiting_process_compiles_nothing(root: Path, arena_here: Arena, monkeyp
         other.close()
 
     monkeypatch.setattr("time.sleep", fill_meanwhile)
-    ran = arena_here("warmup")
-    assert (ran.code, ran.out) == (
+    result = arena_here("warmup")
+    assert (result.code, result.out) == (
         0,
         f"Compiled code\nAnother process has compiled everything, in {disk.cache_folder()}\n",
     )

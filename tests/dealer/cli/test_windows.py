@@ -1,4 +1,4 @@
-"""Every command in windows of 40 and 80 columns: its lines fit, and its tables keep their shape."""
+"""Output of every command in windows of 40 and 80 columns: lines fit, and tables stay tables."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ RUNS: Final = {
     "six": "play nolimit6 A=calling B=random C=raising D=folding E=random F=calling -n 1 --seed 1 --in-process --quiet",
     "four": "tournament kuhn calling raising folding random -n 20 --seed 3 --in-process --quiet",
 }
-"""Runs that commands read, by the names of their folders."""
+"""Arguments of the runs that commands read, by folder."""
 QUICK: Final = (
     "runs .",
     "show kuhn",
@@ -73,11 +73,12 @@ SLOW: Final = (
     "train cfr trained --game kuhn --losses 0 --iterations 70",
 )
 WITHOUT_TABLES: Final = ("table", "deal", "replay", "watch", "bot", "join", "mcp", "serve", "warmup")
-"""They wait for others or print what others compute; `warmup` prints a table once in the life of a machine."""
+"""Commands without tables in these tests: they wait for other programs or print computed values, and `warmup` prints
+its table only once on a machine."""
 _WHOLE: Final = ("    arena resume ", "It plays as ")
-"""Beginnings of lines whose rest is for copying."""
+"""Beginnings of lines with commands to copy, which may be longer."""
 _MORE: Final = count(121)
-"""Numbers of deals, each higher than those before."""
+"""Increasing numbers of deals."""
 _CONTROL: Final = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|.*\r(?!\n)")
 
 
@@ -92,25 +93,25 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 
 def _printed(command: str, width: int | None) -> list[str]:
-    """The lines that a command prints in a window, or into a pipe."""
+    """Lines that a command prints in a window, or into a pipe."""
     words = [str(next(_MORE)) if word == "MORE" else word for word in shlex.split(command)]
     terminal, shown = window(width or 400, is_terminal=width is not None)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("dealer.cli.shell.commands.Terminal", lambda command: terminal)
-        ran = run_here(words)
-    assert ran.code in (0, 1, 3), shown.getvalue()
+        result = run_here(words)
+    assert result.code in (0, 1, 3), shown.getvalue()
     assert "arena: " not in shown.getvalue()
     return _CONTROL.sub("", shown.getvalue()).splitlines()
 
 
 def _heads(lines: list[str]) -> list[list[str]]:
-    """The titles of the columns of each table."""
+    """Titles of the columns of each table."""
     rules = [at for at, line in enumerate(lines) if re.fullmatch("  ─+", line)]
     return [re.split(r"\s{2,}", lines[at - 1].strip()) for at in rules]
 
 
 def _is_part(titles: list[str], of: list[str]) -> bool:
-    """Whether titles are some of the others, in their order; one that ends in an ellipsis is any that it begins."""
+    """Return whether titles are a subsequence of others; a title with an ellipsis matches any with its beginning."""
     left = iter(of)
     return all(any(other == title or other.startswith(title.rstrip("…")) for other in left) for title in titles)
 

@@ -1,4 +1,4 @@
-"""``acpc-dealer`` as a program: exit codes, streams, files, resuming, and accidents."""
+"""``acpc-dealer`` as a program: exit codes, streams, files, resume and failures."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def _arguments(hands: int, *options: str) -> list[str]:
 
 
 def _play(folder: Path, arguments: Sequence[str]) -> tuple[int, str, str]:
-    """Run a whole match: exit code, standard output behind the ports, standard error."""
+    """Run a match; return exit code, standard output after the ports, and standard error."""
     with DealerProcess(folder, arguments) as dealer:
         play_seats(dealer.ports(), KUHN, PLAYERS)
         code, stdout = dealer.end()
@@ -106,12 +106,12 @@ def test_invalid_command_lines_print_the_sentences_of_the_reference(
     assert (captured.out.decode(), captured.err.decode()) == (stdout, stderr)
 
 
-def test_help(capfdbinary: pytest.CaptureFixture[bytes]) -> None:
+def test_help_prints_the_usage(capfdbinary: pytest.CaptureFixture[bytes]) -> None:
     assert main(["--help"]) == 0
     assert capfdbinary.readouterr().out.decode() == USAGE + EXTENSIONS
 
 
-def test_a_port_in_use(folder: Path) -> None:
+def test_port_in_use_is_refused(folder: Path) -> None:
     with (
         socket.create_server(("127.0.0.1", 0)) as taken,
         DealerProcess(folder, _arguments(1, "-p", f"0,{taken.getsockname()[1]}")) as dealer,
@@ -138,7 +138,7 @@ def test_missing_players_end_the_match_after_the_start_time(folder: Path) -> Non
         (("--host", "0.0.0.0"), "127.0.0.1", "every address: a wrong address or port, or a firewall,"),
     ],
 )
-def test_where_players_are_awaited_is_printed(
+def test_addresses_for_players_are_printed(
     folder: Path,
     monkeypatch: pytest.MonkeyPatch,
     capfdbinary: pytest.CaptureFixture[bytes],
@@ -146,7 +146,7 @@ def test_where_players_are_awaited_is_printed(
     variable: str | None,
     listening: str,
 ) -> None:
-    """The scripts of the reference give players the address of the host's name, and wait in silence."""
+    # Scripts of the reference give players the address of the host's name.
     monkeypatch.chdir(folder)
     monkeypatch.setattr("dealer.reference.command._AWAITED_S", 0.0)
     monkeypatch.delenv("ACPC_DEALER_HOST", raising=False)
@@ -182,7 +182,7 @@ def test_players_are_expected_at_every_loopback_address(folder: Path) -> None:
 # ---- what a match leaves
 
 
-def test_a_match_leaves_its_log_and_its_score(folder: Path) -> None:
+def test_match_writes_its_log_and_prints_its_score(folder: Path) -> None:
     code, stdout, stderr = _play(folder, _arguments(20))
     expected = _expected(20)
     assert code == 0
@@ -197,7 +197,7 @@ def test_a_match_leaves_its_log_and_its_score(folder: Path) -> None:
     assert lines[-1] == expected[-1]
 
 
-def test_options_reach_files_and_header(folder: Path) -> None:
+def test_options_change_files_and_header(folder: Path) -> None:
     options = ("-q", "-T", "-f", "--t_response", "1000", "--t_hand", "20000", "--t_per_hand", "300")
     code, stdout, stderr = _play(folder, _arguments(10, *options))
     log = (folder / "m.log").read_text().splitlines(keepends=True)
@@ -211,13 +211,13 @@ def test_options_reach_files_and_header(folder: Path) -> None:
     assert "".join(line[0] for line in transactions) == "".join(state.split(":")[2] for state in states)
 
 
-def test_without_a_log(folder: Path) -> None:
+def test_match_without_a_log_writes_no_file(folder: Path) -> None:
     code, stdout, _ = _play(folder, _arguments(5, "-l", "-q"))
     assert (code, stdout) == (0, _expected(5)[-1])
     assert sorted(path.name for path in folder.iterdir()) == ["kuhn.game", "stderr.txt"]
 
 
-def test_files_are_replaced_without_a_and_kept_with_it(folder: Path) -> None:
+def test_files_are_appended_to_with_option_a_only(folder: Path) -> None:
     _play(folder, _arguments(3, "-q"))
     first = (folder / "m.log").read_text()
     _play(folder, _arguments(3, "-q"))
@@ -303,7 +303,7 @@ def _whole_lines(path: Path) -> str:
 @unix_only
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
 def test_interrupted_match_resumes_to_the_same_score(folder: Path, number: signal.Signals) -> None:
-    """Twice broken off, twice resumed: the score and the hands are those of an undisturbed match."""
+    """Score and hands equal those of an uninterrupted match after two interruptions."""
     hands = 60
     arguments = _arguments(hands, "-q", "-T", "-a")
     for questions in (37, 41):
@@ -330,7 +330,7 @@ def test_interrupted_match_resumes_to_the_same_score(folder: Path, number: signa
     assert stderr.count("ERROR") == 0
 
 
-def test_a_complete_match_resumed_plays_nothing(folder: Path) -> None:
+def test_resume_of_a_complete_match_plays_no_hand(folder: Path) -> None:
     arguments = _arguments(5, "-q", "-T", "-a")
     _play(folder, arguments)
     with DealerProcess(folder, arguments) as dealer:
@@ -384,7 +384,7 @@ def test_read_only_folder_is_refused(folder: Path) -> None:
 
 
 def _call_to_the_end(port: int) -> None:
-    """Play a seat that is opened at some time, whose dealer may end at any time."""
+    """Connect once the port is open and call until the dealer closes the connection."""
     deadline_s = time.monotonic() + PATIENCE_S
     while True:
         try:
@@ -408,7 +408,7 @@ def _call_to_the_end(port: int) -> None:
     ],
 )
 def test_closed_or_full_streams_end_no_match(folder: Path, redirection: str) -> None:
-    """Like the reference, it goes on when its streams are closed or full; the log is what counts."""
+    """The reference dealer continues, too: only the log is needed."""
     ports = free_ports(2)
     command = [*DEALER, *_arguments(5, "-p", ",".join(map(str, ports)))]
     dealer = subprocess.Popen([SHELL, "-c", f'exec "$@" {redirection}', "sh", *command], cwd=folder, env=program_env())
@@ -426,7 +426,7 @@ def test_closed_or_full_streams_end_no_match(folder: Path, redirection: str) -> 
 
 
 @unix_only
-def test_a_reader_of_standard_output_may_leave_after_the_ports(folder: Path) -> None:
+def test_standard_output_can_be_closed_after_the_ports(folder: Path) -> None:
     with DealerProcess(folder, _arguments(5, "-q")) as dealer:
         ports = dealer.ports()
         assert dealer.process.stdout is not None
@@ -438,8 +438,7 @@ def test_a_reader_of_standard_output_may_leave_after_the_ports(folder: Path) -> 
 
 
 @pytest.mark.parametrize("options", [(), ("-q",)])
-def test_a_warning_is_shown_when_it_happens(folder: Path, options: tuple[str, ...]) -> None:
-    """Who watches standard error of a match that goes wrong need not wait for its end."""
+def test_warning_is_printed_at_once(folder: Path, options: tuple[str, ...]) -> None:
     with DealerProcess(folder, _arguments(1000, *options)) as dealer:
         peers = [socket.create_connection(("127.0.0.1", port), timeout=PATIENCE_S) for port in dealer.ports()]
         try:

@@ -1,4 +1,4 @@
-"""The command line of the reference dealer, read as its C library reads it."""
+"""Command line of the reference dealer, parsed like its C library parses it."""
 
 from __future__ import annotations
 
@@ -30,30 +30,37 @@ def _refusal(*arguments: str) -> str:
 def test_defaults_are_those_of_the_reference() -> None:
     options = _parse()
     assert options.positionals == POSITIONALS
-    assert (options.log, options.transaction_log, options.append, options.quiet) == (True, False, False, False)
+    assert options.log
+    assert not options.transaction_log
+    assert not options.append
+    assert not options.quiet
     assert options.limits == TimeLimits(600_000_000, 600_000_000, 7_000_000, None)
     assert options.ports == ()
     assert not options.fixed_seats
-    assert (options.host, options.coalesce_s, options.help) == (LOOPBACK, 0.01, False)
+    assert options.host == LOOPBACK
+    assert options.coalesce_s == 0.01
+    assert not options.help
 
 
-@pytest.mark.parametrize("at", range(len(POSITIONALS) + 1))
-def test_options_may_stand_anywhere(at: int) -> None:
+@pytest.mark.parametrize("index", range(len(POSITIONALS) + 1))
+def test_options_can_be_anywhere(index: int) -> None:
     arguments = [*POSITIONALS]
-    arguments[at:at] = ["-q", "--t_response", "5", "-p", "1,2"]
+    arguments[index:index] = ["-q", "--t_response", "5", "-p", "1,2"]
     options = parse_options(arguments, "./dealer")
     assert options.positionals == POSITIONALS
-    assert (options.quiet, options.limits.response_us, options.ports) == (True, 5000, (1, 2))
+    assert options.quiet
+    assert options.limits.response_us == 5000
+    assert options.ports == (1, 2)
 
 
-def test_a_double_dash_ends_the_options() -> None:
+def test_double_dash_ends_the_options() -> None:
     options = parse_options(["-q", "--", "m", "-f", "--t_response", "-1"], "./dealer")
     assert options.positionals == ["m", "-f", "--t_response", "-1"]
     assert options.quiet
     assert not options.fixed_seats
 
 
-def test_a_single_dash_is_no_option() -> None:
+def test_single_dash_is_no_option() -> None:
     assert _parse("-").positionals == [*POSITIONALS, "-"]
 
 
@@ -76,7 +83,7 @@ def test_a_single_dash_is_no_option() -> None:
         ("--help", {"help": True}),
     ],
 )
-def test_short_options_and_bundles(argument: str, fields: dict[str, object]) -> None:
+def test_short_options_can_be_bundled(argument: str, fields: dict[str, object]) -> None:
     options = _parse(argument)
     for name, value in fields.items():
         assert getattr(options, name) == value
@@ -109,11 +116,11 @@ def test_short_options_and_bundles(argument: str, fields: dict[str, object]) -> 
     --affinity 1           core          1
     """),
 )
-def test_long_options(arguments: str, field: str, value: str) -> None:
+def test_long_options_can_be_abbreviated(arguments: str, field: str, value: str) -> None:
     assert str(attrgetter(field)(_parse(*shlex.split(arguments)))) == value
 
 
-def test_the_last_of_several_counts() -> None:
+def test_last_of_repeated_options_counts() -> None:
     assert _parse("--t_hand", "1", "--t_hand=2").limits.hand_us == 2000
 
 
@@ -127,12 +134,12 @@ def test_the_last_of_several_counts() -> None:
         (",".join(str(port) for port in range(1, 15)), tuple(range(1, 11))),
     ],
 )
-def test_ports(text: str, ports: tuple[int, ...]) -> None:
+def test_ports_are_parsed(text: str, ports: tuple[int, ...]) -> None:
     assert _parse("-p", text).ports == ports
 
 
 @pytest.mark.parametrize("text", ["5000,", "5000;5001", "x", ",5000", "5000 5001"])
-def test_ports_that_cannot_be_read(text: str) -> None:
+def test_invalid_ports_are_refused(text: str) -> None:
     assert _refusal("-p", text) == f"ERROR: bad port string {text}\n"
 
 
@@ -152,31 +159,31 @@ def test_ports_that_cannot_be_read(text: str) -> None:
         (("--start_timeout", "soon"), "ERROR: could not get start timeout soon\n"),
     ],
 )
-def test_options_that_cannot_be_read(arguments: tuple[str, ...], sentence: str) -> None:
+def test_invalid_options_are_refused(arguments: tuple[str, ...], sentence: str) -> None:
     assert _refusal(*arguments) == sentence
 
 
 @pytest.mark.parametrize(("text", "hands"), [("1", 1), ("2x", 2), (" 3", 3), ("4294967297", 1), ("-1", 2**32 - 1)])
-def test_hands(text: str, hands: int) -> None:
+def test_numbers_of_hands_are_parsed(text: str, hands: int) -> None:
     assert parse_hands(text) == hands
 
 
 @pytest.mark.parametrize("text", ["0", "abc", "", "4294967296", "0x10"])
-def test_no_hands(text: str) -> None:
+def test_invalid_numbers_of_hands_are_refused(text: str) -> None:
     with pytest.raises(UsageError, match=f"^ERROR: invalid number of hands {text}\n$"):
         parse_hands(text)
 
 
 @pytest.mark.parametrize(("text", "seed"), [("0", 0), ("42", 42), ("4294967297", 1), ("-1", 2**32 - 1), ("7seven", 7)])
-def test_seeds(text: str, seed: int) -> None:
+def test_seeds_are_parsed(text: str, seed: int) -> None:
     assert parse_seed(text) == seed
 
 
-def test_no_seed() -> None:
+def test_invalid_seeds_are_refused() -> None:
     with pytest.raises(UsageError, match=r"^ERROR: invalid random number seed x\n$"):
         parse_seed("x")
 
 
-def test_the_usage_names_every_short_option() -> None:
+def test_usage_names_every_short_option() -> None:
     for letter in "flLpqtTa":
         assert f"-{letter}" in USAGE or f"/{letter}" in USAGE

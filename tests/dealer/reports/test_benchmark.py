@@ -1,4 +1,4 @@
-"""The benchmark: its fixed set, and what its document shows."""
+"""The benchmark: its fixed settings and its document."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ from logs.variance.estimates import Estimator, GameEstimates, PlayerEstimates, W
 from tests.dealer.results_of import contest, player, winnings
 
 
-def test_a_change_of_the_set_takes_a_new_version() -> None:
-    """Raise VERSION and change the seeds when one of these changes, so that old and new rates are not compared."""
+def test_settings_are_those_of_this_version() -> None:
+    # With a change of these, raise VERSION and change the seeds: old and new rates must not be compared.
     strategies = {game.value: strategy_checksum(read_strategy(SHIPPED[game])) for game in BenchmarkGame}
     assert (VERSION, DEALS, dict(SEEDS), strategies) == (
         1,
@@ -76,7 +76,7 @@ def rate(mean: float, half_width: float, estimator: Estimator = Estimator.AIVAT)
 
 
 def benchmark_data(*, is_corrected: bool = True, **changes: object) -> BenchmarkData:
-    """A benchmark of a bot that loses 400 mbb/g by AIVAT, and 250 by chips."""
+    """Benchmark of a bot that loses 400 mbb/g by AIVAT and 250 by chips."""
     chips = rate(-250.0, 600.0, Estimator.DUPLICATE)
     players = [PlayerEstimates(player="mine", estimates=[chips])]
     result = contest(
@@ -125,7 +125,7 @@ def test_document_shows_both_rates_parts_and_times() -> None:
     assert document.data is data
 
 
-def test_document_labels_what_is_not_corrected() -> None:
+def test_document_labels_uncorrected_rates() -> None:
     page = markdown(benchmark_document(benchmark_data(is_corrected=False, is_standard=False)))
     assert "| flop | 900 | -250.0 ± 600.0 |" in page
     assert "There are no values of cfr's strategy" in page
@@ -137,7 +137,7 @@ def test_document_labels_what_is_not_corrected() -> None:
     )
 
 
-def test_guaranteed_intervals_are_shown_and_both_kinds_kept() -> None:
+def test_document_has_guaranteed_intervals_and_data_both_kinds() -> None:
     data = benchmark_data()
     document = benchmark_document(data, ShownInterval.GUARANTEED)
     assert "-400.0 ± 4,000.0" in markdown(document)

@@ -1,4 +1,4 @@
-"""The verdict for a build: all of the guaranteed interval on one side of the bound."""
+"""Verdicts of a gate, which need the whole guaranteed interval on one side of the bound."""
 
 from __future__ import annotations
 
@@ -22,7 +22,9 @@ from tests.dealer.results_of import contest, player, winnings
         (None, None, -20.0, "undecided"),
     ],
 )
-def test_the_interval_decides(mean: float | None, half: float | None, bound: float, verdict: str) -> None:
+def test_guaranteed_interval_decides_the_verdict(
+    mean: float | None, half: float | None, bound: float, verdict: str
+) -> None:
     won = None if mean is None else winnings(Estimate(mean, 1.0, 1.0, half))
     result = contest(player("A", won=won), player("B"))
     judgement = judge(result, "A", bound)
@@ -46,12 +48,12 @@ def test_any_player_can_be_judged_against_the_table() -> None:
     }
 
 
-def test_nobody_else_is_judged() -> None:
+def test_judgement_of_an_unknown_player_is_an_error() -> None:
     with pytest.raises(KeyError):
         judge(contest(), "C", 0.0)
 
 
-def test_a_judgement_as_a_test_case() -> None:
+def test_judgement_is_a_test_case() -> None:
     result = contest(player("A", won=winnings(Estimate(-50.0, 9.0, 4.0, 10.0))), player("B"))
     failed = judge(result, "A", 0.0)
     case = gate_case(failed)

@@ -1,4 +1,4 @@
-"""Results and statistics with guaranteed intervals in place of the usual ones."""
+"""Results and statistics with guaranteed intervals."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.dealer.results_of import contest, player, winnings
 from tests.logs.hands import random_hands
 
 
-def test_a_result_is_shown_with_guaranteed_intervals_and_kept_with_both() -> None:
+def test_document_of_a_result_has_guaranteed_intervals_and_data_both_kinds() -> None:
     won = winnings(Estimate(40.0, 10.0, 5.0, 60.0))
     result = contest(player("A", chips=1.0, won=won), player("B", chips=-1.0))
     usual = markdown(result_document(result))

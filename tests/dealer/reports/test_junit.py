@@ -1,4 +1,4 @@
-"""The report for build servers."""
+"""JUnit reports for build servers."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ def counts(element: ElementTree.Element) -> tuple[str | None, ...]:
     return tuple(element.get(key) for key in ("tests", "failures", "skipped"))
 
 
-def test_a_contest_without_fault_passes() -> None:
+def test_contest_without_faults_passes() -> None:
     root = ElementTree.fromstring(junit_report(contest()))
     assert counts(root) == ("3", "0", "0")
     (suite,) = root
@@ -26,7 +26,7 @@ def test_a_contest_without_fault_passes() -> None:
     assert (root.get("time"), suite.get("time")) == ("2.0", "2.0")
 
 
-def test_faults_that_cost_a_player_his_part_fail_and_corrected_ones_do_not() -> None:
+def test_final_faults_fail_and_corrected_ones_do_not() -> None:
     guilty = player(
         "A", faults={"illegal action": 3, "timeout": 1}, first_fault="illegal action in hand 0: 'x', played c"
     )
@@ -40,7 +40,7 @@ def test_faults_that_cost_a_player_his_part_fail_and_corrected_ones_do_not() -> 
     assert late.get("message") == "1 timeout; first: illegal action in hand 0: 'x', played c"
 
 
-def test_a_gate_has_a_suite_of_its_own() -> None:
+def test_gate_has_its_own_suite() -> None:
     root = ElementTree.fromstring(
         junit_report(contest(), [junit_case("bound", skipped="undecided"), junit_case("other", "too low")])
     )
@@ -48,7 +48,7 @@ def test_a_gate_has_a_suite_of_its_own() -> None:
     assert [suite.get("name") for suite in root] == ["holdem.limit.2p: A - B", "gate"]
 
 
-def test_nothing_a_bot_writes_breaks_the_report() -> None:
+def test_output_of_bots_does_not_break_the_report() -> None:
     everything = "".join(map(chr, range(0x300))) + "\ud800\ufffe\uffff<&]]>"
     result = contest(player("A", faults={"crash": 1}, first_fault=everything), outcome="failed", reason=everything)
     ElementTree.fromstring(junit_report(result).encode("utf-8"))

@@ -1,4 +1,4 @@
-"""Results as documents, and crosstables for other programs."""
+"""Documents of results, and crosstables for other programs."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.dealer.results_of import contest, player, winnings
 
 
 def _standings(deals: int = 200) -> GameStandings:
-    """A wins 100 from B with an error of 10; C is level with A and won 50 from B."""
+    """Standings in which A wins 100 from B with an error of 10, and C is level with A and wins 50 from B."""
     won = np.where(np.arange(deals) % 2, 100 + 70.0, 100 - 70.0)
     pairs = {(0, 1): won, (0, 2): 0 * won, (2, 1): won / 2}
     contests = [RankedContest(players, np.column_stack([one, -one])) for players, one in pairs.items()]
@@ -48,8 +48,8 @@ def test_too_few_deals_have_no_interval_and_no_share() -> None:
     assert lines[5:8:2] == ["| place | total bankroll | place | instant run-off |", "| 1 | a_1 | 1 | a_1 |"]
 
 
-def test_a_bot_without_a_finished_contest_stays_in_the_table() -> None:
-    """With what it has won so far, if there is any; but with a place only then."""
+def test_bot_without_a_finished_contest_is_in_the_table() -> None:
+    """It has its winnings so far, if any, and a rank only with winnings."""
     unfinished = _standings().model_copy(update={"unfinished": ["C", "D"]})
     lines = _markdown(unfinished)
     assert lines[0] == "|  | a_1 | C | B\\|2 | D | mean |"
@@ -59,7 +59,7 @@ def test_a_bot_without_a_finished_contest_stays_in_the_table() -> None:
     assert "D" not in csv_text(pairs_table([unfinished]))
 
 
-def test_a_row_for_every_pair_and_every_mean() -> None:
+def test_data_has_a_row_for_every_pair_and_every_mean() -> None:
     rows = list(csv.DictReader(csv_text(pairs_table([_standings()])).splitlines()))
     assert [(row["player"], row["hands"]) for row in rows if not row["opponent"]] == [
         ("a_1", ""),
@@ -96,7 +96,7 @@ def test_figures_without_luck_are_shown_where_all_contests_have_them() -> None:
 # ---- documents
 
 
-def test_a_contest_shows_players_and_only_the_faults_there_are() -> None:
+def test_document_of_a_contest_has_players_and_existing_faults() -> None:
     plain = contest_document(contest())
     assert [section.title for section in plain.sections] == ["Players"]
     assert (plain.title, plain.sentences, plain.data) == ("holdem.limit.2p: A - B", ("A and B are level.",), contest())
@@ -113,7 +113,7 @@ def test_a_contest_shows_players_and_only_the_faults_there_are() -> None:
     ]
 
 
-def test_an_empty_contest_has_a_sentence_and_its_resume_command() -> None:
+def test_empty_contest_has_a_sentence_and_its_resume_command() -> None:
     empty = contest_document(contest(duplicates=0, resume="arena resume x"))
     assert empty.sentences == ("A and B are level.", "Resume with:\n    arena resume x")
     assert empty.sections == ()
@@ -126,6 +126,6 @@ def test_winnings_have_one_column_with_their_interval() -> None:
     assert row[1] == Rate(12.34, 10.0, 5.0, player="A", opponent="the table")
 
 
-def test_the_dealers_overhead_is_shown_on_demand() -> None:
+def test_overhead_of_the_dealer_is_shown_on_request() -> None:
     texts = {fact.name: fact.text for fact in contest_document(contest(), is_verbose=True).facts}
     assert (texts["dealer"], texts["timeouts"]) == ("40 µs per action", "0 per million actions")

@@ -1,4 +1,4 @@
-"""The report as a page: self-contained, safe against text of bots, and usable in a browser."""
+"""Pages of reports: self-contained, with escaped text of bots, and usable in a browser."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ def _page(records: Iterable[HandRecord], title: str | None = None) -> str:
 
 @pytest.mark.sampled
 @pytest.mark.parametrize("game", ["kuhn", "leduc", "limit", "nolimit", "limit10", "nolimit6"])
-def test_a_page_is_whole_and_fetches_nothing(game: str) -> None:
-    """It has a chart of all players and one of each, but only one of two."""
+def test_page_is_self_contained(game: str) -> None:
+    """Three players have a chart of all and one each; two players have a single chart."""
     records = random_hands(game, 10, with_notes=True)
     page = _page(records)
     checker = checked_page(page)
@@ -75,15 +75,15 @@ def test_rows_and_tables_have_accessible_names() -> None:
     assert page.count('scope="rowgroup"') == groups + 10, "a group for each bot in three tables, and for each deal"
 
 
-def test_figures_are_never_not_a_number() -> None:
+def test_page_has_no_nan() -> None:
     for count in (1, 100):
         text = re.sub(r"<style>.*?</style>|<script>.*?</script>", "", _page(random_hands("limit", count)), flags=re.S)
         assert not re.search(r"\b(nan|inf|None|null)\b", text)
 
 
 @needs_browser
-def test_a_browser_shows_it_and_replays_a_hand(tmp_path: Path) -> None:
-    """The page's own script runs, a click goes a step on, and nothing breaks on the way."""
+def test_browser_shows_the_page_and_replays_a_hand(tmp_path: Path) -> None:
+    """The script of the page runs without errors, and a click shows the next step."""
     assert BROWSER is not None
     probe = """
     <script>

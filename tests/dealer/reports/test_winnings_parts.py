@@ -1,4 +1,4 @@
-"""Winnings by street and by position sum to the win rate."""
+"""Winnings by street and by position, which sum to the win rate."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ GAME = "nolimit"
 DEALS = 60
 
 
-def test_parts_are_those_of_every_hand_counted_one_by_one() -> None:
+def test_parts_equal_sums_over_all_hands() -> None:
     first = random_hands(GAME, DEALS, seed=5, names=("A", "B"))
     second = random_hands(GAME, DEALS, seed=6, names=("B", "A"))
     game = first[0].game
@@ -50,7 +50,7 @@ def test_parts_are_those_of_every_hand_counted_one_by_one() -> None:
     )
 
 
-def test_parts_are_not_corrected_where_a_hand_has_no_estimate() -> None:
+def test_parts_are_not_corrected_if_a_hand_has_no_estimate() -> None:
     records = random_hands(GAME, 2, names=("A", "B"))
     breakdown = WinningsBreakdown(records[0].game, "A")
     breakdown.add(records[0], [0.0])

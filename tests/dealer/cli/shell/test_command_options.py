@@ -1,4 +1,4 @@
-"""Settings under the names that people type."""
+"""Names of settings as options, and options of all commands."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ def test_every_option_named_in_an_error_is_in_the_help() -> None:
 )
 def test_refusal_names_the_option(arena_here: Arena, arguments: tuple[str, ...], sentence: str) -> None:
     game = ("holdem.limit.10p", *["calling"] * 10) if arguments == ("--permutations",) else ("kuhn",)
-    ran = arena_here("play", *game, *arguments)
-    assert ran.code == 2
-    assert ran.sentence.startswith(sentence)
+    result = arena_here("play", *game, *arguments)
+    assert result.code == 2
+    assert result.sentence.startswith(sentence)
 
 
 def test_verbose_shows_the_log(arena_here: Arena) -> None:

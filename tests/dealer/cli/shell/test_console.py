@@ -1,4 +1,4 @@
-"""What commands print: sentences in windows, errors of every package and of the system."""
+"""Printed sentences, and errors of every package and of the system."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def test_sentences_end_their_lines_between_words_in_a_window() -> None:
     assert all(len(line) <= 40 or " " not in line for line in lines)
 
 
-def test_an_error_is_wrapped_with_its_beginning_and_quotations_are_not() -> None:
+def test_error_is_wrapped_but_its_quotations_are_not() -> None:
     terminal, out = window(40)
     terminal.error(f"{'word ' * 8}end\n    a line that somebody else wrote and that stays as it is")
     first, *_, last = out.getvalue().splitlines()
@@ -29,7 +29,7 @@ def test_an_error_is_wrapped_with_its_beginning_and_quotations_are_not() -> None
     assert last == "    a line that somebody else wrote and that stays as it is"
 
 
-def test_elsewhere_a_sentence_is_a_line() -> None:
+def test_sentence_is_one_line_outside_a_terminal() -> None:
     terminal, out = window(40, is_terminal=False)
     terminal.sentence(SENTENCE)
     terminal.note(SENTENCE)
@@ -49,9 +49,9 @@ def test_elsewhere_a_sentence_is_a_line() -> None:
 def test_error_is_one_sentence(arena_here: Arena, tmp_path: Path, arguments: tuple[str, ...], sentence: str) -> None:
     (tmp_path / "deep.json").write_text("[" * 100_000)
     (tmp_path / "deep.toml").write_text("a = " + "[" * 3000)
-    ran = arena_here(*arguments)
-    assert ran.code == 2
-    assert sentence in ran.sentence
+    result = arena_here(*arguments)
+    assert result.code == 2
+    assert sentence in result.sentence
 
 
 @pytest.mark.parametrize(
@@ -73,10 +73,10 @@ def test_error_is_one_sentence(arena_here: Arena, tmp_path: Path, arguments: tup
     ],
 )
 def test_wrong_command_line_is_refused(arena_here: Arena, arguments: tuple[str, ...], sentence: str) -> None:
-    ran = arena_here(*arguments)
-    assert (ran.code, ran.sentence) == (2, sentence)
+    result = arena_here(*arguments)
+    assert (result.code, result.sentence) == (2, sentence)
 
 
-def test_a_group_alone_prints_its_help(arena_here: Arena) -> None:
-    ran = arena_here("solve")
-    assert (ran.code, ran.out, ran.err) == (2, arena_here("solve", "-h").out, "")
+def test_group_without_a_command_prints_its_help(arena_here: Arena) -> None:
+    result = arena_here("solve")
+    assert (result.code, result.out, result.err) == (2, arena_here("solve", "-h").out, "")

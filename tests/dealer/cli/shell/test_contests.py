@@ -1,4 +1,4 @@
-"""The progress line: a function of how the run stands."""
+"""Progress line of a run."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ UNDER_WAY = replace(
         ),
     ],
 )
-def test_line_of_a_run(progress: Progress, line: str) -> None:
+def test_line_has_hands_time_and_rates_of_a_run(progress: Progress, line: str) -> None:
     assert status_line(progress) == line
 
 
@@ -106,11 +106,11 @@ def test_line_of_a_run(progress: Progress, line: str) -> None:
         (20, "500/3,000 deals"),
     ],
 )
-def test_a_narrow_window_leaves_out_what_matters_least(width: int, line: str) -> None:
+def test_narrow_window_drops_the_least_important_parts(width: int, line: str) -> None:
     assert status_line(replace(UNDER_WAY, has_stop_rule=True, faults=1), width) == line
 
 
-def test_late_players_stand_first() -> None:
+def test_late_players_come_first() -> None:
     waits = (Wait(12.4, "Never", 0), Wait(3.0, "Late", None))
     assert status_line(replace(START, waits=waits)) == "waiting for Never for 12 s (hand 0) · 0/3,000 deals · 0 hands/s"
     absent = replace(UNDER_WAY, awaited=(ANN,), waits=(Wait(3.0, "Ann", None),))
@@ -120,7 +120,7 @@ def test_late_players_stand_first() -> None:
     assert status_line(tournament) == line
 
 
-def test_without_a_terminal_the_wait_is_a_line_now_and_then(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_wait_is_printed_now_and_then_outside_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("dealer.cli.shell.progress._PLAIN_EVERY_S", -1.0)
     terminal = Terminal()
     terminal.err = Console(file=io.StringIO(), width=200)
@@ -134,7 +134,7 @@ def test_without_a_terminal_the_wait_is_a_line_now_and_then(monkeypatch: pytest.
     ]
 
 
-def test_a_note_is_printed_once() -> None:
+def test_note_is_printed_once() -> None:
     terminal = Terminal()
     terminal.err = Console(file=io.StringIO(), width=200)
     with RunLine(terminal, is_silent=False) as line:

@@ -1,4 +1,4 @@
-"""A document in a terminal, and its page."""
+"""Documents in a terminal, as pages, JSON and CSV."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def test_words_and_tables_fit_the_window(width: int) -> None:
     assert "Winnings" not in text, "charts are for the page"
 
 
-def test_the_page_is_written(tmp_path: Path) -> None:
+def test_page_is_written(tmp_path: Path) -> None:
     terminal, out = window(400, is_terminal=False)
     show_document(terminal, DOCUMENT, tmp_path / "page.html")
     assert "<svg" in (tmp_path / "page.html").read_text("utf-8")
@@ -59,7 +59,7 @@ def test_json_has_numbers() -> None:
     assert json.loads(out.getvalue())["facts"] == {"seed": 7}
 
 
-def test_the_file_is_of_the_kind_that_its_name_says(tmp_path: Path) -> None:
+def test_extension_of_the_file_selects_its_format(tmp_path: Path) -> None:
     terminal, _ = window(400, is_terminal=False)
     for name in ("found.json", "found.md"):
         show_document(terminal, DOCUMENT, tmp_path / name)

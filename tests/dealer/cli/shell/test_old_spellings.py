@@ -1,4 +1,4 @@
-"""Commands of earlier versions, and the commands that replace them."""
+"""Commands of earlier versions, and their replacements."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from tests.dealer.cli.conftest import Arena
         ("stats run --policy A", "luck run --known A"),
     ],
 )
-def test_an_old_command_has_a_new_spelling(old: str, new: str) -> None:
+def test_old_command_has_a_new_spelling(old: str, new: str) -> None:
     assert new_spelling(shlex.split(old)) == f"arena {new}"
 
 
@@ -45,11 +45,11 @@ def test_an_old_command_has_a_new_spelling(old: str, new: str) -> None:
         "luck run --save",
     ],
 )
-def test_other_commands_have_none(words: str) -> None:
+def test_current_commands_have_no_new_spelling(words: str) -> None:
     assert new_spelling(shlex.split(words)) is None
 
 
-def test_the_new_spelling_is_printed_and_nothing_runs(arena_here: Arena) -> None:
-    ran = arena_here("exploit", "kuhn", "calling", "--against", "random")
-    assert (ran.code, ran.out) == (2, "")
-    assert ran.sentence == "'arena exploit' has a new spelling; write: arena exploit against kuhn calling random"
+def test_old_command_prints_its_new_spelling_and_does_not_run(arena_here: Arena) -> None:
+    result = arena_here("exploit", "kuhn", "calling", "--against", "random")
+    assert (result.code, result.out) == (2, "")
+    assert result.sentence == "'arena exploit' has a new spelling; write: arena exploit against kuhn calling random"

@@ -1,4 +1,4 @@
-"""``arena watch``, ``arena replay`` and ``arena play --watch`` as people start them."""
+"""``arena watch``, ``arena replay`` and ``arena play --watch``."""
 
 from __future__ import annotations
 

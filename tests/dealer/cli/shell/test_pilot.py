@@ -1,4 +1,4 @@
-"""``arena play --plan``: a pilot that says how many deals a stop rule is likely to need."""
+"""``arena play --plan``: a pilot that estimates the number of deals for a stop rule."""
 
 from __future__ import annotations
 
@@ -22,23 +22,23 @@ KUHN = ("play", "kuhn", "calling", "random", "--in-process", "--seed", "3", "--p
 
 
 def test_deals_follow_from_the_spread_of_the_pilot(arena_here: Arena, tmp_path: Path) -> None:
-    ran = arena_here(*KUHN, "--stop", "ci=20", "--json")
-    planned = json.loads(ran.out)
+    result = arena_here(*KUHN, "--stop", "ci=20", "--json")
+    planned = json.loads(result.out)
     pilot = planned["pilot"]
     first = pilot["players"][0]
-    assert (ran.code, ran.err, pilot["duplicates"]) == (0, "", 1000)
+    assert (result.code, result.err, pilot["duplicates"]) == (0, "", 1000)
     monitor = Monitor(IntervalWidth(20), score_bounds(find_game("kuhn")[1]))
     assert planned["deals"] == monitor.likely_units(first["standard_deviation"], first["won"]["raw"]["mean"])
     assert planned["seconds"] == pytest.approx(planned["deals"] * 2 / pilot["hands_per_second"])
     assert [*tmp_path.iterdir()] == []
 
 
-def test_rule_may_end_the_pilot(arena_here: Arena) -> None:
+def test_stop_rule_can_end_the_pilot(arena_here: Arena) -> None:
     planned = json.loads(arena_here(*KUHN, "--stop", "better:-1900,1900", "--json").out)
     assert planned["deals"] == planned["pilot"]["duplicates"] < 1000
 
 
-def test_plan_may_exceed_the_deals_to_be_played(arena_here: Arena) -> None:
+def test_plan_can_exceed_the_configured_deals(arena_here: Arena) -> None:
     words = (*KUHN, "--stop", "ci=5", "-n", "150")
     about = f"{rounded_up(json.loads(arena_here(*words, '--json').out)['deals']):,}"
     pilot, plan = arena_here(*words).out.splitlines()[:2]
@@ -59,15 +59,15 @@ NO_STOP_RULE = "--plan estimates the deals of a stop rule; add one, such as --st
     ],
 )
 def test_pilot_without_a_rule_is_refused(arena_here: Arena, options: tuple[str, ...], code: int, sentence: str) -> None:
-    ran = arena_here(*KUHN, *options)
-    assert (ran.code, ran.sentence) == (code, sentence)
+    result = arena_here(*KUHN, *options)
+    assert (result.code, result.sentence) == (code, sentence)
 
 
 def test_failed_pilot_has_the_reason(arena_here: Arena, tmp_path: Path) -> None:
     bad = write_program(tmp_path, "bad.py", "raise SystemExit(3)")
-    ran = arena_here("play", "leduc", bad, "random", "--stop", "ci=20", "--plan")
-    assert (ran.code, ran.out) == (1, "")
-    assert "exit code 3" in ran.sentence
+    result = arena_here("play", "leduc", bad, "random", "--stop", "ci=20", "--plan")
+    assert (result.code, result.out) == (1, "")
+    assert "exit code 3" in result.sentence
     assert not (tmp_path / "runs").exists()
 
 

@@ -1,4 +1,4 @@
-"""What a long computation shows meanwhile."""
+"""Progress line of a long computation."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_line_is_redrawn_on_a_terminal_and_removed(clock: Clock) -> None:
     assert stream.getvalue().endswith("\x1b[2K")
 
 
-def test_line_is_printed_now_and_then_elsewhere(clock: Clock) -> None:
+def test_line_is_printed_now_and_then_outside_a_terminal(clock: Clock) -> None:
     stream = io.StringIO()
     with showing_progress(terminal_of(stream, is_terminal=False), "counting") as show:
         for second in range(25):

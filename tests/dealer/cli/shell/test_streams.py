@@ -1,4 +1,4 @@
-"""Standard streams that are closed, full or no longer read."""
+"""Standard streams that are closed, full or not read."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ needs_full = pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/
 PLAY = ["play", "kuhn", "-n", "5", "--in-process", "--json"]
 PRINTING = [["games"], pytest.param(["--help"], marks=pytest.mark.slow), pytest.param(PLAY, marks=pytest.mark.slow)]
 ALL = "<&- >&- 2>&-"
-"""All standard streams closed: the first files that are opened get their descriptors."""
+"""Redirections that close all standard streams, so that the first opened files get their descriptors."""
 
 
 def _in_shell(folder: Path, arguments: list[str], redirection: str) -> subprocess.CompletedProcess[bytes]:
@@ -41,10 +41,10 @@ def _in_shell(folder: Path, arguments: list[str], redirection: str) -> subproces
     ],
 )
 def test_closed_stream_loses_its_output_only(tmp_path: Path, arguments: list[str], redirection: str) -> None:
-    ran = _in_shell(tmp_path, arguments, redirection)
-    assert ran.returncode == (2 if arguments == ["no-such-command"] else 0)
-    assert b"Traceback" not in ran.stdout + ran.stderr
-    assert b"rror" not in ran.stderr or ran.returncode
+    result = _in_shell(tmp_path, arguments, redirection)
+    assert result.returncode == (2 if arguments == ["no-such-command"] else 0)
+    assert b"Traceback" not in result.stdout + result.stderr
+    assert b"rror" not in result.stderr or result.returncode
     if arguments[0] == "play":
         # No file of the run has been taken for standard output.
         (log,) = tmp_path.glob("runs/*/match.a.log")
@@ -54,9 +54,9 @@ def test_closed_stream_loses_its_output_only(tmp_path: Path, arguments: list[str
 @needs_full
 @pytest.mark.parametrize("arguments", PRINTING, ids=str)
 def test_full_disk_is_an_error(tmp_path: Path, arguments: list[str]) -> None:
-    ran = _in_shell(tmp_path, arguments, ">/dev/full")
-    assert ran.returncode == 2
-    assert ran.stderr == b"arena: cannot write to standard output: No space left on device\n"
+    result = _in_shell(tmp_path, arguments, ">/dev/full")
+    assert result.returncode == 2
+    assert result.stderr == b"arena: cannot write to standard output: No space left on device\n"
 
 
 @needs_full
@@ -106,10 +106,10 @@ class Talker(Bot):
 )
 def test_output_of_a_bot_stays_out_of_the_result(tmp_path: Path, arguments: list[str]) -> None:
     (tmp_path / "talker.py").write_text(TALKER)
-    ran = _in_shell(tmp_path, [*arguments, "--json"], "")
-    json.loads(ran.stdout)
+    result = _in_shell(tmp_path, [*arguments, "--json"], "")
+    json.loads(result.stdout)
     if arguments[0] == "play":
-        err = ran.stderr.decode().splitlines()
+        err = result.stderr.decode().splitlines()
         assert err.count("imported") == err.count("at the end") == 1
         assert {"made", "acts 0", "acts 1", "on stderr", "by its descriptor"} < set(err)
         for name in ("match.a.seat1", "match.b.seat2"):
@@ -124,7 +124,7 @@ def test_closed_pipe_is_no_error(tmp_path: Path, arguments: list[str]) -> None:
     reading, writing = os.pipe()
     os.close(reading)
     try:
-        ran = subprocess.run(
+        result = subprocess.run(
             [*ARENA, *arguments],
             cwd=tmp_path,
             env=program_env(),
@@ -134,4 +134,4 @@ def test_closed_pipe_is_no_error(tmp_path: Path, arguments: list[str]) -> None:
         )
     finally:
         os.close(writing)
-    assert (ran.returncode, ran.stderr) == (0, b"")
+    assert (result.returncode, result.stderr) == (0, b"")
