@@ -74,6 +74,7 @@ class Responses:
         self._raises = load_raises(strategy)
         self.states = {0: betting_start(strategy.game)}
         self.starts = list[int]()
+        # Nodes are in preorder, so the state of a parent is known. Nodes after a start have none and are left out.
         for node in range(1, len(self.tree.kinds)):
             parent = int(self.tree.parents[node])
             if self.tree.rounds[parent] == round_ or parent not in self.states:
@@ -91,8 +92,10 @@ class Responses:
         tree = betting_tree(self.strategy.game, self._raises_in, state)
         nodes = np.full(len(tree.kinds), _SOLVED)
         if not self.is_solved(RIVER):
+            # The tree is the strategy's own below the start, in the same preorder.
             nodes = start + np.arange(len(tree.kinds))
         elif not self.is_solved(self.round):
+            # Only the raises of the river differ from those of the strategy, so the turn's decisions are in both trees.
             for node, source in same_nodes(tree, self.tree, start):
                 nodes[node] = source
         return Subgame(state, tree, endgame_betting(tree), nodes)
@@ -212,6 +215,8 @@ class BoardResponses:
         """
         subgame = self.responses.subgame(start)
         strategy = self.strategy_of(subgame)
+        # Solutions and the chosen response replace the turn's probabilities. The other player's turn needs them as
+        # before.
         of_turn = strategy[0].copy()
         weights = np.stack(self.reach[start])
         best_from = 0 if is_best else NEVER
@@ -220,6 +225,7 @@ class BoardResponses:
         for player in range(2):
             self.write_solutions(subgame, Position(1 - player), strategy)
             if self.drawn is not None:
+                # Each drawn river counts for several of the 48, of which a pair of holdings sees 44.
                 share = RIVERS / len(self.drawn) / (RIVERS - 4)
                 if is_best:
                     best_from = RIVER
@@ -231,6 +237,7 @@ class BoardResponses:
 
     def _answer_turn(self, betting: EndgameBetting, weights: Vector, strategy: Vector, player: int) -> None:
         totals = weights.sum(axis=1, keepdims=True)
+        # With a range of weight 0 nothing can be won, whatever the response.
         if totals.all():
             answer_turn(betting, self.board, weights / totals, strategy, player, _ANSWER_ITERATIONS)
 

@@ -77,7 +77,7 @@ def fold(holdings: Holdings, board: int, reach: Vector, by_card: Vector, chips: 
 def show_down(
     holdings: Holdings, board: int, reach: Vector, by_card: Vector, chips: np.float32, values: Vector
 ) -> None:
-    """Write the values at a showdown: chips × (W - L) = chips × (W + W' - T), arguments as of `_fold`.
+    """Write the values at a showdown: chips × (W - L) = chips × (W + W' - T), arguments as of `fold`.
 
     W is the opponent's reach over weaker holdings, W' over weaker or equal ones, L over stronger ones and T over all,
     each without those that share a card with the player's holding. Additions by card take most of the time.
@@ -114,6 +114,7 @@ def holdings_on(board: tuple[Card, ...]) -> tuple[NDArray[np.intp], Holdings]:
         # On the turn no ranks are needed. On a river, holdings with the river card have rank 0.
         later = [ranks_on((*board, card))[free] for card in range(52) if card not in board]
         ranks = np.array([np.zeros(len(free), np.int64), *later])
+    # Stable: with all ranks 0 on a turn, board 0 keeps the order of the numbers, as in `endgames.answer_turn`.
     orders = np.argsort(ranks, kind="stable", axis=1)
     in_order = np.take_along_axis(ranks, orders, axis=1)
     ties = np.array([np.searchsorted(row, row, "right") for row in in_order], np.uint16)
@@ -222,6 +223,7 @@ class Task(NamedTuple):
 @njit
 def decay(iteration: int) -> np.float32:
     """Return the factor of regrets above 0 in an iteration."""
+    # The regrets to discount are those of the iterations before this one.
     power = (iteration - 1) ** 1.5
     return np.float32(power / (power + 1))
 
@@ -271,6 +273,7 @@ def _deal(arrays: EndgameArrays, first: int, task: Task) -> None:
     parent = betting.parents[first]
     extra = len(betting.kinds)
     # Reach of the opponent at the end of the turn: at the node its own last action led to.
+    # `since` of the first node itself is the row of the river card, which is to be filled from here.
     before = work.reach[betting.since[task.player, parent] if betting.players[parent] == task.player else first]
     reach = work.reach[extra]
     values = work.values[first]
@@ -309,6 +312,8 @@ def write_reach(arrays: EndgameArrays, board: int, first: int, task: Task) -> No
         reach = work.reach[node]
         played = strategy[row]
         for index in range(len(reach)):
+            # It has the holding's weight at the start as a factor, which cancels when averages are divided by their
+            # sum.
             reach[index] = before[index] * played[index]
         # An iteration counts in the average by the square of its number.
         if weight > 0:
@@ -338,6 +343,7 @@ def leave(arrays: EndgameArrays, board: int, node: int, task: Task) -> None:
             played = strategy[row]
             for index in range(len(values)):
                 if betting.rounds[node] < task.best_from:
+                    # The first action overwrites the values of the walk before.
                     values[index] = played[index] * below[index] + (values[index] if action else 0)
                 elif not action or below[index] > values[index]:
                     values[index] = below[index]
@@ -385,7 +391,9 @@ def update_regrets(
     """
     values = work.values[node]
     sums = work.sums
+    # Typed constants: with Python's numbers the loops would compute in float64.
     nothing = np.float32(0)
+    # The power 0 of losses: t^0 / (t^0 + 1).
     half = np.float32(0.5)
     first = betting.rows[node]
     last = betting.rows[node] + betting.counts[node]
@@ -433,6 +441,7 @@ def endgame_betting(tree: BettingTree) -> EndgameBetting:
         for player in range(2):
             since[player, node] = node if tree.players[parent] != player else since[player, parent]
         if tree.rounds[node] != tree.rounds[parent]:
+            # The opponent has not acted on the river yet: its reach is that at the river card.
             since[:, node] = nodes
     return EndgameBetting(
         kinds=tree.kinds,
@@ -480,6 +489,7 @@ def learning_arrays(
     """
     boards = len(holdings.first_cards)
     strategy = np.empty((boards, actions, size), np.float32)
+    # For each action, the number of actions at its decision.
     counts = betting.counts[betting.parents[betting.leads_to]]
     strategy[:] = (1 / counts[:actions].astype(np.float32))[:, None]
     return EndgameArrays(
@@ -515,6 +525,7 @@ def write_average(arrays: EndgameArrays) -> None:
         averages = arrays.averages[board]
         for node in range(len(betting.kinds)):
             first = betting.rows[node]
+            # A turn with classes has rows for its own actions only (`endgames.TurnArrays`).
             if betting.kinds[node] != DECISION or first >= len(strategy):
                 continue
             end = first + betting.counts[node]

@@ -125,6 +125,7 @@ def _walk(arrays: TurnArrays, task: Task) -> None:
         root_reach[index] = weights[index]
     first = int(np.int64(0))  # numba compiles a function again for a literal 0
     write_reach(turn, first, first, task)
+    # A walk of iteration 0 evaluates, so it leaves the fixed player's strategy and regrets as they are.
     of_turn = task
     if task.player == arrays.fixed:
         of_turn = Task(task.player, 0, NEVER, np.float32(0))
@@ -164,9 +165,11 @@ def _deal(arrays: TurnArrays, first: int, task: Task) -> None:
             of_holding = lanes[index]
             for river in range(RIVERS):
                 reach[of_holding[river]] += weight
+    # The last class has the holdings that the river card excludes.
     reach[_CLASSES * RIVERS :] = np.float32(0)
     board = int(np.int64(0))
     write_reach(rivers, board, first, task)
+    # In reverse preorder, all children come before their parent.
     for node in range(betting.ends[first] - 1, first - 1, -1):
         if betting.kinds[node] == DECISION:
             leave(rivers, board, node, task)
@@ -209,6 +212,7 @@ def _end(rivers: EndgameArrays, node: int, player: int) -> None:
     for first in range(0, len(reach), RIVERS):
         for river in range(RIVERS):
             equal = reach[first + river]
+            # Both additions of `below` are W: chips × (2 W + E - T).
             values[first + river] = chips * (below[river] + below[river] + equal - totals[river])
             below[river] += equal
 
@@ -247,6 +251,7 @@ def _classify(ranks: NDArray[np.int32], orders: NDArray[np.intp], weights: Vecto
                 equal += weights[order[end]]
                 end += 1
             # Equal holdings are in the class of the middle of their weight.
+            # The strongest holdings may have weight 0. Their middle is then the total, hence the bound.
             number = min(int((below + equal / 2) / total * _CLASSES), _CLASSES - 1)
             if not rank:
                 number = _CLASSES
@@ -267,7 +272,9 @@ def pair_factors(holdings: Holdings, weights: Vector) -> Vector:
     by_card = np.empty(CARD_LANES, np.float32)
     for player in range(2):
         fold(holdings, 0, weights[1 - player], by_card, np.float32(1), possible[player])
+    # The weight of all pairs. Each factor is divided by its root, so the product of two is divided by it once.
     total = float(possible[0] @ weights[0])
+    # Differences of float32 sums can be below 0 by rounding.
     return np.maximum(possible, 0) / np.float32(np.sqrt(total))
 
 
@@ -320,6 +327,7 @@ def _turn_arrays(betting: EndgameBetting, board: tuple[Card, ...], weights: Vect
     size = len(cards)
     places = np.arange(size)[None]
     first_cards, second_cards = np.ascontiguousarray(cards.T)[:, None]
+    # No showdown is on the turn itself, since an all-in call ends on the river. So ranks and ties are not needed.
     holdings = Holdings(first_cards, second_cards, np.zeros((1, size), np.uint16), places)
     classes = river_classes(board, weights.mean(axis=0))
     lanes = np.ascontiguousarray((classes * np.uint16(RIVERS) + np.arange(RIVERS, dtype=np.uint16)[:, None]).T)
@@ -389,6 +397,7 @@ class Endgame:
         """Return the probability of each action at a node by holding, shape (1326,) each."""
         actions = self.tree.actions[node]
         first = self._betting.rows[node]
+        # Rounding of float32: divided by their sum in float64 they sum to 1, as policies must.
         chances = self.solution.chances[first : first + len(actions)].astype(np.float64)
         return dict(zip(actions, chances / chances.sum(axis=0), strict=True))
 
@@ -539,6 +548,7 @@ class Endgames:
             tree = replace(tree, players=np.where(tree.players < 0, tree.players, players))
             kind = Turn if start.round == TURN else Endgame
             self._cache[key] = kind(start, board, weights(), tree, self._iterations[start.round])
+        # The newest, so that the next line does not drop it.
         self._cache.move_to_end(key)
         while len(self._cache) > _MAX_ENDGAMES:
             self._cache.popitem(last=False)

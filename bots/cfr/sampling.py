@@ -185,6 +185,7 @@ def _lay_out_ends(tree: BettingTree, players: int, actors: int, rows: NDArray[np
     for node in np.flatnonzero((tree.kinds == FOLDED) | (tree.kinds == SHOWDOWN)).tolist():
         row = rows[node]
         spent = tree.spent[node].tolist()
+        # The part of a bet that nobody called returns to its player. It is in no pot, and the player does not pay it.
         position, returned = uncalled(spent)
         spent[position] -= returned
         for number, pot in enumerate(side_pots(spent, int(tree.folded[node]))):
@@ -205,6 +206,7 @@ def _lay_out_subtree_ends(tree: BettingTree, model: FlopEntry, kind: int, rows: 
     roles = len(model.positions)
     for node in np.flatnonzero(tree.kinds != DECISION).tolist():
         spent = [int(tree.spent[node, position]) - model.matched for position in model.positions]
+        # As before the flop. There are no side pots, as the stacks of a merged tree are equal.
         role, returned = uncalled(spent)
         spent[role] -= returned
         folded = int(tree.folded[node])
@@ -251,6 +253,7 @@ def draw_deals(
         for place in range(len(dealt)):
             while True:
                 state += _ADDED
+                # Scaled by a multiplication. The probabilities of cards differ by a factor below 1 + 2^-26.
                 card = np.uint8(((_mixed(state) >> _32) * _CARDS) >> _32)
                 if not used & BITS[card]:
                     break
@@ -407,6 +410,7 @@ def explore(
                 state += _ADDED
                 # The upper 24 bits of the random number make a float32 in [0, 1) without rounding.
                 left = np.float32(_mixed(state) >> _40) * _UNIT
+                # The last action takes what rounding leaves.
                 chosen = _ZERO
                 last = actions - _1
                 if total > _NOTHING:
@@ -531,6 +535,7 @@ class _WalkOutput:
     def explore(self, walk: Callable[[_Places, Floats, _Places], tuple[int, int]]) -> None:
         """Call `walk` with the arrays, again with larger ones while they are too small."""
         self.counts = walk(self.places, self.regrets, self.taken)
+        # A walk depends on its seed and writes only the outputs, so it can be repeated from its beginning.
         while self.counts[0] < 0:
             self._allocate(2 * len(self.places))
             self.counts = walk(self.places, self.regrets, self.taken)
@@ -572,6 +577,7 @@ class Walks:
         def draw_part(part: slice) -> None:
             draw(np.uint64(self._seed), first + part.start, dealt.buckets[part], dealt.ranks[part])
 
+        # `map` calls nothing until it is read, and reading raises the errors of the threads.
         list(_map_over(pool)(draw_part, self._parts))
         return dealt
 
@@ -645,12 +651,15 @@ class SampledSolver:
                 for output in self._walks.outputs:
                     regret_count, action_count = output.counts
                     add_regrets(output.places, output.regrets, regret_count, start, stop, self.regrets)
+                    # A walk gets to a decision of an opponent with the probability of its own earlier actions, so
+                    # counts of drawn actions estimate its average strategy.
                     _count(output.taken, action_count, start, stop, self.averages)
 
             list(_map_over(pool)(add, self._shares(pool)))
         self.iteration += 1
         epoch, remainder = divmod(self.iteration, EPOCH)
         if not remainder:
+            # Factors before the next epoch, counted from 1.
             factors = self._discounts.factors(epoch + 1)
 
             def discount(numbers: slice) -> None:

@@ -125,6 +125,7 @@ class TrainingPlan(NamedTuple):
         node_bytes = 6
         if self.tree.game.is_limit:
             node_bytes = 2
+        # A byte for each probability but the last one of an information set, which follows from the others.
         size = self.numbers - self.information_sets + node_bytes * sum(len(part.kinds) for part in self.tree.parts)
         if self.is_drawn:
             # The buckets of the flops, two bytes for each of 1,286,792 hands, and the centres.
@@ -209,6 +210,7 @@ def train(
 
     with locked_run(folder, "cfr"), ThreadPoolExecutor(threads) if threads > 1 else nullcontext() as pool:
         path = folder / CHECKPOINT
+        # Settings are compared first: other ones fail at once, and not after the buckets have been computed.
         checkpoint = None
         if path.exists():
             checkpoint = read_artifact(path, CHECKPOINT_KIND)

@@ -59,6 +59,7 @@ class ExactValues:
     def __init__(self, game: Game, policy: Policy) -> None:
         self._game = game
         self._policy = policy
+        # A cache of each object: one of the class would keep all objects alive.
         self._cached_value = lru_cache(None)(self._value)
 
     def __call__(self, betting: BettingState, holes: tuple[_Hole, _Hole], board: tuple[Card, ...]) -> float:
@@ -67,6 +68,7 @@ class ExactValues:
     def _value(self, betting: BettingState, holes: tuple[_Hole, _Hole], board: tuple[Card, ...]) -> float:
         if betting.finished and not betting.is_showdown:
             return hand_values(betting, Deal(holes, board))[0]
+        # After an all-in the whole board is dealt.
         shown = self._game.board_cards_by_round[-1 if betting.finished else betting.round]
         if len(board) < shown:
             free = [card for card in self._game.deck if card not in {*holes[0], *holes[1], *board}]
@@ -246,6 +248,7 @@ class _Walk(ABC):
             if len(board) > len(self.shown) and not betting.finished:
                 end, next_start, largest = self.board_values(betting, board)
                 holder_chips += self._bounded(end - next_start, largest)
+                # The change up to the end of the betting belongs to the round before, the new cards' to none.
                 gains[current] += end - value
                 value = next_start
                 current = round_
@@ -311,6 +314,7 @@ class _Walk(ABC):
         values = []
         for option, chance in self.chances(self._policy, betting).items():
             weights = self.weights * chance
+            # Options of probability 0 cannot occur, so their values are not needed, nor counted for the bound.
             share = float(weights.sum() / total)
             if share <= 0:
                 continue
@@ -322,6 +326,7 @@ class _Walk(ABC):
                 played = played + weights
         if not played.any():
             raise no_chance(self.record, self.known, action)
+        # Scaled, as the product over many actions could underflow.
         self.weights = played / played.max()
         return self._bounded(expected - came, lambda: _largest_distance(expected, values))
 
@@ -408,6 +413,7 @@ class _SmallWalk(_Walk):
         if not left.any():
             return 0.0, left
         shown = self.shown
+        # `value` reads the board from `shown`.
         self.shown = board
         value = self.value(betting, betting, left)
         self.shown = shown
@@ -485,6 +491,7 @@ class _HoldemWalk(_Walk):
     def _final_value(self, betting: BettingState, weights: _Floats) -> float:
         if betting.is_showdown:
             share = float(weights @ shares_against(self.hole, self.shown) / weights.sum())
+            # What one player has put in beyond the other one is returned.
             return min(betting.spent) * (2 * share - 1)
         if betting.folded >> self.holder & 1:
             return -float(betting.spent[self.holder])
@@ -501,6 +508,7 @@ class _HoldemWalk(_Walk):
         endgame, node = solved
         following = endgame.after(node, after.rounds[_RIVER][-1][1])
         if following is None:
+            # A raise that the solution lacks begins a new endgame.
             solved = self.terms.solver.endgame_at(self.view(after))
             assert solved is not None
             endgame, following = solved

@@ -62,6 +62,7 @@ def value_settings(game: str, strategy: StrategyFile, seed: int) -> ValueSetting
 
 def recorded_nodes(tree: BettingTree) -> NDArray[np.int32]:
     """Return the decisions that have values: all before the river, and the first one of each river."""
+    # Within the betting of a river, `bots.cfr.value_terms` takes values from its solution, so only the start needs one.
     is_first = np.append([False], tree.rounds[1:] != tree.rounds[tree.parents[1:]])
     is_recorded = (tree.kinds == DECISION) & ((tree.rounds < _RIVER) | is_first)
     return np.flatnonzero(is_recorded).astype(np.int32)
@@ -110,6 +111,7 @@ class ValueSums:
             ranks = np.arange(len(pots)) - records.places[self._owners]
             sizes = np.array(self.settings.strategy.buckets)[self._tree.rounds[self._owners]]
             means = np.divide(records.values, records.weights, out=np.zeros(len(pots)), where=is_seen)
+            # Values count from the beginning of the hand. With the chips put in so far, they are the part of the pot.
             returns[player] = np.where(
                 is_seen, (means + self._tree.spent[self._owners, player]) / pots, (ranks + 0.5) / sizes
             )
@@ -152,6 +154,7 @@ def compute_values(
 
         def steps() -> Iterator[tuple[float, Words]]:
             while sums.boards < boards:
+                # A board changes the sums of both players and their number, which belong together in a checkpoint.
                 with uninterrupted():
                     sums.add_board()
                 yield sums.boards / boards, f"{count_of(sums.boards, 'board')}"

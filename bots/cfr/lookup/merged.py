@@ -129,6 +129,7 @@ class _Line:
             return
         if action.kind is ActionKind.CALL and self._levels:
             self._levels[-1].callers.add(position)
+        # A blind that checks or completes. Any other limp is a level, the smallest raise.
         elif action.kind is ActionKind.CALL and (not state.to_call or state.game.blinds[position]):
             self._limpers.add(position)
         elif merges and self._levels and self._is_nearly_call(state, action):
@@ -156,6 +157,7 @@ class _Line:
         while True:
             place, count, own = path
             tree = _tree_of(place)
+            # The betting of the line ends before the player's decision.
             if tree.finished or tree.round:
                 return []
             position = tree.acting_position
@@ -163,6 +165,7 @@ class _Line:
                 if count == len(self._levels):
                     is_exact = tree == self._betting
                     return [path._replace(place=replace(place, is_exact=is_exact))]
+                # In the line the player is in turn more often than at the table.
                 if len(own) == len(self._own):
                     return []
                 own = (*own, (place, *self._own[len(own)]))
@@ -307,6 +310,7 @@ def _flop_position(
     distances[types[:, 0] != flop_type.players] = np.inf
     nearest = int(distances.argmin())
     root = int(strategy.entries.roots[nearest])
+    # Logarithms of equal ratios may differ by rounding.
     is_exact = len(kept) == len(start.in_pot) and distances[nearest] < 1e-9
     return TreePosition(root, 0, np.ones(holdings), is_exact=bool(is_exact), tree=strategy.starts[root])
 

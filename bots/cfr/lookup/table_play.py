@@ -58,6 +58,7 @@ def ranks_on(board: Sequence[int]) -> NDArray[np.int64]:
     """Return the rank of each holding on a full board, shape (1326,), 0 if it shares a card with the board."""
     cards = list(board)
     board_bits = int(_BITS[cards].sum())
+    # The key of seven cards is the sum of the cards' keys (`engine.kernels.evaluation`).
     keys = _HOLDING_KEYS + (_START + int(_KEYS[cards].sum()))
     live = np.flatnonzero((_HOLDING_BITS & board_bits) == 0)
     ranks = np.zeros(HOLDING_COUNT, np.int64)

@@ -125,10 +125,12 @@ def table_totals(strategy: StrategyFile, place: TreePosition, state: BettingStat
     for child in strategy.children_of(place.node)[node.fold + node.call :]:
         total = int(strategy.totals[child])
         if place.tree is None:
+            # The pot after a call has `matched` chips of each of the two players.
             fraction = (total - place.matched) / (2 * place.matched)
         else:
             fraction = in_pots(total, place.tree)
         real = state.max_spent + int(fraction * (state.pot + state.to_call) + 0.5)
+        # All-in in the tree is all-in at the table, whatever the pots.
         is_all = total >= strategy.game.stacks[state.acting_position]
         if is_all:
             real = legal.raise_max
