@@ -172,6 +172,7 @@ def betting_rules(game: Game) -> BettingRules:
         if called < able_count and is_contested:
             # The bet has not been answered by everyone: find the next able player.
             position += 1
+            # The bit after the last player is never set, so the search continues at 0.
             while not able >> position & 1:
                 position = position + 1 if position < players else 0
         elif able_count > 1 and is_contested and round_ < last_round:

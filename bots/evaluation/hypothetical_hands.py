@@ -124,6 +124,8 @@ class _Walk:
         everybody = (1 << game.num_players) - 1
         terms = np.zeros(game.num_players)
         if not self._is_all_known:
+            # The deal: before it, all players have equal shares. If all are known, the mean over holdings is that
+            # already.
             chips = sum(game.blinds) or game.big_blind
             terms += chips * (1 / game.num_players - self._mean(self._pot_shares(PotRow(everybody, 0))))
         betting = betting_start(record.game)
@@ -155,6 +157,7 @@ class _Walk:
         pots = _pots(betting)
         expected = sum([amount * self._mean(self._pot_shares(PotRow(members, before))) for members, amount in pots])
         came = set(self._record.deal.board[before:after])
+        # Holdings with one of the new cards are impossible from here on.
         for index, deal in enumerate(self._deals):
             if self._weights[index] and any(came & set(hole) for hole in deal.hole_cards):
                 self._weights[index] = 0.0
@@ -219,6 +222,8 @@ class _Walk:
 
     def _pot_shares(self, row: PotRow) -> _Floats:
         """Return the shares of a pot with every holding, shape (holdings, players), 0 for impossible ones."""
+        # Weights only fall to 0. Holdings that are possible later are among those of the first call, so its shares
+        # serve.
         shares = self._cache.get(row)
         if shares is None:
             shares = self._cache[row] = np.zeros((len(self._deals), self._game.num_players))

@@ -249,6 +249,7 @@ class RangeOfPolicy:
         return self._known[betting, board]
 
     def _ask(self, betting: BettingState, board: tuple[Card, ...]) -> HoldingChances:
+        # The range is that of every hand, so the hand number is 0.
         view = View(betting, betting.acting_position, 0, ((),) * self.game.num_players, board)
         try:
             whole = policy_by_holding_at(self._policy, view)

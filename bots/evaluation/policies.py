@@ -218,6 +218,7 @@ class FilePolicy:
 
     def _read(self, place: str, words: list[str], game: Game) -> None:
         state, *rest = words
+        # A line for every hand has no number, and is parsed with the number 0.
         text = re.sub(r"^(MATCHSTATE:[0-9]+:)(:)", r"\g<1>0\2", state)
         try:
             parse_match_state(text, game)
@@ -272,6 +273,7 @@ class AskedPolicy:
         with self._process.stdout as output:
             for line in output:
                 self._lines.put(line)
+        # The end of the output. A line has at least its line break, so it is never empty.
         self._lines.put(b"")
 
     def close(self) -> None:
@@ -330,6 +332,7 @@ def _parse_probabilities(words: list[str]) -> Mapping[Action, float] | None:
             raise ValueError(f"{quoted(name, 40)} is not an action: f, c, r, or r with a hand total")
         kind = _KINDS[match[1]]
         if kind == ActionKind.RAISE:
+            # Without a total it is the raise of a limit game.
             action = raise_to(int(match[2] or 0))
         else:
             action = Action(kind)

@@ -255,6 +255,7 @@ def play_deals(
     for player in range(count):
         learners += learns[player]
     for deal in range(len(cards)):
+        # Every decision of a learner can need a row, and a deal is played whole or not at all.
         if used[0] + learners * turns * _MAX_DECISIONS > len(cells.cell):
             return deal
         number = first + deal
@@ -314,6 +315,7 @@ def play_deals(
                     seats = (_COUNT[point[ABLE]] - point[CALLED]) * (count - _COUNT[point[FOLDED]])
                     relation = (pot / big_blind) / ((raises + 1) * seats * (to_call / big_blind + 1))
                     decision = _decision_of(numbers_of_kind[player, 0] * relation)
+                # Without own chips formula 2 has no value, and the bot continues, as `MfsBot` does.
                 elif kind == MFS and own == 0:
                     decision = _CALL + 1
                 elif kind != DECISION:
@@ -352,6 +354,7 @@ def play_deals(
                         cell = cell * 2 + min(round_, 1)
                         cell = cell * little + _level(in_game, intervals[player, 7], little) + offsets[player]
                         explores = numbers_of_kind[player, 0]
+                        # Without exploration nothing is drawn, as in `LearnerBot.act`.
                         if explores > 0 and _draw(counters, player) < explores:
                             decision = _draw_whole(counters, player, 1, _DECISIONS)
                         else:
@@ -454,6 +457,7 @@ def _learn(
     big_blind: int,
 ) -> None:
     """Add the reward of a hand to the results of a learner's decisions."""
+    # Half to even, as `bots.learner.memory.reward_mbb` rounds.
     reward = np.int64(np.rint(value * 1000 / big_blind))
     # Adds the reward for each decision to the profits or losses in its cell.
     for index in range(taken):

@@ -252,6 +252,7 @@ class Memory:
 
 
 _KIND: Final = FileKind("a memory of acpc-arena's learner", 2, "`arena train learner` and the bot write such files")
+# Numbers of 18 digits fit into the 64 bits of the kernel's sums.
 _ITEM: Final = re.compile(r"([1-5]):([0-9]{1,18}),([0-9]{1,18}),([0-9]{1,18}),([0-9]{1,18})", re.ASCII)
 
 
@@ -358,6 +359,7 @@ class MemoryFile:
 
     def __init__(self, path: str | os.PathLike[str], constants: Constants) -> None:
         self.path = Path(path)
+        # Locked before it is read: a learner that writes in between would be overwritten.
         self._lock = lock_file(path, "another learner is writing it; give each a file of its own")
         try:
             if self.path.exists():

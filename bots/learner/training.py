@@ -324,6 +324,7 @@ class Trainee:
                 values=values[played:],
             )
             if played < len(pack.cards):
+                # The rows ran short before the next deal.
                 self._arrays.grow()
         if learns:
             self.hands += len(pack.cards) * count
@@ -494,6 +495,7 @@ def deal_packs(game: Game, tables: int, part: int, seed: int, first: int = 0) ->
 def unseen_deals(game: Game, tables: int, hands: int, seed: int) -> list[DealBatch]:
     """Return deals for a test, an equal part of the hands for each line-up. Their seed differs from a training's."""
     part = max(1, ceil(hands / game.num_players / tables))
+    # Integer seeds of deals have 32 bits (`engine.dealing`).
     return deal_packs(game, tables, part, mixed(seed & MASK_64) & 0xFFFFFFFF)
 
 

@@ -146,6 +146,7 @@ def search(
 
         def evaluate(chromosomes: Any, seeds: Any, opponents: Any) -> Evaluation:
             individuals = list(map(tuple, chromosomes[:, :, 0].tolist()))
+            # Deals and random numbers are the same for all, so equal constants need no second measurement.
             new = [genes for genes in dict.fromkeys(individuals) if genes not in known]
             count = len(new)
             arguments = [settings] * count, map(_constants, new), [settings.seed] * count

@@ -98,6 +98,7 @@ def betting_tree(
         return {position for position in range(players) if state.folded >> position & 1}
 
     def after(state: BettingState, action: Action, board: Board, name: str) -> Node:
+        # A free fold is against the rules of the engine, so the state after it is not asked for.
         if action == FOLD and players == 2:
             return leaf(state.spent, {state.acting_position}, board, name)
         return dealt(state.after(action), state.round, board, name)

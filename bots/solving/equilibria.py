@@ -115,6 +115,7 @@ class LinearProgram:
         program.col_lower_ = np.where(columns < self._first_free, 0.0, -highspy.kHighsInf)
         program.col_upper_ = np.full(len(columns), highspy.kHighsInf)
         right = (rows == 0).astype(np.float64)
+        # E x = e are equalities. The other rows are bounded above only.
         program.row_lower_ = np.where(rows < self._first_row, right, -highspy.kHighsInf)
         program.row_upper_ = right
         program.a_matrix_.format_ = highspy.MatrixFormat.kRowwise
@@ -155,6 +156,7 @@ class LinearProgram:
         """
         own = self._run(on_step)
         other = np.array(self._solver.getSolution().row_dual)[self._first_row :]
+        # A plan has the weight 1 at the empty sequence.
         plans = self._plan(self._player, own), self._plan(1 - self._player, other / other[0])
         value = own[self._first_free]
         if self._player:
@@ -167,6 +169,7 @@ class LinearProgram:
         columns = np.arange(self._solver.getNumCol(), dtype=np.int32)
         costs = np.zeros(len(columns))
         np.add.at(costs, self._form.numbers(self._player), weights)
+        # The value stays at the optimum, so that all plans which remain are optimal.
         self._solver.changeColBounds(self._first_free, optimum - _TOLERANCE, optimum + _TOLERANCE)
         self._solver.changeColsCost(len(columns), columns, costs)
         # The interior point method: the simplex method would start from the optimum but takes much longer.
@@ -178,7 +181,6 @@ class LinearProgram:
         import highspy
 
         # In a thread of its own, so that this one can be interrupted.
-
         solver = self._solver
         solver.HandleUserInterrupt = True
         thread = Thread(target=solver.run, daemon=True)

@@ -158,6 +158,7 @@ class SparseMatrix(NamedTuple):
 
     def overwritten(self) -> SparseMatrix:
         """Return the matrix with only the last entry of each cell, in order of rows."""
+        # `unique` returns first indexes, which in reversed order are those of the last entries.
         cells, last = np.unique((self.rows * self.shape[1] + self.columns)[::-1], return_index=True)
         return self._of(cells, self.values[::-1][last])
 
@@ -349,6 +350,7 @@ def sequence_values(form: SequenceForm, player: int, *others: Plan) -> NDArray[n
             won = weights[0] @ payoffs
         else:
             won = _contract(payoffs, weights)
+        # Several leaves follow one sequence, of which `+=` would add only one.
         np.add.at(values, sequences[player], chips * won)
     return values
 

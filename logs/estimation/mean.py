@@ -377,6 +377,7 @@ class RunningMean:
         square = delta * (value - self.mean)
         # Pébay 2008, "Formulas for robust, one-pass parallel computation of covariances and arbitrary-order
         # statistical moments", of a set and one number.
+        # Before the squares, of which the formula needs the old sum.
         self.cubes += step * (square * (self.count - 2) - 3 * self.squares)
         self.squares += square
 
@@ -500,6 +501,7 @@ class AnyTimeMean(RunningMean):
     def __init__(self, values: Iterable[float], bounds: Bounds) -> None:
         # For each bet, the sum over scores of log(1 + bet * x), where x is the score's distance from the lowest score
         # (up) or from the highest one (down), as a part of the range.
+        # Set before the base class adds the values.
         self._up_logs = [0.0] * len(BETS)
         self._down_logs = [0.0] * len(BETS)
         super().__init__(values, bounds)
@@ -546,6 +548,7 @@ class AnyTimeMean(RunningMean):
         log_target = math.log(len(BETS)) - math.log(tail)
         low = 0.0
         high = max(0.0, mean)
+        # 40 halvings reach 1e-12 of the range. `low` stays below the limit, so rounding widens the interval.
         for _ in range(40):
             middle = (low + high) / 2
             log_stakes = [log - self.count * math.log1p(bet * middle) for log, bet in zip(logs, BETS, strict=True)]

@@ -193,6 +193,7 @@ def _sampled_means(contests: Sequence[RankedContest], samples: int, chance: np.r
     # Units from the end of one contest to the end of the next longer one are divided into blocks as long as those of
     # the longer contest, so that every contest ends at the end of a block.
     for end in sorted({len(contest.scores) for contest in contests}):
+        # Rounded up, so that no block is longer.
         blocks = -(-(end - start) // max(1, end // _BLOCKS))
         starts = start + np.arange(blocks) * (end - start) // blocks
         lengths = np.diff(starts, append=end)[:, None]

@@ -107,7 +107,10 @@ class _Gambler:
             # The bet that grows fastest at a mean gain of `edge`: with it, the logarithm of the wealth moves like
             # Wald's likelihood ratio (1945) of two normal distributions.
             bet = edge / (variance + edge * edge)
-            stakes[i] = stake = stakes[i] * (1.0 + (bet if bet < max_bet else max_bet) * gain)
+            if bet > max_bet:
+                bet = max_bet
+            stake = stakes[i] * (1.0 + bet * gain)
+            stakes[i] = stake
             wealth += stake
         self.wealth = wealth
 
@@ -191,6 +194,7 @@ class BetterTest:
                 self.verdict = Verdict.BETTER
             elif self._pessimist.wealth >= self._pessimist.target:
                 self.verdict = Verdict.NOT_BETTER
+        # Only now: the variance decides the bets on a score, and these must not depend on it.
         self.scores.add(score)
 
     @property
@@ -290,6 +294,7 @@ def _exit_time(up: float, down: float, drift: float, variance: float) -> float:
         return _exit_time(down, up, -drift, variance)
     slope = 2 * drift / variance
     if slope * (up + down) < 1e-6:
+        # The limit without drift, where the formula below would divide 0 by 0.
         return up * down / variance
     up_first = math.expm1(-slope * down) / math.expm1(-slope * (up + down))
     return (up * up_first - down * (1 - up_first)) / drift

@@ -62,6 +62,7 @@ def hand_class(hole: Sequence[Card], board: Sequence[Card]) -> str:
         has_board_pair = len(set(board_ranks)) < len(board_ranks)
         is_strong = len(paired_ranks) > 1 or (bool(paired_ranks) and not has_board_pair)
     else:
+        # What the board alone makes belongs to every player.
         is_strong = hand_category > Category.TWO_PAIR and hand_category > board_category
     if is_strong:
         return "two pair or better"

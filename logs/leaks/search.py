@@ -105,6 +105,7 @@ def simultaneous_intervals(
     # With the real assignment among the draws, the test is exact for a finite number of them.
     maxima = np.sort(np.append(drawn_maxima, real_maximum))
     rank = int(np.ceil((1 - tail) * (DRAWS + 1))) - 1
+    # Monotonic, so it converts the quantile of the draws as it would convert each draw.
     bound = _studentised(float(maxima[rank]), deals)
     spread = np.sqrt(np.maximum(0.0, squares - sums**2 / deals) * deals / (deals - 1))
     return sums, bound * spread, bound
@@ -119,6 +120,7 @@ def _largest_normed(sums: NDArray[np.floating], squares: NDArray[np.floating]) -
 
 def _studentised(normed: float, deals: int) -> float:
     """Convert a sum over the root of its squares to Student's statistic, a monotonic function of it."""
+    # With equal values in all deals, normed**2 is the number of deals, up to rounding.
     return normed * float(np.sqrt((deals - 1) / max(deals - normed**2, 1e-9)))
 
 
@@ -509,6 +511,7 @@ def _complete_sets(hands: Sequence[LocatedHand]) -> tuple[list[list[LocatedHand]
 
 
 def _is_complete(records: Sequence[HandRecord]) -> bool:
+    # Heads-up, hands that are still waiting have no counterpart.
     if not records or records[0].game.num_players == _HEADS_UP:
         return False
     times: Counter[tuple[str, int]] = Counter()

@@ -399,6 +399,7 @@ def _begins_in_another_case(hand: HandText, text: str) -> bool:
 
 def _note_collected(hand: HandText, line: int, name: str, match: re.Match[str]) -> None:
     pot = 0
+    # Searched for behind the amount, because a name can contain the words.
     if _SIDE_POT in match[0][match.end(2) :]:
         pot = int(match[3] or 1)
     hand.payments.append(Payment(line, name, hand.amounts.cents(match[2], line), pot))

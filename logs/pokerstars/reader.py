@@ -80,6 +80,7 @@ def _is_cut(lines: list[str]) -> bool:
     """Return whether the last hand of a file ends in or before the line of the pot; later lines are not needed."""
     if not lines[-1] or any(line.startswith("Hand cancel") for line in lines):
         return False
+    # The line of the pot follows that of the summary. If it is the file's last line, it may be cut itself.
     return not any(line.startswith("*** SUMMARY") for line in lines[:-2])
 
 
@@ -254,6 +255,7 @@ class _Replay:
 
     def _chips(self, line: int, cents: int) -> int:
         chip = self._chip
+        # An int has a numerator and a denominator, too.
         chips, rest = divmod(cents * chip.denominator, chip.numerator)
         if rest:
             problem = f"{_money(cents)} is not a whole number of chips of {_money(chip)}: give a smaller chip value"
