@@ -100,6 +100,7 @@ class OutOfTime(PlayerCause):
 
     limit: Limit
     is_replayed: bool = False
+    # Without an annotation, so that it is a constant of the class and no field.
     kind = FaultKind.TIMEOUT
 
 

@@ -155,6 +155,7 @@ class HandDealer:
     def __init__(self, setup: MatchSetup, hands_played: int, totals: Sequence[float]) -> None:
         players = setup.game.num_players
         self.hands_played = hands_played
+        # `EarlierHands` of a new match has no totals.
         self.totals = list(totals) or [0.0] * players
         self._setup = setup
         self.comment_space = CommentSpace()
@@ -174,6 +175,8 @@ class HandDealer:
     def deal(self, offset_ns: int) -> HandInPlay:
         """Deal the next hand; `offset_ns` is the offset from monotonic to Unix time."""
         number = self.hand_number
+        # As in the reference, each position moves on by one seat from hand to hand. The shift follows from the number
+        # of the hand, so slices of a match continue the rotation.
         shift = number % len(self._seats_by_shift)
         if self._setup.fixed_seats:
             shift = 0

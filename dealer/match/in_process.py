@@ -64,6 +64,7 @@ class InProcessMatch:
         self._dealer = HandDealer(setup, progress.hands, progress.totals)
         self._bots = BotGroup(bots, setup.game)
         self._clocks = [SeatClock(setup, Seat(seat)) for seat in range(len(bots))]
+        # Empty for a new match.
         for clock, used_us in zip(self._clocks, progress.used_us, strict=False):
             clock.match_us = used_us
         self._absent: set[Seat] = set()
@@ -177,6 +178,7 @@ class InProcessMatch:
             seat = seats[betting.acting_position]
             self._asked_ns = asked_ns = monotonic_ns()
             if seat in absent:
+                # The same choice as `Play._play_for_absent`.
                 action = CALL
                 if betting.legal_actions().can_fold:
                     action = FOLD
@@ -186,6 +188,7 @@ class InProcessMatch:
                     action = bots.ask(betting)
                 except BotFailure as failure:
                     self._lose_all([failure])
+                    # The betting is unchanged: unless the match ends, the seat is asked again and is absent now.
                     continue
                 now_ns = monotonic_ns()
                 for line in bots.comments:

@@ -190,6 +190,7 @@ class Match:
         player_seat.session.receive_data(data)
         play.arrived_ns = arrived_ns
         self._read(player_seat)
+        # For these bytes only: `forfeit` and `resume` judge lines that arrived earlier.
         play.arrived_ns = None
         return player_seat.session.has_input or self.is_asked(seat)
 
@@ -264,12 +265,14 @@ class Match:
 
         if self.is_awaited(seat):
             self._guarded(step)
+            # This player may have been the last one that was missing.
             self.open()
 
     def _record_loss(self, cause: PlayerCause) -> None:
         """Empty the seat of a player that failed, and let the owner decide about it."""
         player_seat = self._player_seats[cause.seat]
         play = self._play
+        # A player without time left for the match would fail again at its next answer.
         is_final = self.setup.on_fault is FaultPolicy.FORFEIT or player_seat.clock.is_spent
         player_seat.vacate(Presence.AWAITED)
         self._losses.append(LostPlayer(cause, play.dealer.hand_number, play.count_actions(player_seat), is_final))

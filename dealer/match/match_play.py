@@ -153,6 +153,7 @@ class Play:
             self._deal()
             for transaction in transactions:
                 self._replay(transaction)
+        # The replayed actions may have finished hands.
         if self.dealer.hands_played < self.until:
             self._begin()
         else:
@@ -199,6 +200,7 @@ class Play:
         """Number of a player's actions in the current hand."""
         if self.is_resting or self._node.finished:
             return 0
+        # Play follows the nodes. The hand's own betting is set only where it is read.
         self.hand.betting = self._node.betting
         return self.hand.count_actions(player_seat.seat)
 
@@ -401,6 +403,7 @@ class Play:
                 # The reference's seatToPlayer.
                 position = (seat - hand.seats[0]) % len(self._player_seats)
                 is_question = position == self._node.acting_position
+                # Through the session, which judges every reply here: the fast path would publish no line.
                 line = player_seat.session.send(self._lines.line(position, self._node), is_question=is_question)
                 # All are sent like questions: a line that is held back would leave after those of later seats.
                 if self._send(player_seat, line, True):
@@ -483,6 +486,7 @@ class Play:
                     self._publish(events.LineReceived(actor.seat, self._unix_us(now_ns), event.raw))
                 if not self._judge(event, now_ns):
                     continue
+            # True for a seat without a player as well, whose turn is handled above.
             if not self.actor.has_unread:
                 return
 

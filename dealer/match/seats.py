@@ -162,6 +162,7 @@ class PlayerSeat:
         if event is NEED_DATA:
             return None
         if not isinstance(event, Handshake):
+            # `Closed`: the session raises an error for every other first line.
             raise MatchFailure(NotStarted(self.seat, StartProblem.LEFT))
         self.presence = Presence.SEATED
         self.write = self._arrived
@@ -170,9 +171,11 @@ class PlayerSeat:
     def vacate(self, presence: Presence) -> None:
         """Empty the seat, until the player returns (`AWAITED`) or to the end of the match (`ABSENT`)."""
         self.presence = presence
+        # What the old connection left unread must not precede the version line of the next one.
         self.session = DealerSession(self._setup.game)
         self.write = self._arrived = _write_nothing
         self.has_unread = True
+        # A restarted player gets the whole time for the hand, and what is left of the time for the match.
         self.clock.hand_us = 0
 
     def begin_hand(self) -> None:

@@ -78,6 +78,7 @@ def format_fault(fault: Fault) -> str:
         "seat": fault.seat,
         "kind": fault.kind.value,
         "hand_number": fault.hand_number,
+        # Latin-1 maps every byte to a character, so `parse_fault` restores the line exactly.
         "line": fault.line[:QUOTED_BYTES].decode("latin-1"),
         "remedy": format_remedy(fault),
         "is_final": fault.is_final,
@@ -142,6 +143,7 @@ def read_faults(path: str | os.PathLike[str], players: int, max_bytes: int = 1 <
     except OSError:
         return []
     for line in lines:
+        # The first line may have been cut by `max_bytes`.
         with contextlib.suppress(ValueError):
             faults.append(parse_fault(line.decode("utf-8"), players))
     return faults

@@ -256,6 +256,7 @@ class Contest:
                 self._valuation.start()
             self.ending = await self._play()
         except asyncio.CancelledError:
+            # Waits compare by their first field, the time waited.
             longest = max(self.waits, default=None)
             if longest is None:
                 self.ending = INTERRUPTED
@@ -268,6 +269,7 @@ class Contest:
         finally:
             self.seconds = time.monotonic() - self.started_s
             await self._close_all()
+            # On an exception. Otherwise `_value_rest` closes it, after the remaining hands.
             if self._valuation is not None and self.ending is None:
                 await self._valuation.close()
         if self._valuation is not None:
@@ -479,6 +481,7 @@ class Contest:
                 await run.play_until(min(until, match_plan.hands))
             if run.failure is not None:
                 raise _MatchFailed(run.failure)
+            # Closed at once, so that its bots give their processors and memory to the next match.
             if self.scores.hands(index) >= match_plan.hands:
                 run.tally.is_closed = True
                 await run.close()

@@ -206,6 +206,7 @@ class _Collector(Watcher):
             self._newest.pop(type(event), None)
             self._newest[type(event)] = event
             return
+        # A rare event ends the row of frequent ones, so the newest of these are sent before it.
         self._events += [*self._newest.values(), event]
         self._newest.clear()
         if len(self._events) >= _MAX_UNSENT_EVENTS:
@@ -334,6 +335,7 @@ class _Dealer:
                 self._matches[match].finish()
             case Close(match):
                 task = asyncio.create_task(self._matches.pop(match).close())
+                # asyncio keeps weak references only, so an unfinished task could vanish.
                 self._closing.add(task)
                 task.add_done_callback(self._closing.discard)
 
@@ -392,6 +394,7 @@ def main() -> None:
         pid = os.fork()
         if pid == 0:
             for other in sockets:
+                # Those of processes that are forked later: their connections must end with them.
                 other.close()
             sockets, forked = [own], []
         else:

@@ -147,6 +147,7 @@ class DealerProcesses:
                 stdin=subprocess.DEVNULL,
                 pass_fds=(*fds, *self._held),
             )
+            # Our ends stay open. The others are closed here: a connection ends only when no process has its other end.
             kept.pop_all()
         # The process that was started has the first socket.
         for place, own in enumerate(ours):
@@ -370,6 +371,7 @@ class DealtRun(RunningMatch):
                 sends_newest=self._sends_newest,
             )
         )
+        # It may have ended before this match was registered, and then informed only the others.
         if self._process.has_ended:
             self.lose_process()
 

@@ -262,6 +262,7 @@ class LocalRun(MatchRun):
             if match.phase is Phase.PLAYING:
                 await _until_cancelled()
             took_s = time.monotonic() - began_s
+            # Adapt the number of hands to the time between turns.
             if took_s < _TURN_S / 2:
                 at_a_time *= 2
             else:
@@ -438,6 +439,7 @@ class TcpRun(MatchRun):
         run = self.plan.run
         seated = {Seat(seat): player for seat, player in enumerate(self.players)}
         match = Match(self.setup, self._watchers, progress=self._progress)
+        # Before any player can connect, as a match plays to its last hand by default.
         match.play_until(hands)
         connections = Connections(
             match,
@@ -459,6 +461,7 @@ class TcpRun(MatchRun):
             self._launch(seat, connections)
         self._playing = asyncio.create_task(connections.run())
         self._help(connections, self._watch_start(connections))
+        # A player that was started elsewhere cannot be bound to a core.
         if self.core is not None and len(self._processes) == len(self.players):
             self._shared_core = SharedCore(self.core, self.tally.times)
             self._help(connections, self._share_core(connections, self._shared_core))
@@ -595,6 +598,7 @@ class TcpRun(MatchRun):
             restart_fault = await self._restart(connections, seat)
             if restart_fault is None:
                 break
+            # A player that failed in play while it was being replaced has a cause of its own.
             newer = self._lost_again[seat]
             self._lost_again[seat] = None
             if newer is None:
@@ -609,7 +613,9 @@ class TcpRun(MatchRun):
     def _may_restart(self, loss: LostPlayer) -> bool:
         """Count a failure; return whether the player may be restarted."""
         seat = loss.cause.seat
+        # The tally has the finished hands, the loss the answers in the current one.
         answers = self.tally.times[seat].count + loss.answers
+        # An answer since the last failure ends the row.
         if answers == self._answers_before[seat]:
             self._failures_in_a_row[seat] += 1
         else:
@@ -639,6 +645,7 @@ class TcpRun(MatchRun):
 
         limit_s = self.setup.limits.start_s
         while not await connections.changes.wait_for(is_settled, limit_s) and self._is_compiling(seat):
+            # Kernels take longer to compile than a player may take to connect; see `_MAX_COMPILING_S`.
             limit_s = max(1.0, limit_s or 0.0)
         problem = None
         if not is_settled():
@@ -655,6 +662,7 @@ class TcpRun(MatchRun):
         process = self._processes.get(cause.seat)
         if process is None or self._connections is None:
             return kind, None, None
+        # After these two, the process is still running.
         if kind not in (FaultKind.TIMEOUT, FaultKind.FLOOD):
             # A process that exits closes its connection a moment before.
             await self._connections.changes.wait_for(lambda: process.exit_code is not None, _DEATH_NOTICE_S)

@@ -70,6 +70,7 @@ def recover_match(setup: MatchSetup, plan: RecordPlan, journals: Mapping[Seat, s
     ends = _read_log(log_path, setup, plan.game_name, tally, transactions.read)
     tally.is_begun = bool(ends)
     if not ends:
+        # Without a whole header the match starts anew, and lessons of lost hands would be learned twice.
         _cut_journals(journals, setup.first_hand)
         return tally
     hands = logged = len(ends) - 1
@@ -180,6 +181,7 @@ def extend_log(path: Path, name: str, game_name: str, seed: Seed, hands: int, mo
     new = _first_line(name, game_name, more, seed)
     if first + end == _first_line(name, game_name, hands, seed):
         score = rest.rfind(b"\nSCORE:")
+        # The score of an extended match follows after its new last hand.
         if score >= 0:
             rest = rest[: score + 1]
         write_whole(path, new + rest)
@@ -242,6 +244,7 @@ def _read_log(
             problem = f"hand {hand} has the cards {_cards(deal)}, but its seed deals {_cards(expected)}"
             raise _difference(path, number, problem)
         on_hand(hand, betting)
+        # Values are by position in the log, and by seat in the tally.
         tally.values.extend(values[players - shift :] + values[: players - shift])
         ends.append(ends[-1] + len(line))
     return ends
@@ -281,6 +284,7 @@ class _Transactions:
         end = self.ends[-1]
         used_us = []
         actions = list(chain.from_iterable(betting.rounds))
+        # The actions first: `zip` stops at their end without taking a line of the next hand.
         for (_, action), (number, line) in zip(actions, self._lines, strict=False):
             transaction = parse_own_line(line.decode("latin-1"), is_limit=is_limit)
             if transaction is None or transaction.action != action or transaction.hand_number != hand:

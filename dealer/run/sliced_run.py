@@ -136,9 +136,11 @@ class SlicedRun(MatchRun):
         self._slices: deque[_Slice] = deque()
         # A tournament has enough matches to keep its workers busy.
         is_cut = self.plan.run.command is not Command.TOURNAMENT and self._processes.count > self.plan.seatings
+        # Rounded up: as many slices of each match as keep all processes busy.
         self._ahead = -(-self._processes.count // self.plan.seatings) if is_cut else 1
         share = -(-(self.setup.hands - self._progress.hands) // self._ahead)
         self._hands_of_slice = max(1, min(share, _MAX_HANDS)) if is_cut else self.setup.hands
+        # 0 is no limit: slices ahead are played to their end while the first one is being written.
         self._max_steps = 0 if is_cut else _MAX_STEPS
         self._state = self._progress
         """State of the match after the last published event."""
@@ -152,6 +154,7 @@ class SlicedRun(MatchRun):
         if self._state.hands >= self.setup.hands:
             return self._finish()
         try:
+            # After its last hand, the slice still publishes the end of the match.
             while not self._is_over and (self._state.hands < hands or hands >= self.setup.hands):
                 cause = self._publish(await self._next_event())
                 if cause is not None:
@@ -235,6 +238,7 @@ class SlicedRun(MatchRun):
             return None
         if isinstance(event, MatchEnded):
             self._is_over = True
+            # A slice that began ahead does not know the chips of the hands before it.
             event = replace(event, totals=tuple(self.tally.chips))
             if event.cause is None:
                 self._audience.publish(event)
@@ -242,6 +246,7 @@ class SlicedRun(MatchRun):
                 self._audience.publish_failure(event)
             return event.cause
         if isinstance(event, BotWrote) and event.stream:
+            # The workers do not echo output, so that it appears in the order of the hands.
             getattr(sys, event.stream).write(event.text)
         self._audience.publish(event)
         if isinstance(event, HandClosed):

@@ -78,12 +78,17 @@ def _outside(command: list[str]) -> int:
     os.close(info_write)
     with open(info_read, encoding="ascii") as file:
         child = re.search(r'"child-pid": ([0-9]+)', file.read())
+    # 0 is no process, so `pidfd_open` raises OSError. Bubblewrap has failed then, and its exit code follows.
+    child_pid = 0
+    if child is not None:
+        child_pid = int(child[1])
     with contextlib.suppress(OSError):
         # Kill the first process in the box, and its PID namespace ends with it. Bubblewrap, which inherits the ignored
         # SIGTERM, stays to reap it. A pidfd, because the number may be reused.
-        handle = os.pidfd_open(int(child[1]) if child is not None else 0)
+        handle = os.pidfd_open(child_pid)
         signal.signal(signal.SIGTERM, lambda number, frame: _kill(handle))
     _, received_fds, _, _ = socket.recv_fds(ours, 1, 1)
+    # The program in the box ended before it passed its socket.
     if not received_fds:
         return process.wait()
     listener = socket.socket(fileno=received_fds[0])

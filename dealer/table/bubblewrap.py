@@ -154,12 +154,14 @@ def readable_above(folder: Path) -> str:
 def _options(folder: str, disk: int) -> list[str]:
     size = ["--perms", "1777", "--size", str(disk), "--tmpfs"]
     options = ["--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts", "--unshare-cgroup-try"]
+    # A session of its own has no controlling terminal, into which the program could insert commands.
     options += ["--hostname", "box", "--die-with-parent", "--new-session", "--cap-drop", "ALL"]
     if os.geteuid():
         options += ["--unshare-user", "--disable-userns", "--uid", "1000", "--gid", "1000"]
     else:
         # `dealer.table.box` changes the user inside, and drops these capabilities with it.
         options += ["--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"]
+    # Read-only, because bubblewrap's /dev is a file system in memory without a limit of its own.
     options += ["--proc", "/proc", "--dev", "/dev", *size, "/dev/shm", "--remount-ro", "/dev", *size, _TEMPORARY_FOLDER]
     for path in _SYSTEM:
         if os.path.islink(path):

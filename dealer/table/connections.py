@@ -318,6 +318,7 @@ class Connections:
         listener = self._listeners[seat]
         stray = self._strays.get(seat)
         if listener is not None and listener.has_client:
+            # The process has ended, so the bytes and the end of its connection have just not been read yet.
             if problem is StartProblem.ENDED:
                 return NotStarted(seat, StartProblem.LEFT)
             return NotStarted(seat, StartProblem.VERSION_LATE, limit_us)
@@ -393,6 +394,7 @@ class Connections:
             except WOULD_BLOCK:
                 return
             except OSError:
+                # A reset connection counts as the end of the stream.
                 data = b""
             receive(connection, data)
 
@@ -470,9 +472,11 @@ class Connections:
         for number, seat in enumerate(missing):
             cause = self.start_cause(seat, StartProblem.NOT_CONNECTED, limit_us)
             if cause.problem is StartProblem.NOT_CONNECTED and match.setup.on_fault is FaultPolicy.END:
+                # This cause ends the match, so it names all players that are missing.
                 cause = replace(cause, others=tuple(missing[number + 1 :]))
             match.miss(cause)
         if match.phase is Phase.CONNECTING:
+            # Players that may be late are examined again.
             again_s = max(_MIN_RECHECK_S, min(limit_s, _MAX_TIMER_S))
             self._start_timer = self._loop.call_later(again_s, self._start_timed_out)
         self.after_step()
@@ -488,6 +492,7 @@ class Connections:
                 self.on_loss(loss)
             self.changes.notify()
         if self._returning:
+            # The others have named their version, so tasks that wait for them check again.
             self._returning = {seat for seat in self._returning if match.is_awaited(seat)}
             self.changes.notify()
         if match.phase is Phase.PLAYING:
@@ -499,6 +504,7 @@ class Connections:
                 if match.buffered_bytes(connection.seat) <= self._max_unread_bytes:
                     self._paused.discard(connection)
                     self._start_reading(connection)
+            # Without a timer, the step after the next reply has to set one.
             self._needs_step = bool(self._paused) or bool(self._returning) or self._timer is None
         else:
             self.changes.notify()
@@ -509,6 +515,7 @@ class Connections:
 
     def _set_timer(self, due_ns: int) -> None:
         delay_s = max(0.0, (due_ns - time.monotonic_ns()) / 1e9)
+        # A longer delay is continued by `_on_timer`.
         self._timer = self._loop.call_later(min(delay_s, 1e6), self._on_timer)
 
     def _on_timer(self) -> None:

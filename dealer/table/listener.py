@@ -279,6 +279,8 @@ class Listener:
         client = self._clients[sock]
         received = client.received
         try:
+            # Never 0 bytes, which would look like the end of the stream: a client with so many bytes is decided
+            # already.
             data = sock.recv(MAX_LINE_BYTES - len(received))
         except WOULD_BLOCK:
             return
@@ -287,6 +289,7 @@ class Listener:
         received += data
         if client.needs_key and self._key is not None:
             line, end, rest = bytes(received).partition(b"\n")
+            # A longer line cannot be the key.
             if not end and data and len(received) <= len(self._key):
                 acknowledge(sock)
                 return

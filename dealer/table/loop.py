@@ -116,6 +116,7 @@ class Changes:
         waiting = self._waiting
         self._waiting = set()
         for future in waiting:
+            # A task that is cancelled removes its future only when it runs next.
             if not future.done():
                 future.set_result(None)
 
@@ -132,6 +133,7 @@ class Changes:
                     finally:
                         self._waiting.discard(future)
         except TimeoutError:
+            # The condition may have become true after the last check.
             return is_true()
         return True
 
@@ -283,6 +285,7 @@ class _FastSelector(TimedSelector):
         if timeout is not None:
             wake_ns = now_ns + timeout * 1e9
         while True:
+            # Compared here as well, to save a call in nearly every pass.
             is_late = now_ns - self._polled_ns > PAUSE_NS and self._is_late(now_ns)
             if is_late or now_ns >= wake_ns:
                 wait_s = 0.0

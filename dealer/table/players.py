@@ -187,6 +187,20 @@ def parse_player(
         if not name:
             player = replace(player, name=_bot_name(text))
         return player
+    return _command_player(text, name, directory)
+
+
+def _command_player(text: str, name: str, directory: str | None) -> Player:
+    """Parse a command, and find its program.
+
+    Args:
+        text: the command.
+        name: name of the player; empty for that of the program.
+        directory: folder in which the command is started; None for the present folder.
+
+    Raises:
+        PlayerError: there is no such program.
+    """
     try:
         command = split_command(text)
     except ValueError as error:
