@@ -147,6 +147,7 @@ class StateReader:
         Raises:
             FormatError: the text is not a state of this game. `column` is the first wrong byte.
         """
+        # From the end, because the head has colons of its own.
         before, _, cards_text = text.rpartition(":")
         head, _, betting_text = before.rpartition(":")
         if head != self._head:

@@ -396,6 +396,7 @@ class PlayerSession(_Session):
             raise LocalProtocolError(f"cannot reply {format_action(action)!r}: {error}") from error
         self._question = None
         self.state = _IDLE
+        # The dealer compares the state with its own, so it is repeated byte for byte.
         return question.raw.rstrip(b"\r\n") + b":" + format_action(action).encode() + b"\r\n"
 
     def next_event(self) -> PlayerEvent:

@@ -169,6 +169,7 @@ class MatchFiles(Watcher):
                 return
             self._fault_bytes_left -= len(line)
         self._file("faults").write(line)
+        # A resumed match reads here who has forfeited, even after a power cut.
         if fault.is_final:
             self._file("faults").sync()
 

@@ -419,9 +419,11 @@ class TcpRun(MatchRun):
                     await asyncio.wait([self._playing])
             self._connections.close()
             match = self._connections.match
-            self.tally.questions, self.tally.overhead_ns = match.questions, match.overhead_ns
+            self.tally.questions = match.questions
+            self.tally.overhead_ns = match.overhead_ns
+            self.tally.pauses = self._connections.pauses
+            self.tally.paused_ns = self._connections.paused_ns
             self._warn_of_comments(match.dropped_comments)
-            self.tally.pauses, self.tally.paused_ns = self._connections.pauses, self._connections.paused_ns
         # In a thread, because other matches of this loop continue meanwhile.
         leave_s = _LEARNERS_LEAVE_S if self.learner_files else _LEAVE_S
         await asyncio.shield(asyncio.to_thread(stop_all, list(self._processes.values()), leave_s=leave_s))
@@ -476,9 +478,11 @@ class TcpRun(MatchRun):
             shared.examine(self.pids)
 
     def _launch(self, seat: Seat, connections: Connections) -> None:
-        player, host, record = self.players[seat], self.plan.run.host, self.plan.record
+        player = self.players[seat]
         if player.kind is PlayerKind.TCP:
             return
+        host = self.plan.run.host
+        record = self.plan.record
         with contextlib.nullcontext() if self.core is None else self.core.unbound():
             self._processes[seat] = BotProcess(
                 player,

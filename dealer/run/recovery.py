@@ -82,11 +82,7 @@ def recover_match(setup: MatchSetup, plan: RecordPlan, journals: Mapping[Seat, s
     if not tally.is_closed:
         hands = min(logged, len(transactions.ends) - 1, max(0, learnt - setup.first_hand))
     end_hand = setup.first_hand + hands
-    end_of_comments = 0
-    for line, (hand, _) in _parsed(comments_path, "comment", parse_comment):
-        if hand >= end_hand:
-            break
-        end_of_comments += len(line)
+    end_of_comments = _end_of_comments(comments_path, end_hand)
     _cut_journals(journals, end_hand)
     if not tally.is_closed:
         _cut(log_path, ends[hands])
@@ -97,11 +93,7 @@ def recover_match(setup: MatchSetup, plan: RecordPlan, journals: Mapping[Seat, s
     # A fault after the last hand belongs to a match that is over, and otherwise to a hand that is replayed.
     end_of_faults = end_hand + 1 if tally.is_closed else end_hand
     kept_faults = [(line, fault) for line, fault in faults if setup.first_hand <= fault.hand_number < end_of_faults]
-    text = b"".join([line for line, _ in kept_faults])
-    if not kept_faults:
-        faults_path.unlink(missing_ok=True)
-    elif faults_path.stat().st_size != len(text):
-        write_whole(faults_path, text)
+    _rewrite_faults(faults_path, b"".join([line for line, _ in kept_faults]))
     for _, fault in kept_faults:
         tally.count_fault(fault)
     if hands < logged:
@@ -324,6 +316,25 @@ def _cut_journals(journals: Mapping[Seat, str], end_hand: int | None) -> int:
         return min([cut_journal(path, end_hand) for path in journals.values()], default=_NO_END)
     except BotFileError as error:
         raise TrainingError(str(error)) from error
+
+
+def _end_of_comments(path: Path, end_hand: int) -> int:
+    """Return the offset at which the comments on the hands before `end_hand` end."""
+    end = 0
+    for line, (hand, _) in _parsed(path, "comment", parse_comment):
+        if hand >= end_hand:
+            break
+        end += len(line)
+    return end
+
+
+def _rewrite_faults(path: Path, text: bytes) -> None:
+    """Write the faults that are kept. Without any, the match has no such file."""
+    # Written anew, not truncated: a fault of an earlier start has no hand, and precedes those that are kept.
+    if not text:
+        path.unlink(missing_ok=True)
+    elif path.stat().st_size != len(text):
+        write_whole(path, text)
 
 
 def _cut(path: Path, size: int) -> None:

@@ -204,6 +204,7 @@ class Run(Generic[_Result_co]):
                 result = await self._result(tournament, compute)
             except DealerError:
                 if not any(contest.scores.hands_played for contest in tournament.contests):
+                    # Released first, as `forget` removes the folder and with it the file of the lock.
                     lock.close()
                     self._forget()
                 raise
@@ -357,6 +358,7 @@ class Run(Generic[_Result_co]):
 
     def _write_contest(self, contest: Contest) -> None:
         folder = contest.plan.record.folder
+        # A contest that is no part of a tournament has the folder of the run, whose result `play` writes.
         if folder != self.folder and contest.ending is not None and contest.ending.error is None:
             self._write(folder / RESULT_NAME, contest_result(contest, resume=self.resume_command))
 
@@ -473,6 +475,7 @@ def _extended(
     objects: Mapping[int, BotObject],
 ) -> Plan:
     """Change the files of a run to a larger number of deals; return the new plan."""
+    # Checks the bounds of the number.
     validated({"deals": deals})
     planned = planned_contests(plan, folder)
     if deals <= plan.deals:
@@ -489,6 +492,7 @@ def _extended(
         raise ConfigError(SettingProblem("deals", problem))
     for player in plan.players:
         require_source(player)
+    # A rule of a fixed number of deals names the old number.
     config = replace(config, deals=deals, stop=None if isinstance(plan.stop, FixedDeals) else config.stop)
     longer = settle(config, objects)
     with contextlib.closing(lock_run(folder)), launching(f"write to {folder}"):
@@ -498,6 +502,7 @@ def _extended(
                 extend_log(
                     log, match_plan.name, contest.record.game_name, contest.seed_of(match_plan), plan.deals, deals
                 )
+        # The settings last: after an interruption, the same command changes the remaining logs.
         write_whole(folder / CONFIG_NAME, repeatable(config, longer).to_toml())
     return longer
 

@@ -184,9 +184,11 @@ class Line:
             connected = await self._hosting.service.presence.enter(self._user, request, host)
         except StoreError as error:
             raise RefusedError(refusal_text(error)) from None
+        # Only now: a bot that is refused must not displace one that is connected.
         hosts[key] = host
         if previous is not None and previous is not host:
             previous.refuse("another client has connected the bot")
+        # A join that is repeated on its connection changes the offer only, and is not answered.
         if host.line is self:
             return
         if host.line is not None:
@@ -230,6 +232,7 @@ class Line:
     def disconnect(self, *, for_good: bool) -> None:
         """Disconnect the bot; its seats wait for a new connection, unless the client leaves `for_good`."""
         self._hosting.service.queue.leave(self)
+        # A newer connection of the client may have replaced this one.
         if self.host is not None and self.host.line is self:
             self.host.disconnect(for_good=for_good)
 
@@ -372,6 +375,7 @@ class _HostedSeat:
 
     def give_up(self, reason: str) -> None:
         """End the seat; the match sees a player that disconnects."""
+        # First, so that the match, which closes the link in turn, does not report the end a second time.
         self._end(reason)
         if self._link is not None:
             self._link.receive(b"")

@@ -254,6 +254,7 @@ class Service:
             StoreError: it cannot be written.
         """
         game = self._check(user, request, client)
+        # In a thread, as this can take seconds.
         await asyncio.to_thread(check_contest, self.settings, game, request)
         request = replace(request, game=game.name, players=request.players[: game.game.num_players])
         new = self.queue.new_job(user, request)

@@ -101,6 +101,7 @@ class Events:
             name = self._queue.absent_player(job)
             if not name:
                 continue
+            # A job that has not waited at the last check begins a new wait.
             since_s = absent_since_s.get(job.row.id, now_s)
             waiting[job.row.id] = since_s
             if now_s - since_s > self._reconnect_timeout_s:

@@ -164,6 +164,7 @@ def forecast(
         left = left_s(number)
         if left is None:
             left = seconds_of(number)
+        # A run of unknown duration ends at once here, and makes all later times unknown.
         heapq.heappush(ends, (left or 0.0, left is not None, number))
     forecasts: dict[int, Forecast] = {}
     now_s = 0.0

@@ -174,6 +174,7 @@ class JobQueue:
     async def _begin(self, job: ActiveJob) -> None:
         running = Running(job.run)
         job.state = running
+        # Before the database is written, so that its capacity counts as taken meanwhile.
         self._running[job.row.id] = job
         run = running.run
         if run is None:
@@ -235,6 +236,7 @@ class JobQueue:
             self._changes.notify()
 
     async def _count(self, job: ActiveJob, run: Run, report: RunReport) -> None:
+        # A run that is not counted is opened again by the next start, which finds it finished and counts it.
         while not self._is_stopping:
             try:
                 await self._store.write(lambda db: end_run(db, run.id, report))
@@ -297,6 +299,7 @@ class JobQueue:
             if job.has_own_seat and job.client is None:
                 self.stop(job, "its client has not reconnected", is_run_stopped=True)
             for name in job.user_bots:
+                # A bot that has left since the start is reported by `Presence.leave` when its own time is over.
                 if not self._presence.has_left(name) and self._presence.find(job.row.game, name) is None:
                     self.stop(job, f"{name} has not reconnected", is_run_stopped=True)
 
@@ -403,6 +406,7 @@ class JobQueue:
     def progress(self) -> dict[int, Progress]:
         """Progress of the runs in progress, by number; thread-safe."""
         progress_by_run = {}
+        # A copy, because this may be called in another thread.
         for job in list(self._jobs.values()):
             match job.state:
                 case Running(run=records.Run(id=number), progress=Progress() as progress):

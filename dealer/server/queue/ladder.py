@@ -124,6 +124,7 @@ class Ladder:
         """
         while True:
             await changes.wait_for(is_idle)
+            # Read before the choice, so that an event during the choice is not missed.
             last_event = feed.last
             try:
                 request = self.next_request(current())

@@ -202,6 +202,7 @@ class Watchers:
         watchers = self._by_run[run] = [first]
 
         def notify(event: MatchEvent) -> None:
+            # A copy, because `live` may add a watcher in another thread.
             for watch in tuple(watchers):
                 watch(event)
 

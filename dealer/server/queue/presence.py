@@ -194,6 +194,7 @@ class Presence:
 
     def leave(self, host: BotHost) -> None:
         """Disconnect a host's bots. Jobs that wait for them end after `reconnect_timeout_s`."""
+        # By host, not by name: the bot may be connected again by another one.
         disconnected = [connected for connected in self._bots.values() if connected.host is host]
         for connected in disconnected:
             del self._bots[connected.name]

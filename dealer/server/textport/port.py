@@ -108,6 +108,7 @@ class _Connection:
                 async with asyncio.timeout(idle_s):
                     data = await self._reader.read(_READ_BYTES)
             except TimeoutError:
+                # A client that waits for its runs has nothing to send.
                 if any(job.client is self for job in self._service.queue.active()):
                     continue
                 self.write(remark("this connection has been idle for too long"))
@@ -146,6 +147,7 @@ class _Connection:
         self._writer.write(text.encode("utf-8", "surrogateescape"))
         if transport.get_write_buffer_size() > MAX_UNSENT_BYTES:
             _log.info("%s does not read its input", self._user.name)
+            # Not closed, which would wait for the unread bytes.
             transport.abort()
 
     async def _drain(self) -> None:
@@ -393,6 +395,7 @@ class TextPort:
     def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         address = str((writer.get_extra_info("peername") or ["?"])[0])
         settings = self._service.settings
+        # Connections that were displaced are still in `_tasks`.
         is_full = len(self._tasks.keys() - self._closing) >= settings.max_connections
         from_address = list(self._tasks.values()).count(address)
         if from_address >= settings.max_connections_per_address or (is_full and not self._displace()):
