@@ -38,7 +38,7 @@ from bots.long_run import ShowProgress, result_journal, show_nothing
 from bots.sdk.options import Interval, Wording, check_options
 from bots.workers import Workers, each_result
 from logs.document import NAME, TEXT, Axis, Chart, Column, Document, Fact, Section, Series, Table, Value
-from logs.estimation import RunningMean
+from logs.estimation import Estimate, RunningMean
 from protocol import find_game
 
 GENOME: Final = Genome(tuple([(low, high, name.endswith("_qty")) for name, (low, high) in RANGES.items()]))
@@ -237,14 +237,49 @@ def tuning_document(
         checks: winnings by seed on other deals, of the best constants as ``evolution`` and of the ``default``.
     """
     best = max(measured, key=attrgetter("mbb"))
-    gains = checks["evolution"] - checks["default"]
+    seeds = len(checks["default"])
+    # Seed by seed, because both learners of a seed play the same deals.
+    gain = RunningMean((checks["evolution"] - checks["default"]).tolist()).estimate
+    error = gain.error or 0.0
+    verdict = "is a loss"
+    if abs(gain.mean) <= _SURE * error:
+        verdict = "is not significant"
+    elif gain.mean > 0:
+        verdict = "is significant"
+    parts = (
+        _result_table(measured, best, checks, gain),
+        _constants_table(best.constants),
+        _search_chart(measured),
+    )
+    return Document(
+        "The constants of the learner",
+        (
+            f"On other deals the gain of evolution over the default constants {verdict}: {gain.mean:+,.0f} mbb/g, with "
+            f"a standard error of {error:,.0f} over {seeds} seeds.",
+        ),
+        (
+            Fact("game", settings.game),
+            Fact("opponents", " ".join(settings.opponents)),
+            Fact("training", settings.hands, unit="hands"),
+            Fact("test", settings.test, unit="hands"),
+            Fact("budget", settings.budget, unit="learners"),
+            Fact("seed", settings.seed, NAME),
+        ),
+        (Section("Search", parts),),
+    )
+
+
+def _result_table(
+    measured: Sequence[MeasuredConstants],
+    best: MeasuredConstants,
+    checks: Mapping[str, NDArray[np.float64]],
+    gain: Estimate,
+) -> Table:
     default = RunningMean(checks["default"].tolist()).estimate
     evolution = RunningMean(checks["evolution"].tolist()).estimate
-    gain = RunningMean(gains.tolist()).estimate
     seeds = len(checks["default"])
-    error = gain.error or 0.0
     error_of = Column("SE", ",.0f", meaning="the standard error of the mean")
-    table = Table(
+    return Table(
         "Result of the search, mbb/g",
         (
             Column("constants", TEXT),
@@ -262,16 +297,22 @@ def tuning_document(
         f"On other deals: the mean over {seeds} seeds, each with its own training and test; the standard errors (SE), "
         "over the seeds, cover the luck of cards and training.",
     )
+
+
+def _constants_table(best: Constants) -> Table:
     rows: list[tuple[Value, ...]] = []
     for name, (low, high) in RANGES.items():
-        rows.append((name, f"{low:g} to {high:g}", getattr(Constants(), name), getattr(best.constants, name)))
-    constants = Table(
+        rows.append((name, f"{low:g} to {high:g}", getattr(Constants(), name), getattr(best, name)))
+    return Table(
         "Its constants",
         (Column("constant"), Column("range", rank=2), Column("default", ".3g"), Column("evolution", ".3g")),
         tuple(rows),
     )
+
+
+def _search_chart(measured: Sequence[MeasuredConstants]) -> Chart:
     best_so_far = accumulate([measurement.mbb for measurement in measured], max)
-    curve = Chart(
+    return Chart(
         "The best so far",
         Axis("learners measured"),
         Axis("fitness", "mbb/g"),
@@ -283,26 +324,4 @@ def tuning_document(
             ),
         ),
         "On the deals of the search: the maximum of noisy measurements is above the true value.",
-    )
-    is_open = abs(gain.mean) <= _SURE * error
-    verdict = "is a loss"
-    if is_open:
-        verdict = "is not significant"
-    elif gain.mean > 0:
-        verdict = "is significant"
-    return Document(
-        "The constants of the learner",
-        (
-            f"On other deals the gain of evolution over the default constants {verdict}: {gain.mean:+,.0f} mbb/g, with "
-            f"a standard error of {error:,.0f} over {seeds} seeds.",
-        ),
-        (
-            Fact("game", settings.game),
-            Fact("opponents", " ".join(settings.opponents)),
-            Fact("training", settings.hands, unit="hands"),
-            Fact("test", settings.test, unit="hands"),
-            Fact("budget", settings.budget, unit="learners"),
-            Fact("seed", settings.seed, NAME),
-        ),
-        (Section("Search", (table, constants, curve)),),
     )

@@ -90,6 +90,7 @@ def simultaneous_intervals(
                 (deal_indices[batch] - first)[has_player, np.newaxis],
                 cells[batch][has_player],
             )
+            # Several values of a deal can be in one cell, of which `+=` would add only one.
             np.add.at(tables, index, sign * values[batch][has_player, np.newaxis])
         cell_tables = tables[:, :, :count]
         sums += cell_tables[0].sum(axis=0)
