@@ -23,6 +23,7 @@ from dealer.doctor.findings import Examination
 from dealer.doctor.situations import DoctorSettings
 from dealer.errors import ConfigError
 from dealer.server.server_settings import ServerSettings, UploadSettings, box_of
+from dealer.table.bubblewrap import readable_paths
 from dealer.table.loop import new_event_loop
 from dealer.table.players import Player, PlayerKind
 from dealer.uploads.archive import unpack
@@ -333,7 +334,9 @@ def test_upload_pages_are_accessible_at_every_width(tmp_path: Path) -> None:
 
 
 async def test_data_folder_readable_by_bots_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("dealer.table.bubblewrap.readable_paths", lambda: (str(tmp_path),))
+    # Python has to start in the box.
+    paths = (*readable_paths(), str(tmp_path))
+    monkeypatch.setattr("dealer.table.bubblewrap.readable_paths", lambda: paths)
 
     with pytest.raises(ConfigError, match=r"^uploaded bots can read .*; name another folder with --data"):
         async with visiting(house(), tmp_path / "data"):
