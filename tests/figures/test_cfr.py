@@ -66,9 +66,9 @@ def test_page_of_all_bots_has_their_results() -> None:
     text = REMAKE.BOTS.read_text("utf-8")
     limit, no_limit = RIVERS.read_rows(REMAKE.CSV, REMAKE.Row), RIVERS.read_rows(REMAKE.NO_LIMIT_CSV, REMAKE.Row)
     assert REMAKE.with_bots(text, limit, no_limit) == text
-    shown = {bot: (limit, no_limit) for bot, limit, no_limit in _FIGURES.findall(text)}
-    assert {bot for bot, (figure, _) in shown.items() if figure} == {"cfr", *REMAKE.DEALS}
-    assert {bot for bot, (_, figure) in shown.items() if figure} == {"cfr", *REMAKE.NO_LIMIT_DEALS}
+    figures = {bot: (limit, no_limit) for bot, limit, no_limit in _FIGURES.findall(text)}
+    assert {bot for bot, (figure, _) in figures.items() if figure} == {"cfr", *REMAKE.DEALS}
+    assert {bot for bot, (_, figure) in figures.items() if figure} == {"cfr", *REMAKE.NO_LIMIT_DEALS}
     assert all(row.mean > row.half_width for row in (*limit, *no_limit))  # "cfr beats all of them"
 
 

@@ -58,14 +58,14 @@ def test_first_command_prints_the_documented_output() -> None:
 def test_preflop_game_has_the_documented_output() -> None:
     """The command prints every line of output in the document, with or without --as-published."""
     text = (ROOT / "research" / "tables" / "lp-mc.md").read_text("utf-8")
-    printed = set()
+    output_lines = set()
     for more in ([], ["--as-published"]):
         program = start([*ARENA, "solve", "preflop", *more], cwd=ROOT, env=program_env())
-        printed |= {line.rstrip() for line in program.communicate(timeout=PATIENCE_S)[0].decode().splitlines()}
+        output_lines |= {line.rstrip() for line in program.communicate(timeout=PATIENCE_S)[0].decode().splitlines()}
         assert program.wait() == 0
     blocks = re.findall(r"```text\n(.*?)```", text, re.DOTALL)
     shown = {line for block in blocks for line in block.splitlines() if line.startswith("small blind: ")}
     assert len(shown) == 2
     for block in blocks:
         if re.search("small blind|equilibrium", block):
-            assert set(block.splitlines()) <= printed
+            assert set(block.splitlines()) <= output_lines

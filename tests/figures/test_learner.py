@@ -54,11 +54,11 @@ def test_learners_were_trained_against_the_shipped_memories() -> None:
 @pytest.mark.parametrize("name", SHIPPED)
 def test_memories_were_trained_by_the_script(name: str) -> None:
     memory = shipped_memory(find_game(name)[1], Constants())
-    wanted = json.loads(json.dumps(asdict(MEMORIES.settings(name))))
-    constants = wanted.pop("constants")
-    assert json.loads(memory.training)["settings"] == wanted
+    expected = json.loads(json.dumps(asdict(MEMORIES.settings(name))))
+    constants = expected.pop("constants")
+    assert json.loads(memory.training)["settings"] == expected
     assert asdict(memory.constants) == constants
-    assert MEMORIES.hands(name) <= memory.hands < MEMORIES.hands(name) + wanted["block"]
+    assert MEMORIES.hands(name) <= memory.hands < MEMORIES.hands(name) + expected["block"]
 
 
 @pytest.mark.parametrize("name", ["limit", "nolimit", "limit3", "nolimit6"])

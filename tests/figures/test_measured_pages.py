@@ -24,6 +24,6 @@ pytestmark = pytest.mark.slow
 )
 def test_tables_are_those_of_the_latest_measurement(name: str) -> None:
     remake = script(f"research/{name}")
-    found = json.loads(remake.MEASURED.read_text("utf-8"))
+    measurements = json.loads(remake.MEASURED.read_text("utf-8"))
     page = remake.PAGE.read_text("utf-8")
-    assert remake.with_tables(page, found) == page
+    assert remake.with_tables(page, measurements) == page

@@ -35,6 +35,6 @@ def test_note_is_short(name: str) -> None:
 def test_every_figure_of_a_note_is_in_its_tables(name: str) -> None:
     """The tables are those of the note's own page, or of the page on the strength of all bots."""
     tables = "\n".join(map(_tables, {name, "strength"})).replace(" | ± ", " ± ")
-    shown = {*_FIGURE.findall(tables), *re.findall(r"[+-]?\d[\d,]*(?:\.\d+)?", tables)}
-    wanted = set(_FIGURE.findall(re.sub(r"\]\(\S+\)", "", _text(name))))
-    assert not {one for one in wanted if one not in shown and f"+{one}" not in shown}
+    table_figures = {*_FIGURE.findall(tables), *re.findall(r"[+-]?\d[\d,]*(?:\.\d+)?", tables)}
+    note_figures = set(_FIGURE.findall(re.sub(r"\]\(\S+\)", "", _text(name))))
+    assert not {figure for figure in note_figures if figure not in table_figures and f"+{figure}" not in table_figures}

@@ -116,8 +116,8 @@ def test_options_of_rembrant_exist() -> None:
     ],
 )
 def test_measurement_is_reproducible(name: str, function: str, arguments: tuple[Any, ...]) -> None:
-    found = getattr(STUDIES[name].module, function)(*arguments)
-    kept = {figure: one for figure, one in found.items() if figure in STUDIES[name].figures}
+    measurements = getattr(STUDIES[name].module, function)(*arguments)
+    kept = {figure: one for figure, one in measurements.items() if figure in STUDIES[name].figures}
     assert kept
     for figure, one in kept.items():
         # Some were rounded before they were stored.

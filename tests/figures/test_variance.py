@@ -26,10 +26,10 @@ def test_every_figure_was_measured() -> None:
 
 
 def factor(players: str, estimator: str, game: str = "limit") -> float:
-    (found,) = [
+    (match,) = [
         row for row in REMAKE.stored().factors if (row.game, row.players, row.estimator) == (game, players, estimator)
     ]
-    return float(found.factor)
+    return float(match.factor)
 
 
 def test_claims_of_the_page_hold() -> None:

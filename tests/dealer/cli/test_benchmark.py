@@ -49,8 +49,8 @@ def test_benchmark_is_printed_kept_and_shown_again(arena_here: Arena, tmp_path: 
     assert (again.code, again.err) == (0, "")
     for words in ("By AIVAT, ", "Where the money goes", "duplicate", "preflop", "with other deals, seed 20261"):
         assert words in again.out
-    refused = arena_here("benchmark", "run", "-n", "30")
-    assert refused.sentence == "run holds a benchmark with its settings; leave out all options of a new one"
+    refusal = arena_here("benchmark", "run", "-n", "30")
+    assert refusal.sentence == "run holds a benchmark with its settings; leave out all options of a new one"
 
 
 @pytest.mark.parametrize(

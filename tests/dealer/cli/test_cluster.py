@@ -84,15 +84,15 @@ def test_run_of_a_lost_scheduler_is_resumed_by_another(tmp_path: Path, arena: Ar
     assert [line for line in err.splitlines() if b" hands/s" not in line] == []
     assert f"the cluster at {cluster.address}: the connection was lost." in out.decode()
     assert b"Resume with:\n    arena resume there\n" in out
-    kept = logs(tmp_path / "there")
-    assert kept
+    interrupted_logs = logs(tmp_path / "there")
+    assert interrupted_logs
     (tmp_path / "other").mkdir()
     with local_cluster(tmp_path / "other") as other:
         command = arena("resume", "there", "--scheduler", other.address, "-q")
     assert (command.code, command.err) == (0, "")
     assert arena(*LONG_CUP, "--out", "here", "-q").code == 0
     assert logs(tmp_path / "there") == logs(tmp_path / "here")
-    assert logs(tmp_path / "there").items() > kept.items()
+    assert logs(tmp_path / "there").items() > interrupted_logs.items()
     assert result(tmp_path / "there") == result(tmp_path / "here")
 
 

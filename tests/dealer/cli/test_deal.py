@@ -52,10 +52,10 @@ def _waiting_line(process: Program) -> str:
 def test_client_takes_a_tcp_seat(dealing: Dealing, tmp_path: Path) -> None:
     dealer = dealing.start("deal", "kuhn", "Ann=tcp", "calling", "-n", "20", "--seed", "2", "--json", "--out", "x")
     waiting = _waiting_line(dealer)
-    found = re.match(r"waiting for Ann at 127\.0\.0\.1:(\d+)", waiting)
-    assert found
+    match = re.match(r"waiting for Ann at 127\.0\.0\.1:(\d+)", waiting)
+    assert match
     assert re.search(r", \d+ s left\n", waiting)
-    bot = dealing.start("bot", "raising", "127.0.0.1", found[1], "--game", "kuhn")
+    bot = dealing.start("bot", "raising", "127.0.0.1", match[1], "--game", "kuhn")
     out, err = dealer.communicate(timeout=PATIENCE_S)
     assert dealer.returncode == 0
     assert err == b""
@@ -81,27 +81,27 @@ def test_default_seats_are_tcp_at_the_given_ports(dealing: Dealing) -> None:
 def test_missing_clients_end_the_match(arena_here: Arena) -> None:
     command = arena_here("deal", "kuhn", "--start-timeout", "0.3", "-q")
     assert command.code == 1
-    told, _, hint = command.out.splitlines()
-    assert told == "No hand was finished: tcp and tcp#2 have not connected within 0.3 s."
+    outcome, _, hint = command.out.splitlines()
+    assert outcome == "No hand was finished: tcp and tcp#2 have not connected within 0.3 s."
     assert hint.startswith("    arena resume runs")
 
 
 def test_configuration_and_user_defaults_precede_those_of_the_command(
     arena_here: Arena, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def asked(*words: str) -> tuple[int, str, int]:
+    def planned_run(*words: str) -> tuple[int, str, int]:
         command = arena_here("deal", "kuhn", "calling", "random", "--in-process", "--json", *words)
         result = json.loads(command.out)
         return result["deals_asked"], result["seating"], result["seatings"]
 
     (tmp_path / "run.toml").write_text('deals = 12\nseating = "rotations"\n')
     (tmp_path / "user.toml").write_text("deals = 7\n")
-    assert asked() == (1000, "single", 1)
-    assert asked("--stop", "better:-1900,1900") == (1_000_000, "single", 1)
-    assert asked("--config", "run.toml") == (12, "rotations", 2)
-    assert asked("--config", "run.toml", "-n", "3", "--no-duplicate") == (3, "single", 1)
+    assert planned_run() == (1000, "single", 1)
+    assert planned_run("--stop", "better:-1900,1900") == (1_000_000, "single", 1)
+    assert planned_run("--config", "run.toml") == (12, "rotations", 2)
+    assert planned_run("--config", "run.toml", "-n", "3", "--no-duplicate") == (3, "single", 1)
     monkeypatch.setenv("ARENA_SETTINGS", str(tmp_path / "user.toml"))
-    assert asked() == (7, "single", 1)
+    assert planned_run() == (7, "single", 1)
 
 
 @unix_only
@@ -111,8 +111,8 @@ def test_interrupted_wait_names_the_command_that_resumes_it(dealing: Dealing) ->
     dealer.send_signal(signal.SIGINT)
     out, err = dealer.communicate(timeout=PATIENCE_S)
     assert dealer.returncode == 130
-    told, _, hint = out.decode().splitlines()
-    assert told == "No hand was finished: it was interrupted."
+    outcome, _, hint = out.decode().splitlines()
+    assert outcome == "No hand was finished: it was interrupted."
     assert hint.startswith("    arena resume runs")
     assert b"Traceback" not in err
 
@@ -136,8 +136,8 @@ def test_refusal_is_one_sentence(arena_here: Arena, arguments: tuple[str, ...], 
 def test_busy_port_leaves_no_run(arena_here: Arena, tmp_path: Path, out: str) -> None:
     """A run that could not start leaves no folder, but does not remove an existing one."""
     (tmp_path / "there").mkdir()
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port = taken.getsockname()[1]
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
         command = arena_here("deal", "kuhn", "--ports", f"0,{port}", *(("--out", out) if out else ()))
     assert [path for path in tmp_path.rglob("*") if path.name not in ("there", "runs")] == []
     assert (tmp_path / "there").is_dir()

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from bots.evolution.evolution import load_checkpoint
+from bots.evolution.evolution import State, load_checkpoint
 from bots.evolved.chromosome import read_chromosome
 from bots.evolved.runs import run_names
 from logs.whole_file import FileLock
@@ -106,6 +106,16 @@ def test_damaged_checkpoint_is_refused(arena_here: Arena, tmp_path: Path) -> Non
     assert "trainer-1.checkpoint: it does not begin with a line that identifies it as a checkpoint" in result.err
 
 
+def check_equal(path: Path, other_path: Path) -> State:
+    """Check that two checkpoints have the same state, and return it."""
+    state, _ = load_checkpoint(path)
+    other, _ = load_checkpoint(other_path)
+    assert state.history == other.history
+    assert (state.population == other.population).all()
+    assert (state.champions == other.champions).all()
+    return state
+
+
 @pytest.mark.slow  # numba compiles
 class TestRuns:
     def test_trainers_and_a_player_are_evolved(self, arena_here: Arena, tmp_path: Path) -> None:
@@ -134,9 +144,7 @@ class TestRuns:
         assert arena_here("evolve", "trainers", str(whole), "--count", "1", *SMALL, "5").code == 0
         for generations in ("2", "3", "5"):
             assert arena_here("evolve", "trainers", str(parts), "--count", "1", *SMALL, generations).code == 0
-        one, other = (load_checkpoint(folder / "trainer-1.checkpoint")[0] for folder in (whole, parts))
-        assert one.history == other.history
-        assert (one.population == other.population).all()
+        check_equal(whole / "trainer-1.checkpoint", parts / "trainer-1.checkpoint")
         genes = [read_chromosome(str(folder / "trainer-1.chromosome")).thresholds for folder in (whole, parts)]
         assert genes[0] == genes[1]
         result = arena_here("evolve", "trainers", str(parts), "--count", "1", *SMALL, "6", "--seed", "9")
@@ -151,40 +159,33 @@ class TestRuns:
                 "evolve", "trainers", str(tmp_path / folder), "--count", "1", *SMALL, "2", "--workers", workers
             )
             assert result.code == 0
-        one, two = (load_checkpoint(tmp_path / folder / "trainer-1.checkpoint")[0] for folder in ("one", "two"))
-        assert one.history == two.history
-        assert (one.population == two.population).all()
+        check_equal(tmp_path / "one" / "trainer-1.checkpoint", tmp_path / "two" / "trainer-1.checkpoint")
 
     def test_checks_change_no_result(self, arena_here: Arena, tmp_path: Path) -> None:
         for folder, every in (("without", "0"), ("with", "1"), ("parts", "1")):
-            for who in ("trainers", "player"):
+            for command in ("trainers", "player"):
                 for generations in ("1", "3") if folder == "parts" else ("3",):
                     small = (*SMALL, generations, "--check-every", every, "--check-deals", "3")
-                    assert arena_here("evolve", who, str(tmp_path / folder), *small).code == 0
+                    assert arena_here("evolve", command, str(tmp_path / folder), *small).code == 0
         for name in (*run_names(9), "player"):
-            one, other = (
-                load_checkpoint(tmp_path / folder / f"{name}.checkpoint")[0] for folder in ("without", "with")
-            )
-            assert one.history == other.history
-            assert (one.population == other.population).all()
-            assert (one.champions == other.champions).all()
+            state = check_equal(tmp_path / "without" / f"{name}.checkpoint", tmp_path / "with" / f"{name}.checkpoint")
             genes = [read_chromosome(str(tmp_path / folder / f"{name}.chromosome")) for folder in ("without", "with")]
             assert genes[0] == genes[1]
             file = f"{name}.checks.jsonl"
             assert not (tmp_path / "without" / file).exists()
-            asked, *checks = map(json.loads, (tmp_path / "with" / file).read_text().splitlines())
-            assert asked == {"check_deals": 3}
+            settings, *checks = map(json.loads, (tmp_path / "with" / file).read_text().splitlines())
+            assert settings == {"check_deals": 3}
             assert [check["generation"] for check in checks] == list(range(4))
-            assert [check["renewals"] for check in checks] == [one.renewals for one in other.history]
+            assert [check["renewals"] for check in checks] == [entry.renewals for entry in state.history]
             assert (tmp_path / "with" / file).read_bytes() == (tmp_path / "parts" / file).read_bytes()
 
     def test_finished_run_stays_unchanged(self, arena_here: Arena, tmp_path: Path) -> None:
         command = ("evolve", "trainers", str(tmp_path), "--count", "1", *SMALL, "2")
         assert arena_here(*command).code == 0
-        before = {path.name: (path.read_bytes(), path.stat().st_mtime_ns) for path in tmp_path.iterdir()}
-        assert set(before) == {"trainer-1.checkpoint", "trainer-1.checks.jsonl", "trainer-1.chromosome"}
+        files = {path.name: (path.read_bytes(), path.stat().st_mtime_ns) for path in tmp_path.iterdir()}
+        assert set(files) == {"trainer-1.checkpoint", "trainer-1.checks.jsonl", "trainer-1.chromosome"}
         assert arena_here(*command).code == 0
-        assert before == {path.name: (path.read_bytes(), path.stat().st_mtime_ns) for path in tmp_path.iterdir()}
+        assert files == {path.name: (path.read_bytes(), path.stat().st_mtime_ns) for path in tmp_path.iterdir()}
 
     def test_full_disk_keeps_a_checkpoint(
         self, arena_here: Arena, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -217,9 +218,7 @@ class TestRuns:
                 cluster.kill_worker(0)
                 _, err = process.communicate(timeout=5 * PATIENCE_S)
             assert process.returncode == 0, err
-        one, two = (load_checkpoint(tmp_path / folder / "trainer-1.checkpoint")[0] for folder in ("here", "there"))
-        assert one.history == two.history
-        assert (one.population == two.population).all()
+        check_equal(tmp_path / "here" / "trainer-1.checkpoint", tmp_path / "there" / "trainer-1.checkpoint")
 
     @pytest.mark.skipif(sys.platform == "win32", reason="sends SIGKILL")
     def test_lost_cluster_leaves_a_checkpoint(self, tmp_path: Path) -> None:

@@ -79,10 +79,10 @@ def test_run_against_a_file_leaves_the_fittest(arena_here: Arena, tmp_path: Path
 def test_stopped_run_is_resumed(arena_here: Arena, tmp_path: Path, opponent: str) -> None:
     whole, parts = tmp_path / "whole", tmp_path / "parts"
     command = ("--opponent", opponent, "--hall", "3", *EXACT)
-    one = arena_here("evolve", "kuhn", str(whole), *command, "6", "--json")
+    expected = arena_here("evolve", "kuhn", str(whole), *command, "6", "--json")
     for generations in ("2", "3", "6"):
-        other = arena_here("evolve", "kuhn", str(parts), *command, generations, "--json")
-    assert json.loads(one.out) == json.loads(other.out)
+        resumed = arena_here("evolve", "kuhn", str(parts), *command, generations, "--json")
+    assert json.loads(resumed.out) == json.loads(expected.out)
     completed = arena_here("evolve", "kuhn", str(parts), *command, "6", "--selection", "rank")
     assert (completed.code, completed.out) == (2, "")
     assert (
@@ -114,8 +114,8 @@ class TestLong:
             )
             assert completed.code == 0
         for seed in (1, 2, 3):
-            one, two = ((tmp_path / folder / f"seed-{seed}.checkpoint").read_bytes() for folder in ("one", "two"))
-            assert one == two
+            checkpoint = (tmp_path / "one" / f"seed-{seed}.checkpoint").read_bytes()
+            assert checkpoint == (tmp_path / "two" / f"seed-{seed}.checkpoint").read_bytes()
 
     @pytest.mark.skipif(sys.platform == "win32", reason="sends SIGINT")
     def test_ctrl_c_leaves_a_checkpoint(self, tmp_path: Path) -> None:

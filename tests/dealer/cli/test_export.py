@@ -73,13 +73,13 @@ def test_resumed_run_has_whole_hand_histories(arena: Arena, tmp_path: Path) -> N
 
 
 def test_files_are_overwritten_only_by_force(arena_here: Arena, run: Path) -> None:
-    before = _texts(run)
+    texts = _texts(run)
     result = arena_here("export", "run")
     assert result.code == 2
     assert result.err.endswith("exists already; overwrite it with --force, or choose another folder with --out\n")
-    assert _texts(run) == before
+    assert _texts(run) == texts
     assert arena_here("export", "run", "--force").code == 0
-    assert _texts(run) == before
+    assert _texts(run) == texts
 
 
 def test_history_has_the_chosen_hero_stakes_and_rake(arena_here: Arena, run: Path, tmp_path: Path) -> None:
@@ -210,8 +210,8 @@ def test_stakes_unknown_to_importers_are_a_note_with_a_remedy(
     limit = finished_runs("play", "limit", "random", "calling", "-n", "5", "--seed", "3", "--in-process", "--quiet")
     result = arena_here("export", str(limit), "--stakes", "3.50/7", "-o", "x")
     assert result.code == 0
-    told = "FPDB does not recognise a limit table of $3.50/$7.00 and drops its hands: --stakes 4/8 would help.\n"
-    assert result.err.startswith(told)
+    warning = "FPDB does not recognise a limit table of $3.50/$7.00 and drops its hands: --stakes 4/8 would help.\n"
+    assert result.err.startswith(warning)
     assert result.err.count("FPDB") == 1
 
 
@@ -236,10 +236,10 @@ def test_runs_share_a_folder_of_histories(arena_here: Arena, tmp_path: Path) -> 
     assert len(files) == 2 + 2 + 6
     assert [path.read_bytes().count(b"PokerStars Hand #") for path in files] == [5] * 10
     assert not list((tmp_path / "one").rglob("pokerstars"))
-    before = _texts(tmp_path / "all")
+    texts = _texts(tmp_path / "all")
     (tmp_path / "one" / "run" / "result.json").unlink()
     assert arena_here("resume", "one/run", "-q").code == 0
-    assert _texts(tmp_path / "all") == before
+    assert _texts(tmp_path / "all") == texts
 
 
 def test_run_has_the_chosen_hero_stakes_and_currency(arena_here: Arena, tmp_path: Path) -> None:

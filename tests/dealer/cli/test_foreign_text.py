@@ -63,13 +63,13 @@ def test_comments_of_a_bot_are_replaced_in_files_of_its_run(arena_here: Arena, t
     (tmp_path / "bot.py").write_text(BOT)
     play = ("play", "limit", f"Bot={sys.executable} bot.py", "calling", "-n", "3", "--seed", "1", "--json")
     result = arena_here(*play, "--out", "run")
-    shown = arena_here("hands", "run", "--hand", "1", "--json")
+    hand = arena_here("hands", "run", "--hand", "1", "--json")
     report = arena_here("report", "run", "--out", "run/page.html")
-    assert (result.code, shown.code, report.code) == (0, 0, 0)
+    assert (result.code, hand.code, report.code) == (0, 0, 0)
     comments = [json.loads(line)["text"] for line in (tmp_path / "run" / "match.a.comments").read_text().splitlines()]
     assert set(comments) == {"# caf\ufffd"}
-    assert "# caf\\ufffd" in shown.out
-    for text in (result.out, shown.out, *_texts(tmp_path / "run")):
+    assert "# caf\\ufffd" in hand.out
+    for text in (result.out, hand.out, *_texts(tmp_path / "run")):
         assert not _HALF.search(text)
 
 

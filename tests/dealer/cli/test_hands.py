@@ -64,10 +64,15 @@ def test_hand_is_printed_by_its_number(arena_here: Arena, run: Path) -> None:
 
 def test_hands_are_printed_as_json(arena_here: Arena, run: Path) -> None:
     worst = largest_losses(find([run]), "calling", count=1)[0]
-    (one,) = json.loads(arena_here("hands", str(run), "--worst", "1", "--player", "calling", "--json").out)["losses"]
-    assert (one["player"], one["chips"]) == ("calling", worst.chips)
-    assert (one["hand"]["match"], one["hand"]["number"]) == (worst.hands[0].match_name, worst.hands[0].hand_number)
-    assert [other["names"] for other in one["others"]] == [one["hand"]["names"][::-1]]
+    (loss_json,) = json.loads(arena_here("hands", str(run), "--worst", "1", "--player", "calling", "--json").out)[
+        "losses"
+    ]
+    assert (loss_json["player"], loss_json["chips"]) == ("calling", worst.chips)
+    assert (loss_json["hand"]["match"], loss_json["hand"]["number"]) == (
+        worst.hands[0].match_name,
+        worst.hands[0].hand_number,
+    )
+    assert [other["names"] for other in loss_json["others"]] == [loss_json["hand"]["names"][::-1]]
     hands = json.loads(arena_here("hands", str(run), "--hand", "5", "--json").out)["hands"]
     lines = [line for name in "ab" for line in (run / f"match.{name}.log").read_text("utf-8").splitlines()]
     for hand in hands:

@@ -123,8 +123,8 @@ def test_full_help_is_never_cut(pages: list[Page], monkeypatch: pytest.MonkeyPat
 def test_list_of_commands_has_their_first_sentences() -> None:
     app = application(LISTED)
     groups = {group.name: group.typer_instance and group.typer_instance.info.help for group in app.registered_groups}
-    said = {command.name: inspect.getdoc(command.callback) for command in app.registered_commands} | groups
-    assert {name: " ".join(str(text).split("\n\n")[0].split()) for name, text in said.items()} == LISTED
+    sentence = {command.name: inspect.getdoc(command.callback) for command in app.registered_commands} | groups
+    assert {name: " ".join(str(text).split("\n\n")[0].split()) for name, text in sentence.items()} == LISTED
     assert {command.name for command in application(["games"]).registered_commands} == {"games"}
 
 

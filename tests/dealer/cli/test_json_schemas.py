@@ -50,9 +50,9 @@ def test_output_has_its_schema(arena_here: Arena) -> None:
         arena_here(*shlex.split(command), "--out", name)
     schemas = REFERENCE.schemas()
     for command, name in COMMANDS.items():
-        printed = json.loads(arena_here(*shlex.split(command), "--json").out)
-        Draft202012Validator(schemas[name]).validate(printed)
-        assert isinstance(printed, list) or isinstance(printed["schema_version"], int)
+        output = json.loads(arena_here(*shlex.split(command), "--json").out)
+        Draft202012Validator(schemas[name]).validate(output)
+        assert isinstance(output, list) or isinstance(output["schema_version"], int)
         assert any({*listed.split()} <= {*command.split()} for listed in REFERENCE.PRINTED[name])
 
 

@@ -59,19 +59,19 @@ def test_most_expensive_deal_names_the_command_that_shows_it(arena_here: Arena, 
     for sources in ([str(run)], [str(path) for path in sorted(run.glob("*.log"))]):
         data = json.loads(arena_here("leaks", *sources, "--player", "calling", "--worst", "1", "--json").out)
         words = shlex.split(data["worst"][0]["command"])
-        shown = arena_here(*words[1:])
-        assert shown.code == 0
-        assert shown.out.count(f", hand {dearest.hand_number}\n") == 2
-        assert f"{dearest.chips:+,.10g}" in shown.out
-        assert f"{dearest.others_chips:+,.10g}" in shown.out
+        hands_output = arena_here(*words[1:])
+        assert hands_output.code == 0
+        assert hands_output.out.count(f", hand {dearest.hand_number}\n") == 2
+        assert f"{dearest.chips:+,.10g}" in hands_output.out
+        assert f"{dearest.others_chips:+,.10g}" in hands_output.out
 
 
 def test_comparison_with_a_bot_plays_decisions_out(arena_here: Arena, run: Path) -> None:
     data = json.loads(arena_here("leaks", str(run), "--player", "random", "--compare", "calling", "--json").out)
     assert (data["player"], data["others"], data["deals"], data["worst"]) == ("random", ["calling"], 120, [])
-    refused = arena_here("leaks", str(run), "--compare", "learner")
-    assert refused.code == 2
-    assert "learner" in refused.sentence
+    refusal = arena_here("leaks", str(run), "--compare", "learner")
+    assert refusal.code == 2
+    assert "learner" in refusal.sentence
 
 
 def test_comparison_with_an_equilibrium_has_costs(arena_here: Arena, finished_runs: Callable[..., Path]) -> None:

@@ -55,16 +55,16 @@ def test_estimates_as_json_are_kept_in_the_result(arena_here: Arena, small: Path
     assert (of_game.hands, of_game.deals) == (200, 100)
     result = ContestResult.model_validate_json((small / "result.json").read_text("utf-8"))
     assert result.estimates == of_game
-    for player, told in zip(of_game.players, result.players, strict=True):
+    for player, note in zip(of_game.players, result.players, strict=True):
         by_name = {estimate.name: estimate for estimate in player.estimates}
-        assert told.won is not None
-        assert by_name["duplicate"].mbb_per_game == pytest.approx(told.won.raw.mean)
-        assert by_name["duplicate"].half_width_95 == pytest.approx(told.won.raw.half_width)
+        assert note.won is not None
+        assert by_name["duplicate"].mbb_per_game == pytest.approx(note.won.raw.mean)
+        assert by_name["duplicate"].half_width_95 == pytest.approx(note.won.raw.half_width)
         assert by_name["AIVAT, A known"].standard_error < by_name["chance-corrected"].standard_error
         assert all(estimate.warning is None for estimate in player.estimates)
     one, other = (player.estimates for player in of_game.players)
-    for mine, theirs in zip(one, other, strict=True):
-        assert mine.mbb_per_game == pytest.approx(-theirs.mbb_per_game, abs=1e-6)
+    for own_estimate, other_estimate in zip(one, other, strict=True):
+        assert own_estimate.mbb_per_game == pytest.approx(-other_estimate.mbb_per_game, abs=1e-6)
 
 
 def test_faults_of_a_known_player_are_a_warning(arena_here: Arena, small: Path) -> None:

@@ -304,14 +304,14 @@ def _files(folder: Path) -> dict[str, bytes]:
 
 def test_finished_run_stays_unchanged(tmp_path: Path, arena_here: Arena) -> None:
     _finished(arena_here)
-    before = _files(tmp_path / "run")
+    files = _files(tmp_path / "run")
     completed = arena_here("resume", "run")
     assert completed.code == 0
     assert completed.err == "run has finished and stays unchanged; 'arena resume run -n DEALS' plays more deals.\n"
     assert "20 deals of kuhn" in completed.out
     again = arena_here("resume", "run", "--json")
-    assert (again.code, json.loads(again.out)) == (0, json.loads(before["result.json"]))
-    assert _files(tmp_path / "run") == before
+    assert (again.code, json.loads(again.out)) == (0, json.loads(files["result.json"]))
+    assert _files(tmp_path / "run") == files
 
 
 MORE = {
@@ -361,10 +361,10 @@ def test_run_that_cannot_be_extended_is_refused(
 ) -> None:
     way = () if "4" in words else ("--in-process",)
     assert arena_here("play", "kuhn", "random", "calling", *words, *way, "--seed", "1", "-q", "--out", "run").code == 0
-    before = _files(tmp_path / "run")
+    files = _files(tmp_path / "run")
     completed = arena_here("resume", "run", "-n", hands)
     assert (completed.code, completed.sentence[: len(sentence)]) == (2, sentence)
-    assert _files(tmp_path / "run") == before
+    assert _files(tmp_path / "run") == files
 
 
 @pytest.mark.slow
@@ -410,13 +410,13 @@ def test_damage_within_a_log_is_reported_and_kept(tmp_path: Path, arena_here: Ar
     for name in ("match.a.log", "match.a.tlog"):
         path = tmp_path / "run" / name
         whole = path.read_bytes()
-        at = len(whole) // 2
-        path.write_bytes(whole[:at] + b"\0" * 8 + whole[at + 8 :])
-        before = _files(tmp_path / "run")
+        middle = len(whole) // 2
+        path.write_bytes(whole[:middle] + b"\0" * 8 + whole[middle + 8 :])
+        files = _files(tmp_path / "run")
         completed = arena_here("resume", "run")
         assert completed.code == 2
-        assert f"{name}, line {whole[:at].count(10) + 1}: the line is damaged: " in completed.sentence
-        assert _files(tmp_path / "run") == before
+        assert f"{name}, line {whole[:middle].count(10) + 1}: the line is damaged: " in completed.sentence
+        assert _files(tmp_path / "run") == files
         path.write_bytes(whole)
 
 

@@ -110,9 +110,9 @@ def test_each_run_is_one_line_of_a_window() -> None:
 
 
 def test_result_is_shown_again(arena_here: Arena) -> None:
-    shown = arena_here("play", "kuhn", "calling", "raising", "--in-process", "-n", "20", "--out", "runs/one")
-    assert arena_here("show", "runs/one").out == shown.out
-    assert arena_here("show").out == shown.out
+    output = arena_here("play", "kuhn", "calling", "raising", "--in-process", "-n", "20", "--out", "runs/one")
+    assert arena_here("show", "runs/one").out == output.out
+    assert arena_here("show").out == output.out
     result = json.loads(arena_here("show", "last", "--json").out)
     assert result == json.loads(Path("runs/one/result.json").read_text("utf-8"))
     assert arena_here("show", "runs").sentence.startswith("runs/result.json: there is no result")
@@ -136,17 +136,17 @@ def test_result_of_a_changed_log_is_not_shown(arena_here: Arena) -> None:
 
 def test_result_is_shown_without_logs_and_bots(arena_here: Arena) -> None:
     play(arena_here, "runs/one", "-n", "5", "--seed", "1")
-    shown = arena_here("show")
+    output = arena_here("show")
     Path("runs/one/match.a.log").unlink()
-    assert arena_here("show") == shown
+    assert arena_here("show") == output
     config = Path("runs/one/run.toml")
     config.write_text(config.read_text("utf-8").replace("calling", "gone"), "utf-8")
     completed = arena_here("show")
-    assert completed.out == shown.out
+    assert completed.out == output.out
     because = "The logs were not checked, because the run cannot be resumed"
     assert completed.err.startswith(f"{because}: {Path('runs/one/run.toml')}: 'gone' is ")
     config.unlink()
-    assert arena_here("show", "runs/one") == shown
+    assert arena_here("show", "runs/one") == output
 
 
 def test_last_names_a_run_in_every_command(arena_here: Arena) -> None:

@@ -208,8 +208,8 @@ def test_event_is_announced_played_and_published(arena_here: Arena, tmp_path: Pa
     assert "holds no server" in arena_here("serve", "event", "new", "final.toml").err
     program, _ = start_server("s.toml")
     try:
-        printed = arena_here("serve", "event", "new", "final.toml").out
-        assert "The event is open, and " in printed
+        listing = arena_here("serve", "event", "new", "final.toml").out
+        assert "The event is open, and " in listing
         (tmp_path / "new.toml").write_text(file.read_text().replace("final", "cup").replace("deals = 5", "deals = 7"))
         assert "Event cup" in arena_here("serve", "event", "edit", "final", "new.toml").out
         excluded = arena_here("serve", "event", "disqualify", "cup", "random", "--reason", "a test")
@@ -226,8 +226,8 @@ def test_event_is_announced_played_and_published(arena_here: Arena, tmp_path: Pa
             db.execute("UPDATE scheduled_events SET closes_s = 2000000000 - 1000000000")
             db.execute("UPDATE scheduled_events SET opens_s = 1")
         deadline = time.monotonic() + PATIENCE_S
-        while "The event is finished" not in (printed := arena_here("serve", "event", "show", "final").out):
-            assert time.monotonic() < deadline, printed
+        while "The event is finished" not in (listing := arena_here("serve", "event", "show", "final").out):
+            assert time.monotonic() < deadline, listing
             time.sleep(0.5)
     finally:
         stop_server(program, signal.SIGINT)
@@ -296,9 +296,9 @@ def test_roster_assigns_people_to_teams(arena_here: Arena, tmp_path: Path) -> No
     assert "In the team Sharks: ann.lee and Bo." in arena_here("serve", "users", "students.csv").err
     assert "Sharks" in arena_here("serve", "team", "list").out
     (tmp_path / "students.csv").write_text("Name,Team\nAnn Lee,Rays\nDi,Rays\n")
-    refused = arena_here("serve", "users", "students.csv", "--address", "https://poker.example.org")
+    refusal = arena_here("serve", "users", "students.csv", "--address", "https://poker.example.org")
     problem = "the user ann.lee is in a team already, and has to leave it first"
-    assert (refused.code, refused.sentence) == (2, problem)
+    assert (refusal.code, refusal.sentence) == (2, problem)
     assert "Di" not in arena_here("serve", "users").out
 
 
@@ -331,8 +331,8 @@ def test_links_have_the_address_of_the_last_start(arena_here: Arena, tmp_path: P
     arena_here("serve", "user", "ann")
     with contextlib.closing(Store(tmp_path / "arena-server" / "server.sqlite3")) as store:
         store.write_now(lambda db: write_text(db, TextName.ADDRESS, "http://192.0.2.7:8080"))
-        printed = arena_here("serve", "invite", "ann")
-        assert printed.out.startswith("ann http://192.0.2.7:8080/invitation/")
+        listing = arena_here("serve", "invite", "ann")
+        assert listing.out.startswith("ann http://192.0.2.7:8080/invitation/")
         store.write_now(lambda db: write_text(db, TextName.ADDRESS, "http://127.0.0.1:8080"))
         assert "which only this machine can open" in arena_here("serve", "invite", "ann").err
 
@@ -382,8 +382,8 @@ def test_names_of_a_user_are_freed_all_or_none(arena: Arena, tmp_path: Path) -> 
         for name in ("one", "two"):
             store.write_now(lambda db, name=name: register_user_bot(db, ann, "kuhn", name, ""))  # type: ignore[misc]
         store.write_now(lambda db: db.execute("UPDATE bots SET seen_s = 1 WHERE name = 'one'").rowcount)
-        refused = arena("serve", "free", "--user", "ann")
-        assert (refused.code, used_names(store, ann)) == (2, ("one", "two"))
+        refusal = arena("serve", "free", "--user", "ann")
+        assert (refusal.code, used_names(store, ann)) == (2, ("one", "two"))
         store.write_now(lambda db: db.execute("UPDATE bots SET seen_s = 1").rowcount)
         assert arena("serve", "free", "--user", "ann").out == "2 names of bots freed.\n"
         assert used_names(store, ann) == ()

@@ -161,7 +161,7 @@ def test_on_a_terminal_reading_shows_its_progress(run: Path, monkeypatch: pytest
     monkeypatch.setattr("dealer.cli.shell.progress._QUIET_S", -1.0)
     monkeypatch.setattr("logs.tracker.many_files._may_be_clean", lambda source: False)
     monkeypatch.setattr("logs.tracker.columns._BATCH_HANDS", 50)
-    terminal, shown = Terminal(), io.StringIO()
-    terminal.err = Console(file=shown, force_terminal=True, width=60)
+    terminal, text = Terminal(), io.StringIO()
+    terminal.err = Console(file=text, force_terminal=True, width=60)
     assert read_counts(terminal, [run], find).hands == 120
-    assert "reading hands: 0 s so far, 50 hands" in shown.getvalue()
+    assert "reading hands: 0 s so far, 50 hands" in text.getvalue()

@@ -52,8 +52,8 @@ def sit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> TableSession:
 
 
 def result_of(run: Path) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads((run / "result.json").read_text("utf-8"))
-    return found
+    stored: dict[str, Any] = json.loads((run / "result.json").read_text("utf-8"))
+    return stored
 
 
 def faults_of(run: Path) -> list[dict[str, int]]:
@@ -104,9 +104,9 @@ def test_match_is_played_to_its_end(sit: TableSession, tmp_path: Path) -> None:
     log = tmp_path / "run" / "match.log"
     log.write_text(log.read_text("ascii").replace("STATE:0:", "STATE:7:"), "ascii")
     for command in (("resume", "run"), ("table", "--resume", "run")):
-        refused = sit(*command)
-        assert (refused.code, refused.out) == (2, "")
-        assert refused.err.startswith("arena: run/match.log, line ")
+        refusal = sit(*command)
+        assert (refusal.code, refusal.out) == (2, "")
+        assert refusal.err.startswith("arena: run/match.log, line ")
 
 
 @pytest.mark.parametrize("last", ["q", "zz"])
@@ -177,12 +177,12 @@ def test_unclear_entries_play_nothing(sit: TableSession, tmp_path: Path) -> None
     entries = ",".join(["zz", "f", "9", "", "r 2000000000000000000", "?", "t", "w", "s", "s x", "h", "q x"])
     completed = sit(*KUHN, "--out", "run", entries=entries)
     assert completed.code == 0
-    for said in (
+    for line_of_help in (
         "'zz' is not clear. Enter c to check or r to raise to 2.",
         "There is no bet to fold to. Enter c to check",
         "9 is",
     ):
-        assert said in completed.out
+        assert line_of_help in completed.out
     assert result_of(tmp_path / "run")["hands_played"] == 0
     assert faults_of(tmp_path / "run") == [{}, {}]
 
@@ -199,9 +199,9 @@ def test_finished_hand_is_shown_with_reasons_and_all_cards(sit: TableSession) ->
 
 def test_guide_has_the_output_of_a_hand(sit: TableSession) -> None:
     guide = (ROOT / "docs" / "play-yourself.md").read_text("utf-8")
-    told = guide.partition("```text\n")[2].partition("```")[0]
+    example = guide.partition("```text\n")[2].partition("```")[0]
     completed = sit("table", "limit", "mfs", "--seed", "6", entries="r,r,s,q")
-    assert completed.out.startswith(told)
+    assert completed.out.startswith(example)
 
 
 def test_one_bot_takes_all_other_seats(sit: TableSession, tmp_path: Path) -> None:
@@ -377,9 +377,9 @@ def test_ctrl_c_leaves_the_hand_for_later(tmp_path: Path) -> None:
         first.type(b"c\n")
         first.prompt()
         first.type(b"\n")
-        shown = first.prompt()
-        assert b"Hand 1" in shown
-        assert max(map(len, shown.decode().splitlines())) <= 60 + len("\x1b[1m\x1b[0m")
+        screen_bytes = first.prompt()
+        assert b"Hand 1" in screen_bytes
+        assert max(map(len, screen_bytes.decode().splitlines())) <= 60 + len("\x1b[1m\x1b[0m")
         first.resize(40)
         first.type(b"t\n")
         assert max(len(re.sub(r"\x1b\[[0-9;]*m", "", line)) for line in first.prompt().decode().splitlines()) <= 40
@@ -461,7 +461,7 @@ def test_slow_browser_delays_no_page(tmp_path: Path) -> None:
 
 
 def test_busy_port_of_the_page_is_refused(arena_here: Arena, monkeypatch: pytest.MonkeyPatch) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        completed = arena_here("table", "kuhn", "--browser", "--port", str(taken.getsockname()[1]))
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        completed = arena_here("table", "kuhn", "--browser", "--port", str(server.getsockname()[1]))
     assert (completed.code, completed.err.count("\n")) == (2, 1)
     assert "in use" in completed.err

@@ -37,12 +37,12 @@ def test_lines_fit_the_window_with_whole_numbers() -> None:
     for width in (*range(34, 130), None):
         lines = _lines(width)
         assert width is None or max(map(len, lines)) <= width
-        shown = " ".join(lines).split()
+        words = " ".join(lines).split()
         for index, column in enumerate(TABLE.columns):
-            if column.title in shown and column.format == ",":
-                assert {row[index] for row in TABLE.rows} <= set(shown), width
-            if column.title.split()[-1] in shown and column.format == TEXT:
-                assert {word for row in TABLE.rows for word in row[index].split()} <= set(shown), width
+            if column.title in words and column.format == ",":
+                assert {row[index] for row in TABLE.rows} <= set(words), width
+            if column.title.split()[-1] in words and column.format == TEXT:
+                assert {word for row in TABLE.rows for word in row[index].split()} <= set(words), width
 
 
 @pytest.mark.parametrize(
@@ -149,9 +149,9 @@ def test_shape_of_a_result_does_not_depend_on_times(width: int) -> None:
         show_document(terminal, contest_document(_contest(*times_us)))
         lines = out.getvalue().splitlines()
         assert all(len(line) <= width or " " not in line for line in lines)
-        (at,) = [at for at, line in enumerate(lines) if line.startswith("  player")]
-        assert [line.split()[0] for line in lines[at + 2 : at + 4]] == ["rembrant-of-2011", "mfs"] or width == 40
-        heads.append(lines[at].split())
+        (head,) = [index for index, line in enumerate(lines) if line.startswith("  player")]
+        assert [line.split()[0] for line in lines[head + 2 : head + 4]] == ["rembrant-of-2011", "mfs"] or width == 40
+        heads.append(lines[head].split())
     assert heads[0][:3] == ["player", "mbb/g", "±"]
     if width == 40:
         assert heads[0] == heads[1] == heads[2] == ["player", "mbb/g", "±", "95", "%"]

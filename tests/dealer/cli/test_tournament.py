@@ -136,10 +136,10 @@ def test_crosstable_is_printed_in_every_format(arena_here: Arena, tmp_path: Path
     assert arena_here("crosstable", "t").out.count("| mean |") == 2
     assert arena_here("crosstable", "t/result.json", "-f", "latex").out.count("begin{tabular}") == 4
     for width in (40, 80, 120):
-        terminal, shown = window(width)
+        terminal, output = window(width)
         crosstable(terminal, Path("t"))
-        lines = shown.getvalue().splitlines()
-        assert "|" not in shown.getvalue()
+        lines = output.getvalue().splitlines()
+        assert "|" not in output.getvalue()
         assert lines[0] == "kuhn"
         assert "leduc" in lines
         assert max(map(len, lines)) <= width

@@ -22,7 +22,7 @@ _THEIRS = ("Input", "Value error", "valid", "parse", "pydantic", "Invalid", "Tra
 def _numbers(kind: Any) -> set[type]:
     """Types of numbers in an annotation."""
     if get_origin(kind) in (Union, types.UnionType):
-        return {one for part in get_args(kind) for one in _numbers(part)}
+        return {number for part in get_args(kind) for number in _numbers(part)}
     return {kind} & {int, float}
 
 
@@ -43,7 +43,8 @@ def _find_numeric_options() -> Iterator[tuple[str, str, type, float | None, floa
             parameters = inspect.signature(command.callback).parameters if command.name != "bot" else {}
             for name, parameter in parameters.items():
                 annotation = hints.get(name, parameter.annotation)
-                about = next((one for one in getattr(annotation, "__metadata__", ()) if hasattr(one, "min")), None)
+                metadata = getattr(annotation, "__metadata__", ())
+                about = next((interval for interval in metadata if hasattr(interval, "min")), None)
                 kinds = _numbers(getattr(annotation, "__origin__", annotation))
                 if about is not None and kinds:
                     flags = [flag for flag in (about.default, *about.param_decls) if str(flag).startswith("--")]
@@ -84,7 +85,8 @@ def test_wrong_number_is_refused_with_its_option(command: str) -> None:
     for name, option, value in _wrong_values():
         if name == command:
             by_option.setdefault(option, []).append(value)
-    _are_refused(command, [(option, values[at % len(values)]) for at, (option, values) in enumerate(by_option.items())])
+    wrong_values = [(option, values[index % len(values)]) for index, (option, values) in enumerate(by_option.items())]
+    _are_refused(command, wrong_values)
 
 
 @pytest.mark.slow  # some thousand commands

@@ -137,9 +137,9 @@ def test_each_state_is_json_with_its_schema(root: Path, arena_here: Arena, monke
     monkeypatch.setattr("dealer.cli.warmup._jobs", lambda: [("nothing", lambda: None)])
     states = []
     for words in (("warmup",), ("warmup",), ("warmup", "--clear")):
-        printed = json.loads(arena_here(*words, "--json").out)
-        schema.validate(printed)
-        states.append((printed["state"], [part["name"] for part in printed["compiled"]], printed["removed_folders"]))
+        output = json.loads(arena_here(*words, "--json").out)
+        schema.validate(output)
+        states.append((output["state"], [part["name"] for part in output["compiled"]], output["removed_folders"]))
     assert states == [("compiled", ["nothing"], 0), ("ready", [], 0), ("removed", [], 1)]
 
 

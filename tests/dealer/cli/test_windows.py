@@ -106,8 +106,8 @@ def _printed(command: str, width: int | None) -> list[str]:
 
 def _heads(lines: list[str]) -> list[list[str]]:
     """Titles of the columns of each table."""
-    rules = [at for at, line in enumerate(lines) if re.fullmatch("  ─+", line)]
-    return [re.split(r"\s{2,}", lines[at - 1].strip()) for at in rules]
+    rules = [index for index, line in enumerate(lines) if re.fullmatch("  ─+", line)]
+    return [re.split(r"\s{2,}", lines[index - 1].strip()) for index in rules]
 
 
 def _is_part(titles: list[str], of: list[str]) -> bool:
@@ -123,7 +123,7 @@ def _check(command: str) -> None:
         wide = [line for line in lines if cell_len(line) > width]
         assert not [line for line in wide if " " in line.strip() and not line.startswith(_WHOLE)], width
         blank = [not line.strip() for line in lines]
-        assert not any(one and other for one, other in pairwise(blank)), (width, lines)
+        assert not any(first and second for first, second in pairwise(blank)), (width, lines)
         assert not blank[0]
         assert not blank[-1]
         heads = _heads(lines)

@@ -113,8 +113,8 @@ def test_help_prints_the_usage(capfdbinary: pytest.CaptureFixture[bytes]) -> Non
 
 def test_port_in_use_is_refused(folder: Path) -> None:
     with (
-        socket.create_server(("127.0.0.1", 0)) as taken,
-        DealerProcess(folder, _arguments(1, "-p", f"0,{taken.getsockname()[1]}")) as dealer,
+        socket.create_server(("127.0.0.1", 0)) as server,
+        DealerProcess(folder, _arguments(1, "-p", f"0,{server.getsockname()[1]}")) as dealer,
     ):
         assert dealer.end() == (1, "")
         assert dealer.stderr == "ERROR: could not create listen socket for player 2\n"
@@ -156,11 +156,11 @@ def test_addresses_for_players_are_printed(
     captured = capfdbinary.readouterr()
     one, two = captured.out.decode().split()
     lines = captured.err.decode().splitlines()
-    (said,) = [line for line in lines if "no player" in line]
+    (sentence,) = [line for line in lines if "no player" in line]
     start = f"# no player has connected for seat 1 at port {one} and seat 2 at port {two} in 0 s; listening on "
-    assert said.startswith(start + listening)
+    assert sentence.startswith(start + listening)
     assert lines[-1] == "ERROR: timed out waiting for seat 1 to connect"
-    assert not re.search("WARNING|ERROR", said)
+    assert not re.search("WARNING|ERROR", sentence)
 
 
 @linux_only

@@ -21,7 +21,7 @@ def _standings(deals: int = 200) -> GameStandings:
     """Standings in which A wins 100 from B with an error of 10, and C is level with A and wins 50 from B."""
     won = np.where(np.arange(deals) % 2, 100 + 70.0, 100 - 70.0)
     pairs = {(0, 1): won, (0, 2): 0 * won, (2, 1): won / 2}
-    contests = [RankedContest(players, np.column_stack([one, -one])) for players, one in pairs.items()]
+    contests = [RankedContest(players, np.column_stack([scores, -scores])) for players, scores in pairs.items()]
     return standings_of("limit", contests, ["a_1", "B|2", "C"], (-1000.0, 1000.0), seatings=2)
 
 

@@ -162,7 +162,7 @@ def test_too_few_decisions_change_nothing(table: Table) -> None:
 
 
 @pytest.mark.skipif(not usable_cores(), reason="this system binds to no core")
-def test_processes_started_by_a_bound_dealer_may_use_all_cores() -> None:
+def test_processes_started_by_a_bound_dealer_can_use_all_cores() -> None:
     # A separate thread, so that the cores of this one do not change.
     counts: list[str] = []
 

@@ -60,15 +60,15 @@ def test_folder_of_a_run_that_was_not_written_counts_as_empty(
 
 
 def test_unfinished_files_are_removed(tmp_path: Path) -> None:
-    kept = ["run.toml", "result.json", "match.a.log", "notes.new", "ideas.txt.new"]
-    for name in (*kept, "run.toml.new", "result.json.new", "match.a.log.new", "match.a.faults.new", "x.memory.new"):
+    finished = ["run.toml", "result.json", "match.a.log", "notes.new", "ideas.txt.new"]
+    for name in (*finished, "run.toml.new", "result.json.new", "match.a.log.new", "match.a.faults.new", "x.memory.new"):
         (tmp_path / name).touch()
     lock = lock_run(tmp_path)
     clear_unfinished(tmp_path)
     assert (tmp_path / "run.toml.new").exists()
     lock.close()
     clear_unfinished(tmp_path)
-    assert sorted(path.name for path in tmp_path.iterdir()) == sorted(kept)
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted(finished)
 
 
 def test_folder_that_cannot_be_created_is_refused(tmp_path: Path) -> None:

@@ -126,7 +126,7 @@ def test_server_offers_no_bot_without_a_model() -> None:
     assert "llm" not in bots
 
 
-def test_counts_of_exchanges() -> None:
+def test_exchanges_are_counted() -> None:
     exchanges = [
         Exchange(0, 1, ACTION, 1, "", "", "call", seconds=1.0, tokens_in=3),
         Exchange(1, 1, ACTION, 1, "", "", problem="bad", seconds=3.0, cost=0.5, repeats=2),
@@ -173,9 +173,9 @@ def test_limits_are_raised_unless_they_are_set(
     assert limits is not None
     assert (limits.response_us, limits.hand_us, limits.per_hand_us) == tuple(limit_s * 10**6 for limit_s in limits_s)
     assert calling.limits is None
-    shown = raised_limits_sentence(plan, ann)
-    assert sentence in shown
-    assert bool(sentence) is bool(shown)
+    raised_limits = raised_limits_sentence(plan, ann)
+    assert sentence in raised_limits
+    assert bool(sentence) is bool(raised_limits)
     assert raised_limits_sentence(plan, calling) == ""
     assert plan.limits.start_us != DEFAULT_LIMITS.start_us
 

@@ -133,9 +133,9 @@ def test_old_result_without_corrected_figures_and_standard_errors_is_read() -> N
 def test_damaged_old_result_is_refused_with_its_field(tmp_path: Path, change: dict[str, Any], sentence: str) -> None:
     path = tmp_path / "result.json"
     path.write_text(json.dumps(_data("contest.json") | change), "utf-8")
-    with pytest.raises(ResultError) as refused:
+    with pytest.raises(ResultError) as raised:
         read_result(path)
-    assert str(refused.value).startswith(f"{path}: not a result ({sentence}")
+    assert str(raised.value).startswith(f"{path}: not a result ({sentence}")
 
 
 @pytest.mark.parametrize(
@@ -152,6 +152,6 @@ def test_old_estimate_of_a_wrong_type_is_refused_with_its_field(
     data["players"][0][field] = value
     path = tmp_path / "result.json"
     path.write_text(json.dumps(data), "utf-8")
-    with pytest.raises(ResultError) as refused:
+    with pytest.raises(ResultError) as raised:
         read_result(path)
-    assert str(refused.value).startswith(f"{path}: not a result ({sentence}")
+    assert str(raised.value).startswith(f"{path}: not a result ({sentence}")

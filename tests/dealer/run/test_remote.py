@@ -62,8 +62,8 @@ def _bots_find_our_packages(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
 
 
-def played(folder: Path, machines: Machines | None = None, *, resume: bool = False, **settings: Any) -> Any:
-    """The result of a tournament, as plain data without times."""
+def play_run(folder: Path, machines: Machines | None = None, *, resume: bool = False, **settings: Any) -> Any:
+    """Play or resume a tournament; return its result as plain data without times."""
     run = reopen(folder) if resume else new_run(validated({"command": "tournament"} | settings), folder)
 
     async def play() -> TournamentResult:
@@ -98,62 +98,63 @@ CUPS: dict[str, dict[str, Any]] = {
 
 @pytest.mark.sampled
 @pytest.mark.parametrize("cup", CUPS)
-def test_it_is_the_tournament_of_one_machine(tmp_path: Path, cup: str) -> None:
+def test_tournament_equals_that_of_one_machine(tmp_path: Path, cup: str) -> None:
     machines = Machines()
-    here = played(tmp_path / "here", **CUPS[cup])
-    there = played(tmp_path / "there", machines, **CUPS[cup])
-    assert there == here
-    assert here["outcome"] == "finished"
-    assert machines.contests == len(here["contests"])
+    expected = play_run(tmp_path / "here", **CUPS[cup])
+    result = play_run(tmp_path / "there", machines, **CUPS[cup])
+    assert result == expected
+    assert result["outcome"] == "finished"
+    assert machines.contests == len(result["contests"])
     assert logs(tmp_path / "there") == logs(tmp_path / "here")
     assert names(tmp_path / "there") == names(tmp_path / "here")
     again = Machines()
-    assert played(tmp_path / "there", again, resume=True) == here
+    assert play_run(tmp_path / "there", again, resume=True) == expected
     assert not again.contests
 
 
-def test_hand_histories_come_home(tmp_path: Path) -> None:
+def test_hand_histories_are_copied_to_this_machine(tmp_path: Path) -> None:
     cup = {**CUP, "games": ["limit"], "bots": ["calling", "raising"], "deals": 8, "in_process": True}
     histories = {}
     for place, machines in (("here", None), ("there", Machines())):
         for folder in (None, str(tmp_path / place / "all")):
             run = tmp_path / place / ("own" if folder is None else "shared")
-            played(run, machines, **cup, **({} if folder is None else {"histories": folder}))
+            play_run(run, machines, **cup, **({} if folder is None else {"histories": folder}))
         histories[place] = sorted((tmp_path / place).rglob("*.txt"))
         assert len(histories[place]) == 4
-    for one, other in zip(*histories.values(), strict=True):
-        assert one.parent.name == other.parent.name
-        # All lines but those with the date.
-        of_one, of_other = (
-            [line for line in path.read_text("utf-8").splitlines() if "PokerStars" not in line] for path in (one, other)
+    for path, remote_path in zip(*histories.values(), strict=True):
+        assert path.parent.name == remote_path.parent.name
+        # Lines with "PokerStars" have the date.
+        lines, remote_lines = (
+            [line for line in file.read_text("utf-8").splitlines() if "PokerStars" not in line]
+            for file in (path, remote_path)
         )
-        assert of_one == of_other
+        assert lines == remote_lines
 
 
 def test_contest_of_a_lost_worker_is_played_again(tmp_path: Path) -> None:
     machines = Machines(deaths=2)
-    there = played(tmp_path / "there", machines, **CUPS["in process"])
-    assert there == played(tmp_path / "here", **CUPS["in process"])
-    assert machines.contests == len(there["contests"]) + 2
+    result = play_run(tmp_path / "there", machines, **CUPS["in process"])
+    assert result == play_run(tmp_path / "here", **CUPS["in process"])
+    assert machines.contests == len(result["contests"]) + 2
     assert logs(tmp_path / "there") == logs(tmp_path / "here")
 
 
 def test_finished_contests_survive_the_loss_of_all_workers(tmp_path: Path) -> None:
-    there = played(tmp_path / "there", Machines(deaths=3), **CUPS["in process"])
-    assert there["outcome"] == "failed"
-    failed = [contest for contest in there["contests"] if contest["outcome"] == "failed"]
+    result = play_run(tmp_path / "there", Machines(deaths=3), **CUPS["in process"])
+    assert result["outcome"] == "failed"
+    failed = [contest for contest in result["contests"] if contest["outcome"] == "failed"]
     assert failed
     assert failed[0]["reason"] == "two machines: 3 workers died in turn, and no task was finished."
     machines = Machines()
-    resumed = played(tmp_path / "there", machines, resume=True)
+    resumed = play_run(tmp_path / "there", machines, resume=True)
     assert machines.contests == len(failed)
-    assert resumed == played(tmp_path / "here", **CUPS["in process"])
+    assert resumed == play_run(tmp_path / "here", **CUPS["in process"])
     assert logs(tmp_path / "there") == logs(tmp_path / "here")
 
 
 def test_partial_contest_is_continued_on_the_worker(tmp_path: Path) -> None:
-    whole = played(tmp_path / "here", **CUPS["in process"])
-    played(tmp_path / "there", **CUPS["in process"])
+    whole = play_run(tmp_path / "here", **CUPS["in process"])
+    play_run(tmp_path / "there", **CUPS["in process"])
     (tmp_path / "there" / "result.json").unlink()
     for log in (tmp_path / "there").rglob("*.b.log"):
         log.write_bytes(b"".join(log.read_bytes().splitlines(keepends=True)[:8]) + b"STATE:half")
@@ -164,13 +165,13 @@ def test_partial_contest_is_continued_on_the_worker(tmp_path: Path) -> None:
             sent.append(set(pickle.loads(zlib.decompress(args[1]))[2]))
             return super().submit(fn, *args, **kwargs)
 
-    assert played(tmp_path / "there", Watched(), resume=True) == whole
+    assert play_run(tmp_path / "there", Watched(), resume=True) == whole
     assert sent == [{"match.a.log", "match.a.tlog", "match.b.log", "match.b.tlog"}] * 6
     assert logs(tmp_path / "there") == logs(tmp_path / "here")
 
 
 @pytest.mark.parametrize("on_fault", ["end", pytest.param("forfeit", marks=pytest.mark.slow), "restart"])
-def test_faults(tmp_path: Path, on_fault: str) -> None:
+def test_faults_have_the_same_consequences(tmp_path: Path, on_fault: str) -> None:
     bot = "Bob=" + write_program(tmp_path, "bob.py", CONNECT + "hello()\nf.readline()\nprint('oh')\nos._exit(3)\n")
     cup = {
         "bots": [bot, "calling"],
@@ -180,11 +181,12 @@ def test_faults(tmp_path: Path, on_fault: str) -> None:
         "on_fault": on_fault,
         "seating": "single",
     }
-    here, there = (played(tmp_path / place, machines, **cup) for place, machines in (("a", None), ("b", Machines())))
-    (contest,) = here["contests"]
+    expected = play_run(tmp_path / "a", None, **cup)
+    result = play_run(tmp_path / "b", Machines(), **cup)
+    (contest,) = expected["contests"]
     assert contest["players"][0]["faults"]
     assert contest["players"][0]["exit_code"] == (3 if on_fault == "end" else None)
-    assert there == here
+    assert result == expected
     assert logs(tmp_path / "a") == logs(tmp_path / "b")
 
 
@@ -216,20 +218,20 @@ class TestRefusals:
     def _host(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr("socket.gethostname", lambda: "node7")
 
-    def test_another_version(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_other_version_is_refused(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         play = remote.play_remotely
         monkeypatch.setattr(remote, "play_remotely", lambda _, task: play("9.9", task))
         reason = self.failed(tmp_path / "run")
         assert reason.startswith("node7: acpc-arena ")
         assert reason.endswith(" is installed there, and 9.9 here: install the same version.")
 
-    def test_no_such_folder(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_missing_folder_is_named(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         bot = "Bob=" + write_program(tmp_path, "bob.py", CONNECT)
         away(monkeypatch, lambda plan, directory, files: (plan, "/nowhere", files))
         reason = self.failed(tmp_path / "run", bots=[bot, "calling"])
         assert reason == "node7: Bob cannot start in /nowhere: there is no such folder."
 
-    def test_no_such_program(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_missing_program_is_named(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         def without(plan: Any, *others: Any) -> Any:
             players = [replace(player, text=player.text.replace("my_", "no_")) for player in plan.players]
             return replace(plan, run=replace(plan.run, players=tuple(players))), *others
@@ -239,7 +241,7 @@ class TestRefusals:
         reason = self.failed(tmp_path / "run", bots=["Bob=my_bot.py:Bot1", "calling"], directory=str(tmp_path))
         assert reason == "node7: 'no_bot.py:Bot1': there is no file no_bot.py."
 
-    def test_arena_is_not_installed(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_missing_installation_is_named(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         def play(*_: Any) -> Any:
             raise ModuleNotFoundError("No module named 'dealer'", name="dealer")
 
@@ -247,7 +249,7 @@ class TestRefusals:
         reason = self.failed(tmp_path / "run")
         assert reason.startswith("two machines: a machine there cannot import dealer: install acpc-arena ")
 
-    def test_full_disk(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_full_disk_is_named(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         def full(path: Path, content: object) -> None:
             raise OSError(28, "No space left on device", str(path))
 

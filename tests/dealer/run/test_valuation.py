@@ -127,7 +127,7 @@ def estimate_of_luck(folder: Path, known: dict[str, str]) -> WinRateEstimate:
         pytest.param("leduc", ("calling", "cfr"), {"cfr": "cfr"}, 100, marks=pytest.mark.slow),
     ],
 )
-def test_contest_has_the_figures_of_luck(
+def test_contest_has_the_figures_of_arena_luck(
     tmp_path: Path, game: str, players: tuple[str, ...], known: dict[str, str], deals: int
 ) -> None:
     result = play(plan_of(tmp_path, *players, game=game, deals=deals))
@@ -189,7 +189,7 @@ async def test_dealer_processes_have_the_same_values(tmp_path: Path, monkeypatch
 
 
 @pytest.mark.slow
-def test_values_of_a_process_are_those_of_this_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_values_of_a_process_equal_those_of_this_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.undo()
     result = play(plan_of(tmp_path, "cfr", "random", deals=80))
     won = won_by(result.players[0])
@@ -197,7 +197,7 @@ def test_values_of_a_process_are_those_of_this_one(tmp_path: Path, monkeypatch: 
     assert won.aivat.mean == pytest.approx(estimate_of_luck(tmp_path, {"cfr": "cfr"}).mbb_per_game)
 
 
-def test_sequential_test_has_bounds_that_scores_keep(tmp_path: Path) -> None:
+def test_bounds_of_a_sequential_test_contain_all_scores(tmp_path: Path) -> None:
     game = find_game("kuhn")[1]
     sequential = plan_of(tmp_path, "cfr", "random", stop="better:0,9")
     lowest, highest = score_bounds(game)
@@ -210,7 +210,7 @@ def test_sequential_test_has_bounds_that_scores_keep(tmp_path: Path) -> None:
 # ---- results without --score
 
 
-def test_short_contest_has_aivat_by_default_beside_the_chips(tmp_path: Path) -> None:
+def test_short_contest_has_chips_and_aivat_by_default(tmp_path: Path) -> None:
     plan = plan_of(tmp_path, "cfr", "random", score=Score.BOTH)
     result = play(plan, values_hands=True)
     assert result.score == "raw"
