@@ -1,12 +1,12 @@
-"""The program that makes the files of `engine/tables`: `python -m tests.engine.generators NAME` rewrites one of them.
+"""Generator of the files in `engine/tables`: `python -m tests.engine.generators NAME` rewrites one of them.
 
-Nothing in it is random, so the same bytes come out every time. If the checksum that is printed is a new one, the one
-next to the file's path has to follow. The names:
+No step is random, so the output is always the same to the byte. If the printed checksum changes, update the one next to
+the file's path. The names:
 
 *hand_ranks*, the hand evaluators' tables, a few seconds in three steps:
 
 1. Keys. Each rank gets the smallest key, larger than the one before, for which no two different selections of at most
-   seven cards of equal number (at most four of a rank) have the same sum. A sum then names the ranks of a hand.
+   seven cards of equal number (at most four of a rank) have the same sum. A sum then identifies the ranks of a hand.
 2. Values. Every selection of 1 to 7 ranks is named by its category and the ranks that decide within it, most important
    first; sorting these names and counting within each category gives the hand ranks. A hand with no card for a kicker
    sorts below every hand that has one.
@@ -17,11 +17,12 @@ next to the file's path has to follow. The names:
 *duels*, all duels before the flop: every two holdings that differ by more than the names of suits are counted once,
 on all boards, by `engine.kernels.showdowns`: 47,008 pairs, a minute.
 
-*matchups*, all matchups before the flop: the boards are counted by `engine.kernels.matchups` in as many threads as
-there are processors.
+*matchups*, all matchups before the flop: `engine.kernels.matchups` counts the boards in as many threads as there are
+processors.
 
 *preflop*, the chances before the flop: the numbers against one opponent are sums of the counts of `engine.matchups`,
 those against more sampled, with the class of hole cards as seed (`engine.equity.sampled_equity`); about two minutes.
+
 """
 
 from __future__ import annotations
@@ -48,16 +49,16 @@ from engine.tables import HAND_RANKS, PREFLOP, RankTables, TableFile
 
 RANKS = 13
 CATEGORY_SHIFT = 12
-"""A hand rank shifted right by this is its category."""
+"""Bits to shift a hand rank right to get its category."""
 
 HASHED_CARDS = 7
-"""The hash covers hands of 1 to this many cards."""
+"""Maximum number of cards that the hash covers."""
 
 ROW_BITS = (10, 11, 11, 11, 12, 12, 13)
-"""Row bits for 1..7 cards, about where the file is smallest: fewer leave wide gaps in the rows, more add offsets."""
+"""Row bits for 1 to 7 cards, near the smallest file: fewer leave wide gaps in the rows, more add offsets."""
 
 KEY_LIMIT = 2_000_000
-"""No key is looked for above this."""
+"""Upper bound of the search for keys."""
 
 HIGH_CARD, PAIR, TWO_PAIR, TRIPS, STRAIGHT, FLUSH, FULL_HOUSE, QUADS, STRAIGHT_FLUSH = range(9)
 
@@ -93,8 +94,8 @@ def _smallest_key(sums: dict[int, NDArray[np.int64]], start: int) -> int:
             copies = more - fewer
             longer, shorter = sums[more], sums[fewer]
             loop_shorter = len(shorter) < len(longer)
-            for one in shorter if loop_shorter else longer:
-                differences = longer - one if loop_shorter else one - shorter
+            for subset in shorter if loop_shorter else longer:
+                differences = longer - subset if loop_shorter else subset - shorter
                 candidates = differences[(differences > 0) & (differences < copies * KEY_LIMIT)]
                 ruled_out[candidates[candidates % copies == 0] // copies] = True
     return start + int(np.argmin(ruled_out[start:]))
@@ -124,21 +125,21 @@ def name_selection(counts: tuple[int, ...]) -> Name:
     held = sorted((rank for rank in range(RANKS) if counts[rank]), key=lambda rank: (-counts[rank], -rank))
     first = held[0]
     rest = sorted(held[1:], reverse=True)
-    most = counts[first]
-    if most == 4:
+    max_count = counts[first]
+    if max_count == 4:
         return QUADS, (first, *rest[:1])
     pairs = [rank for rank in rest if counts[rank] >= 2]
-    if most == 3 and pairs:
+    if max_count == 3 and pairs:
         return FULL_HOUSE, (first, pairs[0])
     top = straight_top(set(held))
     if top is not None:
         return STRAIGHT, (top,)
-    if most == 3:
+    if max_count == 3:
         return TRIPS, (first, *rest[:2])
-    if most == 2 and pairs:
+    if max_count == 2 and pairs:
         kickers = [rank for rank in rest if rank != pairs[0]]
         return TWO_PAIR, (first, pairs[0], *kickers[:1])
-    if most == 2:
+    if max_count == 2:
         return PAIR, (first, *rest[:3])
     return HIGH_CARD, (first, *rest[:4])
 
@@ -187,7 +188,7 @@ def pack(value_of_sum: dict[int, int], bits: int) -> tuple[array[int], array[int
 
 
 def hand_rank_tables() -> RankTables:
-    """Return the tables, made from nothing."""
+    """Generate the tables."""
     keys = find_rank_keys()
     hands = {n: list(selections(n)) for n in range(1, HASHED_CARDS + 1)}
     plain = {counts: name_selection(counts) for of_n in hands.values() for counts in of_n}
@@ -210,7 +211,7 @@ def hand_rank_tables() -> RankTables:
 
 
 def hand_rank_numbers(tables: RankTables) -> bytes:
-    """The numbers of the file of these tables."""
+    """Return the numbers that the file holds, in its order."""
     lengths = [len(values) for values in tables.values]
     parts = [np.array((*tables.rank_keys, *tables.row_bits, *lengths), "<u4")]
     for offsets, values in zip(tables.offsets, tables.values, strict=True):
@@ -225,31 +226,31 @@ Pair = tuple[tuple[int, int], tuple[int, int]]
 
 
 def pairs_by_row() -> dict[int, Pair]:
-    """Two holdings for each row that any have."""
+    """Return two holdings for each row of the table that has any."""
     pairs: dict[int, Pair] = {}
-    for one in combinations(range(52), 2):
-        for other in combinations(range(52), 2):
-            if len({*one, *other}) == 4 and (row := duel_row(*one, *other)) >= 0:
-                pairs.setdefault(row, (one, other))
+    for first in combinations(range(52), 2):
+        for second in combinations(range(52), 2):
+            if len({*first, *second}) == 4 and (row := duel_row(*first, *second)) >= 0:
+                pairs.setdefault(row, (first, second))
     return pairs
 
 
 def form_of(pair: Pair) -> Pair:
-    """The same for all pairs of holdings that differ by the names of suits alone."""
+    """Return a canonical form, equal for pairs of holdings that differ only by the names of suits."""
     suits = [[0, 0] for _ in range(4)]
     for at, holding in enumerate(pair):
         for card in holding:
             suits[card & 3][at] |= 1 << (card >> 2)
     suits.sort()
-    one, other = (
+    first, second = (
         sorted(4 * rank + suit for suit, ranks in enumerate(suits) for rank in range(13) if ranks[at] >> rank & 1)
         for at in range(2)
     )
-    return (one[0], one[1]), (other[0], other[1])
+    return (first[0], first[1]), (second[0], second[1])
 
 
 def count_pair(pair: Pair) -> tuple[int, int]:
-    """The boards won by the first of two holdings, and those tied."""
+    """Count the boards won by the first of two holdings, and those tied."""
     deck = np.array([card for card in range(52) if card not in (*pair[0], *pair[1])], np.uint8)
     counts = np.zeros((1, 2, 2), np.int64)
     count_rank_patterns(np.array(pair, np.uint8), deck, [(0, 1)], counts)
@@ -257,11 +258,12 @@ def count_pair(pair: Pair) -> tuple[int, int]:
 
 
 def rows_of(count: Callable[[Pair], tuple[int, int]]) -> Iterator[tuple[int, int]]:
-    """The rows of the table, in their order.
+    """Return the rows of the table, in their order.
 
     Args:
-        count: the boards won by the first of two holdings, and those tied; asked once for pairs that differ by the
-            names of suits alone, or by which of the two is the first.
+        count: counts the boards won by the first of two holdings, and those tied; called once for pairs that differ
+            only by the names of suits or by their order.
+
     """
     pairs = pairs_by_row()
     known: dict[Pair, tuple[int, int]] = {}
@@ -280,17 +282,17 @@ def rows_of(count: Callable[[Pair], tuple[int, int]]) -> Iterator[tuple[int, int
 
 
 def exact_against_one() -> list[Equity]:
-    """The exact chances of every class against one opponent."""
+    """Return the exact chances of every class against one opponent."""
     return [equity_of_counts([lost, won, tied]) for won, tied, lost in matchups.counts().sum(axis=1).tolist()]
 
 
 def sample_against(number: int, opponents: int) -> Equity:
-    """The sampled chances of a class against two or more opponents."""
+    """Return the sampled chances of a class against two or more opponents."""
     return sampled_equity(cards_of(number), (), opponents, trials=tables.TRIALS, seed=number)
 
 
 def preflop_chances() -> Iterator[Equity]:
-    """All entries of the table, in its order."""
+    """Return all entries of the table, in its order."""
     for number, exact in enumerate(exact_against_one()):
         yield exact
         for opponents in range(2, tables.MAX_OPPONENTS + 1):
@@ -314,7 +316,7 @@ FILES: Final[dict[str, tuple[TableFile, Callable[[], bytes]]]] = {
 
 
 def main(name: str, path: str | None = None) -> None:
-    """Write a file and print its size and checksum. `path`: where it is written; None is its place in the package."""
+    """Write a file and print its size and checksum. `path`: destination; by default its place in the package."""
     table, numbers = FILES[name]
     data, path = table.magic + numbers(), path or table.path
     with open(path, "wb") as file:

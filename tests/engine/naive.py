@@ -1,7 +1,8 @@
-"""The rules of betting and of side pots written down a second time, slowly and obviously, as the oracle of the tests.
+"""Second, slow and obvious implementation of betting and side pots, as the oracle of the tests.
 
-`Table` deals with a round as a person at the table does: a queue of players who still have to act, refilled by every
-raise. It shares no code and no idea with `engine.betting`, which counts callers backwards instead.
+`Table` models a round as a person at the table does: a queue of players who still have to act, refilled by every raise.
+It shares no code and no idea with `engine.betting`, which counts callers backwards instead.
+
 """
 
 from __future__ import annotations
@@ -15,19 +16,19 @@ from engine import Game
 
 @dataclass(frozen=True)
 class Table:
-    """A point of the betting; actions are texts: ``f``, ``c``, ``r`` in limit games, ``r<total>`` in no-limit games."""
+    """State of the betting; actions are texts: ``f``, ``c``, ``r`` in limit games, ``r<total>`` in no-limit games."""
 
     game: Game
     text: str
     round: int
     spent: tuple[int, ...]
     waiting: tuple[int, ...]
-    """Who still has to act in this round, in order."""
+    """Players who still have to act in this round, in order."""
     folded: frozenset[int]
     highest: int
-    """What a caller must have put in."""
+    """Total chips of a player after a call."""
     smallest: int
-    """The smallest total a no-limit raise may have."""
+    """Smallest total of a no-limit raise."""
     raises: int = 0
     actions: int = 0
     """Raises and actions of this round."""
@@ -58,7 +59,7 @@ class Table:
         return self.spent[self.waiting[0]] != self.highest
 
     def raise_range(self) -> tuple[int, int] | None:
-        """The smallest and largest total of a raise, or None."""
+        """Return the smallest and largest total of a raise, or None."""
         game, player = self.game, self.waiting[0]
         stack = game.stacks[player]
         opponents = [p for p in range(game.num_players) if p != player and self.has_chips(p)]
@@ -72,7 +73,7 @@ class Table:
         return min(self.smallest, stack), stack
 
     def options(self) -> Iterator[str]:
-        """Every legal action, every size."""
+        """Return every legal action of every size."""
         if self.can_fold:
             yield "f"
         yield "c"
@@ -129,7 +130,7 @@ class Table:
 
 
 def all_tables(game: Game) -> Iterator[Table]:
-    """Every point of the game's betting, depth first."""
+    """Yield every state of the game's betting, depth first."""
     stack = [Table.start(game)]
     while stack:
         table = stack.pop()
@@ -139,9 +140,11 @@ def all_tables(game: Game) -> Iterator[Table]:
 
 
 def pots(spent: Sequence[int], ranks: Sequence[int | None]) -> list[Fraction]:
-    """Net chips by position: main pot and side pots built one after the other, each split among its best hands.
+    """Return net chips by position.
 
-    A pot that only folded players paid into goes to nobody.
+    The main pot and the side pots are built one after the other, and each is split among its best hands. A pot that
+    only folded players paid into is lost.
+
     """
     won = [Fraction(-chips) for chips in spent]
     below = 0

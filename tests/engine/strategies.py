@@ -1,4 +1,4 @@
-"""Random games within the limits of the protocol, and random play by the rules."""
+"""Random games within the limits of the protocol, and random play within the rules."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def toy_game(
     hole_cards: int = 1,
     board_cards: tuple[int, ...] | None = None,
 ) -> Game:
-    """A game with a full deck; limit if it has raise sizes. By default position 0 acts first and there is no board."""
+    """Game with a full deck; limit if it has raise sizes. By default position 0 acts first and there is no board."""
     return Game(
         betting=BettingType.LIMIT if raise_sizes else BettingType.NO_LIMIT,
         num_players=len(stacks),
@@ -42,7 +42,7 @@ def toy_game(
 
 
 def random_game(seed: int) -> Game:
-    """Any game that can be played: short decks, short and unequal stacks, all blinds, board cards in any round."""
+    """Return any playable game: short decks, short and unequal stacks, all blinds, board cards in any round."""
     chance = random.Random(seed)
 
     def between(low: int, high: int) -> int:
@@ -77,17 +77,17 @@ def random_game(seed: int) -> Game:
 
 
 def games() -> st.SearchStrategy[Game]:
-    """Random games; each follows from one drawn number, because drawing its fifty parts costs more than most tests."""
+    """Draw random games, each from one number: drawing its fifty parts costs more than most tests."""
     return SEEDS.map(random_game)
 
 
 def playable_games() -> st.SearchStrategy[Game]:
-    """Games in which somebody has a decision to make: not everybody is all-in from the blinds."""
+    """Games with at least one decision: the blinds do not put all players all-in."""
     return games().filter(lambda game: not betting_start(game).finished)
 
 
 def random_action(betting: BettingState, chance: random.Random, fold: float = 0.1) -> Action:
-    """A legal action; raises are often the smallest or the largest."""
+    """Return a legal action; raises are often the smallest or the largest."""
     legal = betting.legal_actions()
     if legal.can_fold and chance.random() < fold:
         return FOLD
@@ -100,7 +100,7 @@ def random_action(betting: BettingState, chance: random.Random, fold: float = 0.
 
 
 def random_play(game: Game, seed: int) -> Iterator[tuple[BettingState, Action | None]]:
-    """The states of one hand, each with the action taken there; None at the end."""
+    """Return the states of one hand, each with its action; None at the end."""
     chance = random.Random(seed)
     fold = chance.choice([0.02, 0.1, 0.3])
     betting = betting_start(game)
@@ -112,13 +112,13 @@ def random_play(game: Game, seed: int) -> Iterator[tuple[BettingState, Action | 
 
 
 def random_end(game: Game, seed: int) -> BettingState:
-    """The last state of one hand."""
+    """Return the last state of one hand."""
     *_, (betting, _) = random_play(game, seed)
     return betting
 
 
 def action_texts(betting: BettingState) -> str:
-    """The betting written as the protocol does, without its help."""
+    """Write the betting as the protocol does, without the protocol's code."""
 
     def text(action: Action) -> str:
         return "fcr"[action.kind] + (str(action.hand_total) if action.hand_total else "")

@@ -15,7 +15,7 @@ SEVEN_CARD_HANDS = [23294460, 58627800, 31433400, 6461620, 6180020, 4047644, 347
 
 
 def hands_of(cards, count, seed):
-    """Random hands, every third of them drawn from a deck with one suit whole and little of the others."""
+    """Return random hands; every third comes from a deck with one whole suit and few other cards."""
     generator = random.Random(seed)
     hands = []
     for number in range(count):
@@ -25,7 +25,7 @@ def hands_of(cards, count, seed):
 
 
 def rank_in_python(hands):
-    """Rank by the kernel that rank_hands would choose, uncompiled."""
+    """Rank with the kernel that rank_hands would choose, uncompiled."""
     cards = hands.shape[1]
     ranks = np.zeros(len(hands), np.uint16)
     if cards == 7:
@@ -99,7 +99,7 @@ def test_any_memory_layout_is_ranked(cards):
 
 
 def categories_of_all(cards):
-    """Count all hands by category, high card first. Ranked in parts, by their two lowest cards."""
+    """Count all hands by category, high card first, in parts by their two lowest cards."""
     counts = np.zeros(9, np.int64)
     upper = np.array(list(combinations(range(50), cards - 2)), np.uint8)
     for a in range(52):

@@ -1,4 +1,4 @@
-"""The rules of betting: random play against a textbook table, and the reference's peculiarities one by one."""
+"""Betting rules: random play against a textbook table, and each peculiarity of the reference."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ ACTION_OF_LETTER = {"f": FOLD, "c": CALL, "r": RAISE}
 
 
 def make(stacks: tuple[int, ...], blinds: tuple[int, ...], *, rounds: int = 4, **rules: Any) -> Game:
-    """A game with a full deck; limit if it has raise sizes."""
+    """Return a game with a full deck; limit if it has raise sizes."""
     return toy_game(stacks, blinds, rounds=rounds, hole_cards=2, board_cards=(0, 3, 1, 1)[:rounds], **rules)
 
 
 def play(game: Game, actions: str | list[Action]) -> BettingState:
-    """The state after actions: a run of letters, or actions."""
+    """Return the state after actions, given as a run of letters or as actions."""
     state = betting_start(game)
     for action in actions:
         state = state.after(ACTION_OF_LETTER[action] if isinstance(action, str) else action)
@@ -43,7 +43,7 @@ def play(game: Game, actions: str | list[Action]) -> BettingState:
 
 
 def refusal(state: BettingState, action: Action) -> Rule | None:
-    """The rule that refuses an action; `check` and `after` must agree."""
+    """Return the rule that refuses an action; `check` and `after` must agree."""
     rules: list[Rule | None] = []
     for ask in (state.check, state.after):
         try:
@@ -57,7 +57,7 @@ def refusal(state: BettingState, action: Action) -> Rule | None:
 
 
 def snapshot(state: BettingState) -> tuple[object, ...]:
-    """Everything that can be seen of a state."""
+    """Return all public values of a state."""
     legal = None if state.finished else state.legal_actions()
     return (
         state.game,
@@ -75,7 +75,7 @@ def snapshot(state: BettingState) -> tuple[object, ...]:
 
 
 def fresh_start(game: Game) -> BettingState:
-    """A start that shares no memory with any other."""
+    """Return a start that shares no memory with any other."""
     return betting_start.__wrapped__(game)
 
 
@@ -138,7 +138,7 @@ def test_only_offered_actions_are_accepted(game: Game, seed: int) -> None:
 
 
 @given(games(), SEEDS)
-def test_remembered_states_are_those_computed_anew(game: Game, seed: int) -> None:
+def test_cached_states_equal_recomputed_states(game: Game, seed: int) -> None:
     walks = [betting_start(game), betting_start(game), fresh_start(game)]
     for state, action in random_play(game, seed):
         assert snapshot(walks[0]) == snapshot(walks[1]) == snapshot(walks[2]) == snapshot(state)
@@ -147,7 +147,7 @@ def test_remembered_states_are_those_computed_anew(game: Game, seed: int) -> Non
 
 
 def remembered(root: BettingState) -> int:
-    """Count the states that can be reached from the root without computing anything."""
+    """Count the states that the root's cache holds."""
     count, stack = 0, list((root._children or {}).values())
     while stack:
         count += 1
@@ -160,7 +160,7 @@ def test_the_memory_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     game = find_game("nolimit")[1]
     root = fresh_start(game)
     chance = random.Random(1)
-    most = 0
+    max_remembered = 0
     for _ in range(300):
         state = root
         while not state.finished:
@@ -169,9 +169,9 @@ def test_the_memory_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
                 state = state.after(raise_to(chance.randint(legal.raise_min, legal.raise_max)))
             else:
                 state = state.after(CALL)
-        most = max(most, remembered(root))
+        max_remembered = max(max_remembered, remembered(root))
         assert remembered(root) <= 50
-    assert most > 25
+    assert max_remembered > 25
 
 
 @given(games(), st.lists(SEEDS, min_size=5, max_size=5), st.integers(0, 20))
@@ -206,7 +206,7 @@ def test_the_smallest_raise_starts_at_two_big_blinds_and_grows_with_every_raise(
     assert bounds(play(game, [raise_to(200)])) == (300, 20000)
     assert bounds(play(game, [raise_to(300)])) == (500, 20000)
     assert bounds(play(game, [raise_to(300), raise_to(1000)])) == (1700, 20000)
-    # A small raise after a large one: the larger step still holds.
+    # After a large raise and a small one the larger step is still the minimum.
     assert bounds(play(game, [raise_to(10050)])) == (20000, 20000)
 
 
@@ -223,12 +223,12 @@ def test_a_short_all_in_does_not_lower_the_smallest_raise() -> None:
     assert bounds(state) == (300, 1000)
     state = state.after(CALL)
     assert state.acting_position == 2
-    # 300 is out of reach: only the whole stack will do, 50 above the bet.
+    # The minimum of 300 is above the stack: only all-in remains, 50 above the bet.
     assert bounds(state) == (250, 250)
     assert refusal(state, raise_to(249)) is Rule.BELOW_MINIMUM
     assert refusal(state, raise_to(251)) is Rule.ABOVE_MAXIMUM
     state = state.after(raise_to(250))
-    # The raise of 50 left it at 300; and it opened the betting again.
+    # The all-in raise of 50 left the minimum at 300, and reopened the betting.
     assert bounds(state) == (300, 1000)
 
 
@@ -286,7 +286,7 @@ def test_a_limit_raise_ends_at_the_raisers_stack_even_below_the_bet() -> None:
     state = state.after(RAISE)
     assert state.max_spent == 25
     assert state.spent == (20, 30, 25)
-    # Position 1 has 30 in: he is not at 25, so he may fold, and calling takes chips back.
+    # Position 1 has put in 30, more than the bet of 25: it may fold, and a call takes chips back.
     state = state.after(CALL)
     assert state.acting_position == 1
     assert state.legal_actions().can_fold
@@ -308,7 +308,7 @@ def test_after_an_all_in_every_skipped_round_has_its_slash() -> None:
     assert play(game, [raise_to(20000), FOLD]).round == 0
 
 
-def test_everybody_all_in_from_the_blinds_ends_at_once() -> None:
+def test_hand_ends_at_once_if_the_blinds_put_all_players_all_in() -> None:
     state = betting_start(make((10, 5), (10, 5)))
     assert state.finished
     assert state.acting_position == -1
@@ -334,7 +334,7 @@ def test_the_order_of_play(name: str) -> None:
 
 
 @given(games(), SEEDS)
-def test_several_actions_at_once_lead_where_one_by_one_do(game: Game, seed: int) -> None:
+def test_several_actions_at_once_equal_single_actions(game: Game, seed: int) -> None:
     chance = random.Random(seed)
     states = [state for state, _ in random_play(game, seed)]
     end, many = states[-1], betting_start(game)
@@ -370,9 +370,9 @@ def test_several_actions_at_once_are_refused_where_one_is(game: Game, seed: int)
         sizes = [0, *(chance.randint(0, most) for most in (10, 100, 1000)), *game.stacks]
         raises = [RAISE] if game.is_limit else [raise_to(size) for size in sizes]
         for action in (FOLD, CALL, *raises):
-            one, many = state.after_if_legal(action), state.after_many([action])
-            assert (one is None) == (many is None)
-            if one is not None and many is not None:
-                assert (many.rounds, many.spent) == (one.rounds, one.spent)
-                if one.finished or one.round > state.round:
+            single, several = state.after_if_legal(action), state.after_many([action])
+            assert (single is None) == (several is None)
+            if single is not None and several is not None:
+                assert (several.rounds, several.spent) == (single.rounds, single.spent)
+                if single.finished or single.round > state.round:
                     assert state.after_many([action, CALL]) is None

@@ -1,4 +1,4 @@
-"""The betting of one hand, compiled, follows the rule book number for number, and pays what it pays."""
+"""The compiled betting of one hand equals the rules in every number, payouts included."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def _numbers(point: BettingPoint) -> list[int]:
 
 
 def _action(point: BettingPoint, stack: int, draw: random.Random) -> tuple[int, int]:
-    """Any legal action: often a raise, often of a size at a bound."""
+    """Return any legal action, often a raise, often with a size at a bound."""
     if point.spent[point.position] not in (point.max_spent, stack) and draw.random() < 0.3:
         return 0, 0
     if not point.may_raise or draw.random() < 0.4:
@@ -51,16 +51,16 @@ def test_random_hands(betting: str, players: str, kind: str) -> None:
     values = np.zeros(game.num_players)
     for _, deal in zip(range(150), deals(game, 7), strict=False):
         kernel.start(tables, point, spent)
-        at = first_point(game)
-        assert point.tolist() == _numbers(at)
-        while at.position >= 0:
-            kind_, size = _action(at, game.stacks[at.position], draw)
+        expected = first_point(game)
+        assert point.tolist() == _numbers(expected)
+        while expected.position >= 0:
+            kind_, size = _action(expected, game.stacks[expected.position], draw)
             kernel.act(tables, point, spent, kind_, size)
-            following = after(at, kind_, size)
+            following = after(expected, kind_, size)
             assert following is not None
-            at = following
-            assert point.tolist() == _numbers(at)
-            assert tuple(spent.tolist()) == at.spent
+            expected = following
+            assert point.tolist() == _numbers(expected)
+            assert tuple(spent.tolist()) == expected.spent
         ranks = np.array([rank_hand(hole + deal.board) for hole in deal.hole_cards], np.int64)
-        kernel.pay(spent, at.folded, ranks, values)
-        assert tuple(values.tolist()) == end_values(game, at.round, at.spent, at.folded, deal)
+        kernel.pay(spent, expected.folded, ranks, values)
+        assert tuple(values.tolist()) == end_values(game, expected.round, expected.spent, expected.folded, deal)

@@ -1,4 +1,4 @@
-"""The chances of all players: against comparing hand by hand, and drawn ones against counted ones."""
+"""Chances of all players, compared with a slow twin; sampled chances compared with exact ones."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def any_of(name):
 
 
 def naive_chances(players, board, dead=()):
-    """Win, tie and equity of each player and the number of showdowns, one by one."""
+    """Return win, tie and equity of each player and the number of showdowns, counted one by one."""
     wins, ties, shares = ([Fraction(0)] * len(players) for _ in range(3))
     showdowns = 0
     for holdings in itertools.product(*players):
@@ -71,15 +71,15 @@ def test_two_players_before_the_flop_are_those_of_the_tables():
     assert result.showdowns == 4 * 6 * 1_712_304
     hole = parse_cards("AhKd")
     for holdings in ([hole], any_of("AKo")):
-        for players, ours in (([holdings, ANY_HOLDING], 0), ([ANY_HOLDING, holdings], 1)):
+        for players, index in (([holdings, ANY_HOLDING], 0), ([ANY_HOLDING, holdings], 1)):
             result = chances(players)
-            assert result.players[ours].equity == pytest.approx(preflop_equity(hole).equity, abs=1e-12)
+            assert result.players[index].equity == pytest.approx(preflop_equity(hole).equity, abs=1e-12)
             assert result.showdowns == len(holdings) * 1225 * 1_712_304
     assert chances([one("AhKh"), one("QsQc")]).showdowns == 1_712_304
 
 
 def naive_drawn(holes, board, unknown, trials, start):
-    """Drawn showdowns by player and number of winners, in the order of `engine.kernels.showdowns.count_sampled`."""
+    """Sampled showdowns by player and number of winners, in the order of `engine.kernels.showdowns.count_sampled`."""
     players = len(holes) + unknown
     counts = np.zeros((players, players), np.int64)
     words, draws = naive_words(start), 5 - len(board) + 2 * unknown
@@ -91,8 +91,8 @@ def naive_drawn(holes, board, unknown, trials, start):
             drawn.append(deck[at])
             deck[at] = deck[0]
             deck.pop(0)
-        table, others = (*board, *drawn[: 5 - len(board)]), drawn[5 - len(board) :]
-        cards = [*holes, *[tuple(others[at : at + 2]) for at in range(0, 2 * unknown, 2)]]
+        table, opponents_cards = (*board, *drawn[: 5 - len(board)]), drawn[5 - len(board) :]
+        cards = [*holes, *[tuple(opponents_cards[at : at + 2]) for at in range(0, 2 * unknown, 2)]]
         ranks = [rank_hand((*hole, *table)) for hole in cards]
         for player, rank in enumerate(ranks):
             if rank == max(ranks):
@@ -124,8 +124,8 @@ def test_draws_are_those_documented(board, unknown):
         pytest.param([one("AhKd"), ANY_HOLDING, one("9h9d")], "2h7dTcAs", marks=pytest.mark.slow),
     ],
 )
-def test_drawn_chances_come_as_near_as_their_standard_errors_say(players, board):
-    """Within four standard errors, and over six seeds about one standard error off on average."""
+def test_errors_of_sampled_chances_agree_with_their_standard_errors(players, board):
+    """Errors are below four standard errors, and over six seeds about one standard error on average."""
     exact, off = chances(players, parse_cards(board)), []
     for seed in range(4):
         drawn = chances(players, parse_cards(board), trials=20_000, seed=seed)
@@ -145,13 +145,13 @@ def test_long_enumerations_are_drawn(monkeypatch):
     assert chances([one("AhKd"), one("2c2d")], parse_cards("2h7dTcAs3s"), trials=10).is_exact, "there is one showdown"
 
 
-def test_progress_goes_from_nothing_to_all():
+def test_progress_starts_at_0_and_ends_at_the_total():
     for players, trials in (([one("AhKd"), ANY_HOLDING, one("9h9d")], None), ([one("AhKd"), ANY_HOLDING], 120_000)):
-        said: list[float] = []
-        chances(players, parse_cards("2h7dTcAs"), trials=trials, progress=said.append)
-        assert said == sorted(said)
-        assert len(said) > 1
-        assert said[-1] == 1
+        progress: list[float] = []
+        chances(players, parse_cards("2h7dTcAs"), trials=trials, progress=progress.append)
+        assert progress == sorted(progress)
+        assert len(progress) > 1
+        assert progress[-1] == 1
 
 
 IMPOSSIBLE = [

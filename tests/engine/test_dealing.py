@@ -1,4 +1,4 @@
-"""Dealing against hands that the reference dealer logged, and against numpy's generator."""
+"""Dealing compared with hands that the reference dealer logged, and with numpy's generator."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from engine.dealing import reference_generator
 from protocol import find_game
 from tests.engine.strategies import SEEDS, games
 
-# The first hands of recorded matches: hole cards by position, then the board as far as it was seen.
+# First hands of recorded matches: hole cards by position, then the visible board.
 RECORDED = [
     ("holdem.limit.2p.reverse_blinds", 0, 0, "5d5c|9hQd", "8dAs8s4h6d"),
     ("holdem.limit.2p.reverse_blinds", 0, 1, "6sKs|5dJd", "2sTh2hQh8h"),
@@ -46,9 +46,9 @@ def test_the_cards_the_reference_dealt(name: str, seed: int, hand_number: int, h
 
 @given(SEEDS)
 def test_the_generator_is_that_of_numpy(seed: int) -> None:
-    ours = reference_generator(seed)
+    generator = reference_generator(seed)
     theirs = np.random.RandomState(seed).randint(0, 2**32, size=1300, dtype=np.uint64)
-    assert [ours.getrandbits(32) for _ in range(1300)] == theirs.tolist()
+    assert [generator.getrandbits(32) for _ in range(1300)] == theirs.tolist()
 
 
 @pytest.mark.parametrize(("seed", "same"), [(4294967297, 1), (-1, 4294967295)])
@@ -58,7 +58,7 @@ def test_seeds_count_modulo_32_bits(seed: int, same: int) -> None:
 
 
 def naive_deals(game: Game, seed: int, hands: int) -> list[Deal]:
-    """Every card by the book: the number modulo the cards left picks, the last card moves into the gap."""
+    """Deal as the reference does: a number modulo the cards left picks one, the last card fills its place."""
     numbers = iter(np.random.RandomState(seed).randint(0, 2**32, size=hands * game.cards_per_hand, dtype=np.uint64))
     dealt = []
     for _ in range(hands):
@@ -83,7 +83,7 @@ def test_every_game_is_dealt_by_the_book(game: Game, seed: int) -> None:
 
 @pytest.mark.parametrize("number", [7281, 7282, 7283])
 def test_a_far_hand_is_where_counting_says(number: int) -> None:
-    """9 cards a hand: hand 7282 begins just beyond one step of 65,536 numbers."""
+    """A hand has 9 cards, so hand 7282 begins just after a step of 65,536 numbers."""
     game = find_game("nolimit")[1]
     numbers = np.random.RandomState(11).randint(0, 2**32, size=9 * number + 1, dtype=np.uint64)
     first_card = deal_hand(game, 11, number).hole_cards[0][0]
@@ -103,7 +103,7 @@ KEYS = st.binary(min_size=32, max_size=32).map(DealKey)
 
 
 def naive_secret_deal(game: Game, secret: bytes, number: int) -> Deal:
-    """A hand as the documentation says it: 16 bits after the other, modulo the cards left, what is uneven skipped."""
+    """Deal as the documentation says: 16-bit numbers modulo the cards left, rejecting those that would bias."""
     stream = b"".join(
         hashlib.blake2b(
             number.to_bytes(8, "little") + block.to_bytes(4, "little"),
@@ -135,7 +135,7 @@ def test_a_key_deals_every_game_by_the_book_from_any_hand_on(game: Game, key: De
 
 
 def test_the_cards_of_a_key_are_the_same_in_every_version() -> None:
-    """Whoever kept a key can always deal its cards again."""
+    """Published keys must deal the same cards in every version."""
     dealt = [text(deal) for deal in itertools.islice(deals(find_game("limit")[1], KEY), 2)]
     assert dealt == [("5h4s|8h6c", "QsTc9dQh9s"), ("8c2h|ThQc", "KhQh3c6sKd")]
     assert str(KEY) == "key:c30b7a06963c3a10b84e32e1434be4a6"
@@ -144,7 +144,7 @@ def test_the_cards_of_a_key_are_the_same_in_every_version() -> None:
 
 
 def quantile_of_chi_square(freedom: int) -> float:
-    """That only one in a million exceeds, by Wilson and Hilferty."""
+    """Quantile of the chi-square distribution with tail probability 1e-6, by Wilson and Hilferty."""
     return freedom * (1 - 2 / (9 * freedom) + 4.7534 * math.sqrt(2 / (9 * freedom))) ** 3
 
 
@@ -173,9 +173,9 @@ def test_a_key_is_a_value_that_does_not_show_its_secret() -> None:
         assert KEY.secret.hex() not in shown
         assert repr(KEY.secret)[2:-1] not in shown
     assert logged_seed(7) == 7
-    for wrong in ("", "00" * 31, "00" * 33, "zz" * 32):
+    for text in ("", "00" * 31, "00" * 33, "zz" * 32):
         with pytest.raises(ValueError, match=r"bytes|non-hexadecimal"):
-            DealKey.from_text(wrong)
+            DealKey.from_text(text)
 
 
 def test_the_sequence_of_seeds_of_a_number_is_that_of_the_reference() -> None:

@@ -1,4 +1,4 @@
-"""The table of all duels before the flop: its numbers are right, it is whole, and it comes out again."""
+"""Table of all duels before the flop: correct, complete, reproducible."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ HOLDINGS = list(itertools.combinations(range(52), 2))
 
 @pytest.mark.parametrize("step", [40, pytest.param(1, marks=pytest.mark.slow)])
 def test_duels_of_a_class_add_up_to_its_matchups(step):
-    """Another program has counted the matchups. All holdings of a class are alike, so one of each meets all others."""
+    """The matchups come from another program. By symmetry, one holding of a class against all others suffices."""
     assert math.comb(48, 5) == BOARDS == 1_712_304
     for number in range(0, 169, step):
         first, *_ = alike = holdings_of(number)
@@ -73,12 +73,12 @@ def test_each_row_stands_for_one_form():
     for _ in range(2_000):
         cards = chance.sample(range(52), 4)
         row = duel_row(*cards)
-        one, other = pairs[max(row, -1 - row)]
+        first, second = pairs[max(row, -1 - row)]
         holdings = (tuple(sorted(cards[:2])), tuple(sorted(cards[2:])))
-        assert form_of(holdings if row >= 0 else holdings[::-1]) == form_of((one, other))
+        assert form_of(holdings if row >= 0 else holdings[::-1]) == form_of((first, second))
 
 
-def test_nobody_writes_to_the_numbers():
+def test_numbers_are_read_only():
     with pytest.raises(ValueError, match="read-only"):
         duel_counts()[0, 0] = 0
 

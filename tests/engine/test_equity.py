@@ -1,4 +1,4 @@
-"""Chances to win: against obvious slow twins, known values, and each other, by numpy and compiled."""
+"""Chances to win, compared with slow twins and known values, with numpy and compiled."""
 
 from __future__ import annotations
 
@@ -24,19 +24,19 @@ def unseen_of(*known):
 
 
 def naive_exact(hole, board):
-    """Lost, won and tied showdowns against one opponent."""
+    """Count showdowns lost, won and tied against one opponent."""
     counts = [0, 0, 0]
     for rest in itertools.combinations(unseen_of(*hole, *board), 5 - len(board)):
         table = (*board, *rest)
-        ours = rank_hand((*hole, *table))
+        own_rank = rank_hand((*hole, *table))
         for other in itertools.combinations(unseen_of(*hole, *table), 2):
             theirs = rank_hand((*other, *table))
-            counts[0 if ours < theirs else 1 if ours > theirs else 2] += 1
+            counts[0 if own_rank < theirs else 1 if own_rank > theirs else 2] += 1
     return counts
 
 
 def naive_words(start):
-    """SplitMix64 as published."""
+    """Return the words of SplitMix64 as published."""
     while True:
         start = (start + 0x9E3779B97F4A7C15) & MASK
         word = ((start ^ (start >> 30)) * 0xBF58476D1CE4E5B9) & MASK
@@ -45,7 +45,7 @@ def naive_words(start):
 
 
 def naive_sampled(hole, board, opponents, trials, start):
-    """Showdowns by number of winners, drawn in the order that `engine.kernels.showdowns.count_sampled` documents."""
+    """Showdowns by number of winners, sampled in the order that `engine.kernels.showdowns.count_sampled` documents."""
     counts = [0] * (opponents + 2)
     words = naive_words(start)
     needed = 5 - len(board) + 2 * opponents
@@ -59,10 +59,10 @@ def naive_sampled(hole, board, opponents, trials, start):
             deck[at] = deck[0]
             deck.pop(0)
         table = (*board, *drawn[: 5 - len(board)])
-        others = drawn[5 - len(board) :]
-        ours = rank_hand((*hole, *table))
-        theirs = [rank_hand((*others[i : i + 2], *table)) for i in range(0, 2 * opponents, 2)]
-        counts[0 if max(theirs) > ours else 1 + theirs.count(ours)] += 1
+        opponents_cards = drawn[5 - len(board) :]
+        own_rank = rank_hand((*hole, *table))
+        theirs = [rank_hand((*opponents_cards[i : i + 2], *table)) for i in range(0, 2 * opponents, 2)]
+        counts[0 if max(theirs) > own_rank else 1 + theirs.count(own_rank)] += 1
     return counts
 
 
@@ -83,7 +83,7 @@ def count_sampled(counter, hole, board, opponents, trials, start):
 
 
 def situations(board_cards, count, seed):
-    """Random hands and boards, every other one with few suits and ranks, so that flushes and straights come up."""
+    """Random hands and boards; every other one has few suits and ranks, so that flushes and straights occur."""
     generator = random.Random(seed)
     for number in range(count):
         deck = range(52) if number % 2 else [card for card in range(52) if card % 4 < 2 and card >> 2 < 8]
@@ -92,7 +92,7 @@ def situations(board_cards, count, seed):
 
 
 @pytest.mark.parametrize(("board_cards", "count"), [(5, 10), (4, 1)])
-def test_exact_is_what_counting_gives(board_cards, count):
+def test_exact_equals_counting(board_cards, count):
     for hole, board in situations(board_cards, count, seed=board_cards):
         expected = naive_exact(hole, board)
         assert count_exact(showdowns.count_against_one, hole, board) == expected
@@ -103,7 +103,7 @@ def test_exact_is_what_counting_gives(board_cards, count):
 
 
 @pytest.mark.slow
-def test_exact_on_the_flop_is_what_counting_gives():
+def test_exact_on_the_flop_equals_counting():
     for hole, board in situations(3, 4, seed=4):
         assert count_exact(showdowns.count_against_one, hole, board) == naive_exact(hole, board)
 
@@ -137,14 +137,14 @@ def test_blocks_of_trials_are_one_row():
 
 def test_the_kernel_does_the_same_in_python():
     hole, board = next(situations(4, 1, seed=1))
-    with np.errstate(over="ignore"):  # a scalar of numpy says when it wraps
+    with np.errstate(over="ignore"):  # numpy warns when a scalar overflows
         sampled = count_sampled(draw.count_sampled.py_func, hole, board, 3, 40, np.uint64(5))
     assert sampled == naive_sampled(hole, board, 3, 40, 5)
 
 
 @pytest.mark.parametrize("board_cards", [3, 4, 5])
-def test_exact_counts_whatever_is_unseen(board_cards):
-    """A deck cut down, card by card compared; some cards of a suit are neither seen nor left."""
+def test_exact_counts_any_set_of_unseen_cards(board_cards):
+    """Compare every card of small decks, in which some cards of a suit are neither seen nor left."""
     for hole, board in situations(board_cards, 5, seed=board_cards):
         few = random.Random(board_cards).sample(unseen_of(*hole, *board), 9)
         counts = np.zeros(3, np.int64)
@@ -153,8 +153,8 @@ def test_exact_counts_whatever_is_unseen(board_cards):
         for cards in itertools.permutations(few, 7 - board_cards):
             rest, other = cards[:-2], cards[-2:]
             if list(rest) == sorted(rest) and other[0] < other[1]:
-                ours, theirs = rank_hand((*hole, *board, *rest)), rank_hand((*other, *board, *rest))
-                naive[0 if ours < theirs else 1 if ours > theirs else 2] += 1
+                own_rank, other_rank = rank_hand((*hole, *board, *rest)), rank_hand((*other, *board, *rest))
+                naive[0 if own_rank < other_rank else 1 if own_rank > other_rank else 2] += 1
         assert counts.tolist() == naive
 
 
@@ -162,8 +162,8 @@ SAMPLES = 40_000
 
 
 @pytest.mark.parametrize("board_cards", [0, 3, 4, 5])
-def test_sampled_comes_near_exact(board_cards):
-    """Within five standard errors, for each of several seeds, one of them the default's."""
+def test_sampled_is_near_exact(board_cards):
+    """Errors are within five standard errors for each of several seeds, the default included."""
     for seed, (hole, board) in enumerate(situations(board_cards, 2, seed=50 + board_cards)):
         exact = exact_equity(hole, board)
         sampled = sampled_equity(hole, board, trials=SAMPLES, seed=seed)
@@ -176,13 +176,13 @@ def test_sampled_comes_near_exact(board_cards):
 def test_known_values():
     assert exact_equity(parse_cards("AsAh")).equity == pytest.approx(0.852037, abs=5e-7)
     assert preflop_equity(parse_cards("AsAh")) == exact_equity(parse_cards("AcAd")) == equity(parse_cards("AhAc"))
-    # A royal flush on the board: everybody shares.
+    # A royal flush on the board: all players tie.
     royal = parse_cards("AsKsQsJsTs")
     assert exact_equity(parse_cards("2c2d"), royal) == Equity(0.0, 1.0, 0.5)
     for opponents in range(2, 10):
         shared = equity(parse_cards("2c2d"), royal, opponents, trials=300)
         assert shared == pytest.approx(Equity(0.0, 1.0, 1 / (opponents + 1)), rel=1e-12)
-    # The nuts; and a straight flush on the board, which only the king of spades beats.
+    # The nuts; then a straight flush on the board that only the king of spades beats.
     assert equity(parse_cards("AsKs"), parse_cards("QsJsTs2c"), 9) == Equity(1.0, 0.0, 1.0)
     assert exact_equity(parse_cards("2c3d"), parse_cards("QsJsTs9s8s")) == Equity(0.0, 946 / 990, 473 / 990)
 
@@ -192,7 +192,7 @@ def test_a_tie_of_two_among_three_counts_half():
     assert equities.equity_of_counts(counts) == Equity(4 / 23, 9 / 23, (4 + 3 + 1) / 23)
 
 
-def test_a_seed_fixes_the_sample():
+def test_seed_determines_the_sample():
     hole, board = parse_cards("QhJh"), parse_cards("Th9c2d")
     assert sampled_equity(hole, board, 3, trials=500, seed=4) == sampled_equity(hole, board, 3, trials=500, seed=4)
     assert sampled_equity(hole, board, 3, seed=2**64 + 4) == sampled_equity(hole, board, 3, seed=4)
@@ -245,7 +245,7 @@ def test_impossible_arguments_are_refused(hole, board, opponents, trials, senten
             preflop_equity(hole, opponents)
 
 
-def test_nothing_is_loaded_before_it_is_needed():
+def test_numpy_and_numba_are_loaded_on_demand():
     code = (
         "import sys; from engine import evaluator; from engine.equity import compile_kernels, equity, preflop_equity\n"
         "assert not evaluator._PAIR_KEYS; evaluator.rank_hand(range(7)); assert evaluator._PAIR_KEYS\n"

@@ -18,7 +18,7 @@ from tests.engine.generators import hand_rank_numbers, hand_rank_tables
 
 
 def naive_five(cards):
-    """The strength of 1 to 5 cards as a tuple: category, then ranks in order of weight. Slow and obvious."""
+    """Strength of 1 to 5 cards as a tuple: category, then ranks by weight. Slow and obvious."""
     ranks = [card // 4 for card in cards]
     count = Counter(ranks)
     by_weight = tuple(sorted(count, key=lambda rank: (count[rank], rank), reverse=True))
@@ -43,7 +43,7 @@ def naive_five(cards):
 
 
 def naive(cards):
-    """The strength of the best five of 1 to 10 cards."""
+    """Strength of the best five of 1 to 10 cards."""
     return max(naive_five(five) for five in combinations(cards, min(5, len(cards))))
 
 
@@ -53,7 +53,7 @@ def random_hands(cards, count, seed):
 
 
 def suited_hands(cards, count, seed):
-    """Hands with many flushes and straights: drawn from two suits' worth of neighbouring ranks and a few others."""
+    """Hands with many flushes and straights, drawn from neighbouring ranks of two suits and a few other cards."""
     generator = random.Random(seed)
     hands = []
     for _ in range(count):
@@ -64,7 +64,7 @@ def suited_hands(cards, count, seed):
 
 
 def assert_same_order(strengths, ranks):
-    """Equal strengths have equal ranks, and a better strength a higher rank, between any two of the hands."""
+    """Check that ranks order all pairs of hands as strengths do, ties included."""
     pairs = sorted(set(zip(strengths, ranks, strict=True)))
     for (weaker, low), (stronger, high) in pairwise(pairs):
         assert weaker < stronger, f"{weaker} has the ranks {low} and {high}"

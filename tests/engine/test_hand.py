@@ -40,7 +40,7 @@ def test_chips_are_conserved(game: Game, seed: int) -> None:
     values, spent = hand.values(), hand.betting.spent
     folded = [bool(hand.betting.folded >> p & 1) for p in range(game.num_players)]
     if hand.is_showdown:
-        # Only a limit raise that lowers the bet leaves chips above every live one: they are lost, as in the reference.
+        # Only a limit raise that lowers the bet leaves chips above every live bet; the reference loses them, too.
         highest = max(chips for chips, out in zip(spent, folded, strict=True) if not out)
         lost = sum(max(0, chips - highest) for chips in spent)
         assert lost == 0 or game.betting is BettingType.LIMIT

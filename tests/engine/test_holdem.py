@@ -1,4 +1,4 @@
-"""Recognition of hold'em. Formats of card rooms have tests of their own."""
+"""Recognition of hold'em; formats of card rooms are tested with the formats."""
 
 from __future__ import annotations
 

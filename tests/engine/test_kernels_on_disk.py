@@ -1,4 +1,4 @@
-"""Compiled kernels on disk: filled by one process, read by others, and worth nothing once anything has changed."""
+"""Compiled kernels on disk: filled by one process, read by others, invalidated by any change."""
 
 from __future__ import annotations
 
@@ -64,14 +64,14 @@ def ran(code: str, folder: Path, *, errors: str = "", **env: str) -> list[str]:
 
 @pytest.fixture(scope="module")
 def filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with one kernel of ours; the one of somebody else is not kept."""
+    """Folder with one kernel of the package; kernels of other modules are not cached."""
     folder = tmp_path_factory.mktemp("house") / "cache"
     assert ran(FILL, folder) == ["engine.kernels.draw.mixed"]
     return folder
 
 
 def test_every_table_of_a_kernel_can_be_kept() -> None:
-    """Numba writes the address of an array that does not lie in one piece into the code, which then cannot be kept."""
+    """Numba embeds the address of a non-contiguous array in the code, which then cannot be cached."""
     modules = [f"engine.kernels.{path.stem}" for path in Path(kernels.__path__[0]).glob("*.py")]
     for name in (*modules, "bots.evolved.kernel", "bots.lp_mc.drawn_showdowns"):
         tables = vars(importlib.import_module(name))
@@ -81,7 +81,7 @@ def test_every_table_of_a_kernel_can_be_kept() -> None:
 
 
 @pytest.mark.slow
-def test_another_process_reads_what_one_has_compiled(filled: Path) -> None:
+def test_another_process_reads_compiled_kernels(filled: Path) -> None:
     (cache,) = filled.iterdir()
     before = {path: path.stat().st_mtime_ns for path in cache.iterdir()}
     assert ran(READ, filled) == [str(MIXED_1), "1"]
@@ -111,7 +111,7 @@ def test_other_settings_have_another_cache(filled: Path) -> None:
 
 
 @pytest.mark.slow
-def test_processes_share_what_they_compile(tmp_path: Path) -> None:
+def test_processes_share_compiled_kernels(tmp_path: Path) -> None:
     shared = {disk.SHARED_VARIABLE: str(tmp_path / "shared")}
     nowhere = tmp_path / "nothing"
     assert ran(READ, nowhere, **shared) == [str(MIXED_1), "0"]
@@ -127,7 +127,7 @@ def test_processes_share_what_they_compile(tmp_path: Path) -> None:
 
 @pytest.fixture
 def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """An empty folder for caches, in this process."""
+    """Empty folder for caches in this process."""
     monkeypatch.setenv(disk.FOLDER_VARIABLE, str(tmp_path / "caches"))
     monkeypatch.delenv(disk.SHARED_VARIABLE)
     disk.cache_folder.cache_clear()

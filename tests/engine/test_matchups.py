@@ -1,4 +1,4 @@
-"""The table of all matchups before the flop: its numbers are right, it is whole, and it comes out again."""
+"""Table of all matchups before the flop: correct, complete, reproducible."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from engine.matchups import MATCHUPS, counts, counts_of_wins, equities, pairs
 
 CLASSES = len(STARTING_HANDS)
 HOLDINGS: list[list[tuple[int, ...]]] = [[] for _ in range(CLASSES)]
-"""By class."""
+"""Numbers by class."""
 for _hole in itertools.combinations(range(52), 2):
     HOLDINGS[starting_hand(_hole)].append(_hole)
 
@@ -49,7 +49,7 @@ def test_wins_of_a_class_are_losses_of_the_other():
 
 
 def test_known_values():
-    """Printed in many places."""
+    """Values published in many places."""
     won, tied, _ = counts()[number("AA"), number("KK")] / (36 * BOARDS)
     assert (won, tied) == pytest.approx((0.817147, 0.004627), abs=5e-7)
     assert equities()[number("AKs"), number("QQ")] == pytest.approx(0.460485, abs=5e-7)
@@ -64,7 +64,7 @@ def test_against_any_hand_they_are_the_table_of_chances():
 
 
 def counted_one_by_one(one, other):
-    """Showdowns won, tied and lost: pair of holdings by pair of holdings, each on all boards."""
+    """Count showdowns won, tied and lost, for every pair of holdings on every board."""
     whole = np.zeros(3, np.int64)
     for pair in itertools.product(HOLDINGS[one], HOLDINGS[other]):
         if len({*pair[0], *pair[1]}) == 4:
@@ -84,11 +84,11 @@ def test_pairs_of_holdings_one_by_one(one, other):
 def test_many_pairs_of_holdings_one_by_one():
     chance = random.Random(2)
     for _ in range(100):
-        one, other = chance.choices(range(CLASSES), k=2)
-        assert counts()[one, other].tolist() == counted_one_by_one(one, other), (one, other)
+        first, second = chance.choices(range(CLASSES), k=2)
+        assert counts()[first, second].tolist() == counted_one_by_one(first, second), (first, second)
 
 
-def test_nobody_writes_to_the_numbers():
+def test_numbers_are_read_only():
     for shared in (counts(), pairs(), equities()):
         with pytest.raises(ValueError, match="read-only"):
             shared[0, 0] = 0
@@ -98,7 +98,7 @@ def test_nobody_writes_to_the_numbers():
 
 
 def test_the_ways_to_name_suits():
-    """Every board of a small deck stands for a set of boards; together they are all boards."""
+    """Each board of a small deck represents a set of boards; together they are all boards."""
     ranks, total = 3, 0
     for cards in itertools.combinations(range(4 * ranks), 5):
         suits = np.zeros(4, np.int64)
@@ -115,7 +115,7 @@ def test_the_ways_to_name_suits():
 
 
 def naive_wins(boards):
-    """The showdowns won by class on some boards, every two holdings compared."""
+    """Count the showdowns won by class on some boards, comparing every two holdings."""
     wins = np.zeros((CLASSES, CLASSES), np.int64)
     for board, times in zip(boards.cards.tolist(), boards.times.tolist(), strict=True):
         holes = list(itertools.combinations([card for card in range(52) if card not in board], 2))
@@ -133,19 +133,19 @@ def boards_of(*texts):
 
 
 BOARDS_OF_EACH_KIND = ("2c5c9cJcKc", "2c3c4c5cTd", "9h9c8h7h7d")
-"""A flush on it, four to a straight flush, a flush against full houses."""
+"""Boards with a flush, four to a straight flush, and a flush against full houses."""
 
 
 @pytest.mark.slow
-def test_the_kernel_counts_what_comparing_counts(monkeypatch):
-    """In Python, as it is written."""
+def test_kernel_equals_the_naive_count(monkeypatch):
+    """Run the kernel uncompiled."""
     monkeypatch.setattr(kernels, "count_weaker", kernels.count_weaker.py_func)
     boards = boards_of(*BOARDS_OF_EACH_KIND)
     assert (count_wins(boards, threads=1) == naive_wins(boards)).all()
 
 
 @pytest.mark.slow
-def test_the_compiled_kernel_counts_what_comparing_counts():
+def test_compiled_kernel_equals_the_naive_count():
     boards = boards_from(40)
     assert len(boards.times) < boards.times.sum() == math.comb(12, 5)
     assert (count_wins(boards) == naive_wins(boards)).all()
@@ -155,9 +155,9 @@ def test_the_compiled_kernel_counts_what_comparing_counts():
 def test_generating_the_table_gives_the_packaged_file():
     boards = boards_from()
     assert (len(boards.times), boards.times.sum()) == (134_459, math.comb(52, 5))
-    said = []
-    wins = count_wins(boards, progress=said.append)
+    progress = []
+    wins = count_wins(boards, progress=progress.append)
     assert MATCHUPS.magic + wins.astype("<u4").tobytes() == Path(MATCHUPS.path).read_bytes()
     assert (counts_of_wins(wins) == counts()).all()
-    assert said == sorted(said)
-    assert said[-1] == 1
+    assert progress == sorted(progress)
+    assert progress[-1] == 1

@@ -1,4 +1,4 @@
-"""The package as its users see it: examples that run, exports that are whole, errors that are drawn."""
+"""Examples, exports and the tree of errors of the package."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from engine import cards, equity, parse_cards
 
 
 @pytest.mark.parametrize("module", [engine, cards, equity], ids=lambda module: module.__name__)
-def test_examples_print_what_they_say(module: types.ModuleType) -> None:
+def test_examples_print_their_comments(module: types.ModuleType) -> None:
     examples = doctest.testmod(module, extraglobs={"parse_cards": parse_cards})
     assert examples.attempted > 0
     assert examples.failed == 0

@@ -1,4 +1,4 @@
-"""The names of positions and rounds."""
+"""Names of positions and rounds."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from protocol import find_game
         ("leduc", "1st 2nd"),
     ],
 )
-def test_the_games_that_come_with_the_arena(game: str, names: str) -> None:
+def test_positions_of_shipped_games(game: str, names: str) -> None:
     assert position_names(find_game(game)[1]) == tuple(names.split())
 
 

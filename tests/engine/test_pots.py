@@ -1,4 +1,4 @@
-"""The main pot and the side pots."""
+"""Main pot and side pots."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def test_pots_pay_what_the_engine_says(data: st.DataObject) -> None:
     players = data.draw(st.integers(2, 10))
     spent = [data.draw(st.integers(0, 40)) for _ in range(players)]
     ranks = [data.draw(st.one_of(st.none(), st.integers(0, 4))) for _ in range(players)]
-    # By the rules nobody folds who has put in the most.
+    # By the rules, the player with the most chips in the pot does not fold.
     assume(any(ranks[p] is not None and spent[p] == max(spent) for p in range(players)))
     returned_to, returned = uncalled(spent)
     pots_by_size = side_pots(spent, folded_of(ranks))

@@ -1,4 +1,4 @@
-"""The table of chances before the flop, its file and its generator."""
+"""Table of chances before the flop, its file and its generator."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.engine import generators
 
 CLASSES = len(STARTING_HANDS)
 SHOWDOWNS = math.comb(50, 5) * math.comb(45, 2)
-"""Of one hand against one opponent."""
+"""Showdowns of one hand against one opponent."""
 
 
 def entry(text, opponents=1):
@@ -32,7 +32,7 @@ def hands_in_class(number):
 
 
 def test_exact_entries_are_counts_and_cancel_out():
-    """Over all hands the opponent wins as often as we do."""
+    """Over all hands the opponent wins as often as the player."""
     wins = losses = 0
     for number in range(CLASSES):
         hole, size = cards_of(number), hands_in_class(number)
@@ -47,19 +47,19 @@ def test_exact_entries_are_counts_and_cancel_out():
 
 
 @pytest.mark.parametrize("opponents", [1, 2, MAX_OPPONENTS])
-def test_entries_make_sense_together(opponents):
+def test_entries_are_consistent(opponents):
     chances = [preflop_equity(cards_of(number), opponents) for number in range(CLASSES)]
     mean = sum(hands_in_class(number) * chance.equity for number, chance in enumerate(chances)) / 1326
     assert mean == pytest.approx(1 / (opponents + 1), abs=1e-4), "a random hand has its share"
     assert max(chances, key=lambda chance: chance.equity) == entry("AcAd", opponents)
     for chance in chances:
         assert 0 < chance.tie < chance.win + 1e-12 < 1
-        least, most = chance.win + chance.tie / (opponents + 1), chance.win + chance.tie / 2
-        assert least - 1e-12 <= chance.equity <= most + 1e-12
+        lowest, highest = chance.win + chance.tie / (opponents + 1), chance.win + chance.tie / 2
+        assert lowest - 1e-12 <= chance.equity <= highest + 1e-12
 
 
 def test_known_values():
-    """Equities against one random hand that are printed in many places."""
+    """Equities against one random hand, published in many places."""
     for text, share in (("AsAh", 0.852037), ("AsKs", 0.670446), ("7s2h", 0.345836), ("JsTs", 0.575279)):
         assert entry(text).equity == pytest.approx(share, abs=5e-7)
     assert entry("AsAh") == pytest.approx(Equity(0.849319, 0.005436, 0.852037), abs=5e-7)
@@ -67,7 +67,7 @@ def test_known_values():
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("number", "opponents"), [(168, 2), (5, 9)])
-def test_sampled_entries_come_out_again(monkeypatch, number, opponents):
+def test_sampled_entries_are_reproduced(monkeypatch, number, opponents):
     monkeypatch.setattr(equities, "_is_compiled", False)
     compile_kernels()
     hole = cards_of(number)
@@ -77,7 +77,7 @@ def test_sampled_entries_come_out_again(monkeypatch, number, opponents):
 @pytest.mark.slow
 @pytest.mark.parametrize("text", ["AsAh", "7s2h"])
 def test_exact_entries_are_the_mean_of_all_flops(text):
-    """Another way to the same showdowns: ten flops lead to each board."""
+    """Count the same showdowns by flop: ten flops lead to each board."""
     hole = parse_cards(text)
     counts = np.zeros(3, np.int64)
     deck = [card for card in range(52) if card not in hole]

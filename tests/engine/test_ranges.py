@@ -1,4 +1,4 @@
-"""All holdings at once, against one at a time."""
+"""Chances of all holdings at once, compared with one at a time."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def test_holdings_are_numbered() -> None:
 
 
 def test_chances_on_the_river_by_counting() -> None:
-    """Every holding against every other, one by one."""
+    """Compare every holding with every other."""
     for text in ("2c7d9hJsAc", "2c3c4c5c6c"):
         board = tuple(parse_cards(text))
         held = [cards for cards in HOLDINGS if not {*cards} & {*board}]
@@ -30,23 +30,23 @@ def test_chances_on_the_river_by_counting() -> None:
         for cards in held[::300]:
             others = [ranks[other] for other in held if not {*other} & {*cards}]
             won, tied = sum(rank < ranks[cards] for rank in others), sum(rank == ranks[cards] for rank in others)
-            at = holding_number(*cards)
+            number = holding_number(*cards)
             assert len(others) == 990
-            assert (all_chances.win[at], all_chances.tie[at]) == (won / 990, tied / 990)
+            assert (all_chances.win[number], all_chances.tie[number]) == (won / 990, tied / 990)
 
 
 @pytest.mark.parametrize("text", ["2c7d9h", "2c7d9hJs", "2c7d9hJsAc", ""])
 def test_chances_are_those_that_bots_play_by(text: str) -> None:
-    """To the bit: a bot whose decision hangs on the last digit decides the same."""
+    """Equality is exact: in the last digit, too, a bot must decide the same."""
     board = tuple(parse_cards(text))
     all_chances = chances_of_all(board)
     for cards in HOLDINGS[::41]:
-        at = holding_number(*cards)
+        number = holding_number(*cards)
         if {*cards} & {*board}:
-            assert np.isnan([all_chances.win[at], all_chances.tie[at], all_chances.equity[at]]).all()
+            assert np.isnan([all_chances.win[number], all_chances.tie[number], all_chances.equity[number]]).all()
         else:
             exact = equity(cards, board)
-            assert (all_chances.win[at], all_chances.tie[at], all_chances.equity[at]) == tuple(exact)
+            assert (all_chances.win[number], all_chances.tie[number], all_chances.equity[number]) == tuple(exact)
     assert chances_of_all(board[::-1]).equity.tobytes() == all_chances.equity.tobytes()
 
 
@@ -64,7 +64,7 @@ def test_shares_against_each_holding(text: str) -> None:
 
 
 def test_shares_before_the_flop() -> None:
-    """Those of the table, which is held against the counts of all boards elsewhere."""
+    """Shares equal the table, which other tests compare with the counts of all boards."""
     for hole in ((Card(48), Card(44)), (Card(51), Card(50))):
         shares = shares_against(hole, ())
         for number, cards in enumerate(HOLDINGS):
@@ -87,7 +87,7 @@ def test_impossible_cards_are_refused() -> None:
 
 @pytest.mark.slow
 def test_flops_by_counting() -> None:
-    """Whole flops, every holding."""
+    """Compare whole flops for every holding."""
     for text in ("2c7d9h", "TcJcQc", "8c8d3s"):
         board = tuple(parse_cards(text))
         equities = chances_of_all(board).equity

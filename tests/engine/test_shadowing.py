@@ -1,4 +1,4 @@
-"""Files of the user's own, and other distributions, with the names of our packages."""
+"""User files and other distributions whose names collide with our packages."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ NEEDED = [
     ("bots", "engine"),
     ("dealer", "bots"),
 ]
-"""What is imported, and what it needs."""
+"""Modules to import, and their dependencies."""
 
 
 def run_script(folder: Path, script: str, *flags: str, home: Path = ROOT) -> subprocess.CompletedProcess[str]:
-    """A script in this folder, with our packages from `home` further down the path."""
+    """Run a script in this folder, with our packages from `home` further down the path."""
     path = folder / "my_bot.py"
     path.write_text(script)
     env = {name: value for name, value in os.environ.items() if name != "PYTHONSAFEPATH"} | {"PYTHONPATH": str(home)}
@@ -37,7 +37,7 @@ def run_script(folder: Path, script: str, *flags: str, home: Path = ROOT) -> sub
 
 
 def install(site: Path, distribution: str, package: str, code: str = "print('the stranger runs')\n") -> Path:
-    """A distribution with one package, as pip leaves it."""
+    """Install a distribution with one package, as pip leaves it."""
     module = site / package / "__init__.py"
     module.parent.mkdir(exist_ok=True)
     module.write_text(code)
@@ -95,7 +95,7 @@ def test_safe_path_helps(tmp_path: Path) -> None:
     assert (done.returncode, done.stdout, done.stderr) == (0, "Bot\n", "")
 
 
-def test_harmless_names_are_let_be(tmp_path: Path) -> None:
+def test_harmless_names_are_accepted(tmp_path: Path) -> None:
     (tmp_path / "engine").mkdir()
     (tmp_path / "logs.py").write_text("")
     (tmp_path / "dealer.py").write_text("")
@@ -155,7 +155,7 @@ def test_other_failures_pass_unchanged() -> None:
 @pytest.mark.parametrize("package", PACKAGES)
 @pytest.mark.parametrize("ending", [".py", pytest.param(".pyc", marks=pytest.mark.slow)])
 def test_packages_in_a_zip_file_are_found_and_guarded(tmp_path: Path, package: str, ending: str) -> None:
-    """Source and bytecode alike; what stands in front of the zip file is named."""
+    """Source and bytecode work alike; a module that precedes the zip file on the path is named."""
     archive = tmp_path / "arena.zip"
     with zipfile.ZipFile(archive, "w") as zipped:
         for each in PACKAGES:
@@ -181,7 +181,7 @@ def test_packages_in_a_zip_file_are_found_and_guarded(tmp_path: Path, package: s
 
 @pytest.mark.parametrize("package", ["protocol", "dealer"])
 def test_a_frozen_program_has_the_guard_by_its_name(tmp_path: Path, package: str) -> None:
-    """An importer in front of all others that knows our modules, but no path that leads to them."""
+    """A frozen program has an importer ahead of all others that knows our modules but has no path to them."""
     script = f"""
 import importlib.machinery, sys
 paths = [{str(ROOT)!r}, *sys.path]

@@ -1,4 +1,4 @@
-"""Side pots against the textbook construction in exact fractions, and against results the reference logged."""
+"""Side pots compared with a textbook construction in fractions and with logged results."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from tests.engine.strategies import SEEDS
 
 
 def random_players(seed: int) -> list[tuple[int, int | None]]:
-    """Chips put in and hand ranks of two to ten players, None for players who folded."""
+    """Return chips put in and hand ranks of two to ten players; None for players who folded."""
     chance = random.Random(seed)
-    most = chance.choice([1, 3, 10, 60])
+    max_chips = chance.choice([1, 3, 10, 60])
     folded = chance.choice([0.0, 0.2, 0.6])
     hands = [None if chance.random() < folded else chance.randint(1, 5) for _ in range(chance.randint(2, 10))]
     hands[chance.randrange(len(hands))] = chance.randint(1, 5)
-    return [(chance.randint(0, most), hand) for hand in hands]
+    return [(chance.randint(0, max_chips), hand) for hand in hands]
 
 
 PLAYERS = SEEDS.map(random_players)
-"""Each follows from one drawn number, because drawing twenty costs more than the tests."""
+"""Random players, each case from one number: drawing twenty costs more than the tests."""
 
 
 @given(PLAYERS)
@@ -66,7 +66,7 @@ def test_examples_are_paid(spent: Sequence[int], ranks: Sequence[int | None], va
 
 
 def test_the_order_of_sums_is_the_references() -> None:
-    """Smallest layer first, each an integer product divided once: 7*1/3, then 4*1/3, and so on in doubles."""
+    """Layers are added smallest first, each an integer product divided once: 7*1/3, then 4*1/3, in doubles."""
     spent, ranks = (7, 11, 24, 24), (5, 5, 5, 1)
     first = 0.0 + 7 * 1 / 3
     second = first + 4 * 1 / 2

@@ -1,4 +1,4 @@
-"""Showdowns counted over all boards: known equities, all ways of counting against the slow way."""
+"""Showdowns counted over all boards: known equities, and every method against a slow twin."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def holes(text: str) -> list[tuple[Card, ...]]:
 def dealt(
     chance: random.Random, players: int, board_cards: int, dead_cards: int = 0
 ) -> tuple[list[tuple[int, ...]], ...]:
-    """Hole cards, and as lists of one the board and dead cards."""
+    """Deal hole cards and, as lists of one, the board and dead cards."""
     deck = chance.sample(range(52), 2 * players + board_cards + dead_cards)
     cut = 2 * players
     return (
@@ -41,7 +41,7 @@ def dealt(
 def naive_odds(
     hole_cards: Sequence[tuple[Card, ...]], board: tuple[Card, ...], dead: tuple[Card, ...], pot: Sequence[int]
 ) -> list[list[int]]:
-    """Boards by player and number of winners."""
+    """Count boards by player and number of winners."""
     known = {*board, *dead, *(card for cards in hole_cards for card in cards)}
     counts = [[0] * len(hole_cards) for _ in hole_cards]
     for rest in combinations([card for card in WHOLE_DECK if card not in known], 5 - len(board)):
@@ -58,7 +58,7 @@ def naive_odds(
 @pytest.mark.parametrize(
     ("hands", "wins", "ties"),
     [
-        # Aces against kings, by how many suits they share.
+        # Aces against kings, by the number of suits they share.
         pytest.param("AcAd KcKd", 1410336, 9308, id="AA KK, both suits shared"),
         pytest.param("AcAd KcKh", 1399204, 7923, id="AA KK, one suit shared"),
         pytest.param("2c3d 2d3c", 12216, 1687872, id="the same low cards"),
@@ -74,11 +74,11 @@ def test_known_hands_before_the_flop(hands: str, wins: int, ties: int) -> None:
     assert sum(odds.equities) == pytest.approx(1)
 
 
-# ---- against the slow way
+# ---- comparison with the slow twin
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_the_turn_and_the_river_are_those_of_the_slow_way(seed: int) -> None:
+def test_turn_and_river_equal_the_slow_twin(seed: int) -> None:
     chance = random.Random(seed)
     players, board_cards = chance.choice([2, 2, 3, 4, 6]), chance.choice([3, 4])
     cards, (board,), (dead,) = dealt(chance, players, board_cards, chance.choice([0, 0, 4]))
@@ -91,7 +91,7 @@ def test_the_turn_and_the_river_are_those_of_the_slow_way(seed: int) -> None:
 
 @njit
 def count_winners(holes, deck, winners):
-    """Count by the set of its winners every board of five cards, each dealt and ranked."""
+    """Count every board of five cards by its set of winners, dealing and ranking each."""
     for a in range(len(deck)):
         for b in range(a):
             for c in range(b):
@@ -116,7 +116,7 @@ def count_winners(holes, deck, winners):
 
 
 def counts_of_all_boards(holes: list[tuple[int, ...]], dead: tuple[int, ...]) -> list[list[int]]:
-    """Boards of five cards by player and number of winners."""
+    """Count boards of five cards by player and number of winners."""
     known = {*dead, *(card for cards in holes for card in cards)}
     winners = np.zeros(1 << len(holes), np.int64)
     count_winners(np.array(holes, np.uint8), np.array([c for c in range(52) if c not in known], np.uint8), winners)
@@ -129,10 +129,10 @@ def counts_of_all_boards(holes: list[tuple[int, ...]], dead: tuple[int, ...]) ->
 
 
 def check_all_boards(holes: list[tuple[int, ...]], dead: tuple[int, ...], pots: list[list[int]]) -> None:
-    """The odds in each pot are those of its players alone."""
+    """Check that the odds in each pot depend on its players alone."""
     for odds, pot in zip(odds_by_pot(holes, (), pots, dead=dead), pots, strict=True):
-        others = tuple(card for player, cards in enumerate(holes) if player not in pot for card in cards)
-        expected = counts_of_all_boards([holes[player] for player in pot], dead + others)
+        other_cards = tuple(card for player, cards in enumerate(holes) if player not in pot for card in cards)
+        expected = counts_of_all_boards([holes[player] for player in pot], dead + other_cards)
         assert [list(odds.shared[player][: len(pot)]) for player in pot] == expected
 
 
@@ -148,7 +148,7 @@ def check_all_boards(holes: list[tuple[int, ...]], dead: tuple[int, ...], pots: 
     ],
 )
 def test_patterns_of_ranks_count_every_board(hands: str) -> None:
-    """Suits shared in every way, cards that block straights and flushes, up to ten players."""
+    """Suits are shared in every way, cards block straights and flushes, and up to ten players take part."""
     cards = holes(hands)[:10]
     check_all_boards(cards, (), [list(range(len(cards))), [0, 1], [len(cards) - 1]])
 
@@ -172,7 +172,7 @@ def test_patterns_of_ranks_count_every_board_of_many_hands() -> None:
 
 @pytest.mark.parametrize("known", [1, 2])
 def test_boards_of_which_few_cards_are_known(known: int) -> None:
-    """The counts of all next cards, summed: each board is met once for every order."""
+    """Sum the counts of all next cards: each board occurs once for every order."""
     cards, board = holes("AcKc QdJd 2h2s"), parse_cards("Tc9c")[:known]
     whole = np.zeros((1, 3, 3), np.int64)
     parts = np.zeros((1, 3, 3), np.int64)
@@ -191,7 +191,7 @@ def test_boards_of_which_few_cards_are_known(known: int) -> None:
 def exact_values(
     spent: Sequence[int], hole_cards: Sequence[tuple[Card, ...]], board: tuple[Card, ...], folded: int
 ) -> list[Fraction]:
-    """The mean of `showdown_values` over all boards."""
+    """Return the mean of `showdown_values` over all boards."""
     known = {*board, *(card for cards in hole_cards for card in cards)}
     boards = list(combinations([card for card in WHOLE_DECK if card not in known], 5 - len(board)))
     total = [Fraction(0)] * len(spent)
@@ -225,15 +225,15 @@ def test_expected_values_are_the_mean_of_all_showdowns(seed: int) -> None:
 
 
 def test_a_game_of_few_cards() -> None:
-    """Leduc: two kings, two queens, two jacks; a king against a queen before the board card."""
+    """Leduc has two kings, two queens, two jacks; a king meets a queen before the board card."""
     deck = parse_cards("QhKhAhQsKsAs")
     odds = showdown_odds(holes("Ah Kh"), deck=deck, board_cards=1)
-    # Of four cards left the king pairs the second player; the ace pairs the first, who is ahead anyway.
+    # Of four cards left, the king pairs the second player; the ace pairs the first, who leads anyway.
     assert (odds.boards, odds.wins, odds.ties) == (4, (3, 1), (0, 0))
     assert showdown_odds(holes("Ah As"), deck=deck, board_cards=1).ties == (4, 4)
 
 
-# ---- what is wrong
+# ---- refusals
 
 
 UNCOUNTABLE = [

@@ -1,4 +1,4 @@
-"""The generator against published numbers."""
+"""SplitMix64 compared with published numbers."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from engine.splitmix import MASK_64, STEP, mixed
 
 
 def test_the_stream_of_seed_1234567() -> None:
-    """The five numbers that implementations of the generator are commonly checked with."""
+    """These five numbers are the usual check of an implementation."""
     counter, drawn = 1234567, []
     for _ in range(5):
         counter = counter + STEP & MASK_64

@@ -32,7 +32,7 @@ def test_all_hands_are_in_the_classes_as_often_as_they_can_be_dealt() -> None:
 
 
 def test_suited_hands_are_left_of_the_diagonal() -> None:
-    """Deuces first, suited hands left of the diagonal."""
+    """Deuces come first, suited hands left of the diagonal."""
     assert (STARTING_HANDS[0], STARTING_HANDS[168]) == ("22", "AA")
     assert (STARTING_HANDS[13 * 12 + 11], STARTING_HANDS[13 * 11 + 12]) == ("AKs", "AKo")
     assert [STARTING_HANDS[14 * rank] for rank in range(13)] == [2 * rank for rank in "23456789TJQKA"]

@@ -1,4 +1,4 @@
-"""The walk over a betting: each action in chips added and street totals."""
+"""Steps of a betting: each action with the chips it adds and street totals."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.tables import rows
 
 
 def step_rows(game: str, betting: str) -> list[list[str]]:
-    """Round, position and move of each step, what it adds and makes the street's total, what was to call, all-in."""
+    """Rows of round, position, move, chips added, street total, chips to call, all-in."""
     steps = betting_steps(betting_after(find_game(game)[1], betting))
     return [
         [str(s.round), str(s.position), s.move.name, f"+{s.added}", str(s.street_total), str(s.to_call)]
@@ -37,7 +37,7 @@ def test_steps_have_moves_and_chips() -> None:
 
 
 @given(games(), SEEDS)
-def test_steps_are_what_the_rules_made_of_each_action(game: Game, seed: int) -> None:
+def test_steps_agree_with_the_states_after_each_action(game: Game, seed: int) -> None:
     states = [state for state, _ in random_play(game, seed)]
     end = states[-1]
     steps = betting_steps(end)
@@ -72,6 +72,6 @@ def test_the_start_of_a_round_is_its_first_state(game: Game, seed: int) -> None:
         starts = end.round_starts
         assert len(starts) == end.round + 1
         for round_, start in enumerate(starts):
-            # A round that was skipped, because nobody could bet, starts with the next one.
+            # A round skipped because no player could bet starts with the next one.
             first = next(state for state in so_far if state.round >= round_)
             assert (start.spent, start.folded) == (first.spent, first.folded)

@@ -1,4 +1,4 @@
-"""Files of tables shipped with the package. Tests of the tables compare the numbers."""
+"""Table files of the package; tests of each table compare its numbers."""
 
 from __future__ import annotations
 

@@ -49,7 +49,7 @@ def test_bytes_that_cannot_be_printed_are_written_out() -> None:
     ("seconds", "words"),
     [(-5, "now"), (59, "now"), (60, "1 min ago"), (3599, "59 min ago"), (3600, "1 h ago"), (86_399, "23 h ago")],
 )
-def test_a_time_is_told_from_now(seconds: float, words: str) -> None:
+def test_time_is_relative_to_now(seconds: float, words: str) -> None:
     assert ago(1e9 - seconds, 1e9) == words
 
 

@@ -1,6 +1,7 @@
-"""The rules counted: every betting sequence of small games, against the textbook rules in `naive.py`.
+"""Every betting sequence of small games, compared with the textbook rules in `naive.py`.
 
-The two walks must agree on more than numbers: on the text of every sequence, who acts there, and every player's chips.
+Both walks must agree on the text of every sequence, the player to act, and every player's chips.
+
 """
 
 from __future__ import annotations

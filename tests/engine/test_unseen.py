@@ -1,4 +1,4 @@
-"""Compiled counts of showdowns against unseen cards, compared with those of numpy."""
+"""Compiled counts of showdowns against unseen cards, compared with numpy."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ pytestmark = pytest.mark.slow
 
 
 def _situations(count: int) -> list[list[int]]:
-    """Cards with boards of every length, a third of them with four or more of one suit."""
+    """Return cards with boards of every length, a third of them with four or more of one suit."""
     draw = random.Random(7)
     situations = []
     for number in range(count):
@@ -42,7 +42,7 @@ def test_every_showdown_against_one_and_drawn_ones_against_more(first: int) -> N
         showdowns.count_against_one(hole, board, unseen, wanted)
         count_against_one(hole, board, counts)
         assert counts.tolist() == wanted.tolist(), cards
-        # 1,024 showdowns are followed side by side: one, some, as many as fit, one more, and several times as many.
+        # 1,024 showdowns are processed side by side; test counts around this number.
         opponents, trials, start = draw.randint(1, 9), draw.choice([1, 60, 1024, 1025, 2100]), draw.getrandbits(64)
         wanted, counts = np.zeros(opponents + 2, np.int64), np.zeros(opponents + 2, np.int64)
         showdowns.count_sampled(hole, board, unseen, opponents, trials, start, wanted)

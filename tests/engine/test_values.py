@@ -1,4 +1,4 @@
-"""Values are equal by content: games, betting states, deals and actions, wherever and however they were built."""
+"""Values are equal by content: games, betting states, deals and actions."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ sys.stdout.buffer.write(pickle.dumps((set(values), values)))
 
 
 def anew(state: BettingState, game: Game | None = None) -> BettingState:
-    """The same betting in a tree of its own, one state per round."""
+    """Return the same betting in a separate tree, one state per round."""
     after: BettingState | None = betting_start.__wrapped__(game or state.game)
     for actions in state.rounds:
         assert after is not None
@@ -40,7 +40,7 @@ def anew(state: BettingState, game: Game | None = None) -> BettingState:
 
 
 def states(name: str, hands: int = 20) -> list[BettingState]:
-    """Every state of some hands."""
+    """Return every state of some hands."""
     game = find_game(name)[1]
     return [state for seed in range(hands) for state, _ in random_play(game, seed)]
 
@@ -49,7 +49,7 @@ def test_values_are_equal_in_another_process() -> None:
     game_values = [find_game(name)[1] for name in shipped_games()]
     values: list[object] = [*game_values, *states("limit"), *states("nolimit6")]
     values += [deal_hand(game, 7, 3) for game in game_values] + [CALL, raise_to(300)]
-    hash(values[0])  # so that a remembered hash would travel
+    hash(values[0])  # a hash cached before pickling would be sent
     assert len(set(values)) > 300
     result = subprocess.run(
         [sys.executable, "-c", UNPICKLE],

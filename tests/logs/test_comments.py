@@ -24,7 +24,7 @@ def test_a_comment_is_one_line_and_read_as_text(hand_number: int, seat: int, act
     assert parse_comment(line) == (hand_number, comment._replace(text=clean(text)))
 
 
-def test_utf_8_is_kept_as_it_is_and_other_bytes_are_replaced() -> None:
+def test_utf_8_is_kept_and_other_bytes_are_replaced() -> None:
     line = format_comment(0, PlayerComment(Seat(0), 1, "# für 5 €\udcff"))
     assert '"text": "# für 5 €\ufffd"' in line
     assert parse_comment(line.replace("\ufffd", "\\udcff"))[1].text == "# für 5 €\ufffd"

@@ -24,7 +24,7 @@ def _log(folder: Path, name: str, game: str = "holdem.limit.2p.reverse_blinds", 
     return path
 
 
-def test_everything_about_it_is_told_once(tmp_path: Path) -> None:
+def test_each_problem_is_reported_once(tmp_path: Path) -> None:
     for seed, name in enumerate(("one.log", "two.log"), 1):
         _log(tmp_path, name, seed=seed)
     (tmp_path / "three.log").write_text("# name/game/hands/seed m chess 4 1\nSTATE:0\n")
@@ -49,7 +49,7 @@ def test_everything_about_it_is_told_once(tmp_path: Path) -> None:
     ]
 
 
-def test_strictly_or_alone_a_file_that_cannot_be_read_ends_it(tmp_path: Path) -> None:
+def test_unreadable_file_is_an_error_when_strict_or_alone(tmp_path: Path) -> None:
     (tmp_path / "three.log").write_text("# name/game/hands/seed m chess 4 1\nSTATE:0\n")
     with pytest.raises(LogError):
         convert(find([tmp_path]), (FORMATS["phh"],))
@@ -68,7 +68,7 @@ def test_hands_keep_their_currency(tmp_path: Path) -> None:
     formats = tuple(FORMATS.values())
     convert(find([path]), formats, folder=tmp_path / "kept", on_warning=warnings.append)
     assert warnings == []
-    first_lines = [made.read_text("utf-8").split("\r\n")[0] for made in sorted((tmp_path / "kept").glob("HH*"))]
+    first_lines = [path.read_text("utf-8").split("\r\n")[0] for path in sorted((tmp_path / "kept").glob("HH*"))]
     assert [line[line.index("(") : line.index(")") + 1] for line in first_lines] == ["($2/$4 USD)", "(€2/€4 EUR)"]
     phh = (tmp_path / "kept" / "Io III.phhs").read_text("utf-8")
     assert [line for line in phh.splitlines() if "currency" in line] == ['currency = "USD"', 'currency = "EUR"']
@@ -82,7 +82,7 @@ def test_hands_keep_their_currency(tmp_path: Path) -> None:
     ]
 
 
-def test_a_currency_that_a_format_does_not_have(tmp_path: Path) -> None:
+def test_unsupported_currency_is_reported(tmp_path: Path) -> None:
     genuine = Path(__file__).parent / "pokerstars" / "genuine" / "heads-up-limit.txt"
     path = tmp_path / "hands.txt"
     path.write_text(genuine.read_text("utf-8").replace("$2/$4)", "$2/$4 CAD)"), "utf-8")

@@ -52,7 +52,7 @@ def test_hands_are_on_disk_as_they_come(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("format_", FORMATS.values(), ids=FORMATS)
-def test_a_file_that_is_there_is_not_touched(tmp_path: Path, format_: ExportFormat) -> None:
+def test_existing_file_is_not_changed(tmp_path: Path, format_: ExportFormat) -> None:
     first = Exporter(format_, tmp_path)
     write_all(first, hands("limit", 3))
     first.close()
@@ -139,7 +139,7 @@ def test_options_reach_the_formats(tmp_path: Path) -> None:
 # ---- parsing of options
 
 
-def test_formats_by_their_words() -> None:
+def test_formats_are_parsed() -> None:
     assert parse_formats("phh, pokerstars,PHH") == (PHH, POKERSTARS)
     assert parse_formats("none") == ()
     with pytest.raises(ValueError, match="'xml' is not a format; the formats are pokerstars, phh, ohh"):
@@ -155,12 +155,12 @@ def test_stakes_say_what_a_chip_is_worth(case: str) -> None:
 
 
 @pytest.mark.parametrize("stakes", ["", "1", "1/2/3", "a/b", "0/0", "-1/-2", "nan/nan", "1/3", "inf/inf"])
-def test_stakes_that_are_none(stakes: str) -> None:
+def test_malformed_stakes_are_refused(stakes: str) -> None:
     with pytest.raises(ValueError, match="stakes"):
         chip_value_of(stakes, find_game("nolimit")[1])
 
 
-def test_stakes_that_make_a_chip_worth_no_amount_say_why_and_what_fits() -> None:
+def test_stakes_without_a_valid_chip_value_are_refused_with_a_fit() -> None:
     six = find_game("limit")[1]._replace(blinds=(3, 6), raise_sizes=(6, 6, 12, 12))
     for formats in ((), (POKERSTARS,)):
         with pytest.raises(

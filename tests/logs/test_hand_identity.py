@@ -108,7 +108,7 @@ def converted_hands(source: HandSource) -> int:
     ],
     ids=["hands", "by_deal", "leaks", "variance", "losses", "export"],
 )
-def test_every_use_of_hands_takes_each_once(overlap: Path, number_of_hands: Callable[[HandSource], int]) -> None:
+def test_every_command_counts_each_hand_once(overlap: Path, number_of_hands: Callable[[HandSource], int]) -> None:
     problems: list[LogProblem] = []
     assert number_of_hands(find([overlap], on_problem=problems.append)) == 4
     assert [*map(str, problems)] == [f"{overlap}/{TWICE}"]
@@ -136,7 +136,7 @@ def test_rooms_have_numbers_of_their_own(tmp_path: Path) -> None:
     assert read(tmp_path) == (3, [])
 
 
-def test_of_one_number_with_different_content_the_first_stays(tmp_path: Path) -> None:
+def test_first_of_two_hands_with_one_number_is_kept(tmp_path: Path) -> None:
     path = tmp_path / "a.txt"
     path.write_text(hand(7) + hand(7, card="Jc"))
     sentence = (
@@ -146,7 +146,7 @@ def test_of_one_number_with_different_content_the_first_stays(tmp_path: Path) ->
     assert read(path) == (1, [sentence])
 
 
-def test_a_damaged_hand_does_not_hide_a_whole_one(tmp_path: Path) -> None:
+def test_damaged_hand_does_not_hide_its_complete_copy(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text(hand(1) + hand(2)[:500])
     (tmp_path / "b.txt").write_text(hand(2) + hand(3))
     hands, problems = read(tmp_path)
@@ -175,16 +175,16 @@ def hand_lines(lines: Sequence[str]) -> list[str]:
 def test_two_logs_of_one_match(tmp_path: Path, lines: list[str]) -> None:
     hands = hand_lines(lines)
     header = lines[0]
-    one = write(tmp_path / "one.log", [header, *hands[:30]])
-    two = write(tmp_path / "two.log", [header, *hands[10:]])
-    sentence = f"{two}: 20 hands are in the files twice, the first is in line 2 (each counts once)"
-    assert read(one, two) == (40, [sentence])
-    assert count_hands(find([one, two]), processes=2).hands == 40
+    first = write(tmp_path / "one.log", [header, *hands[:30]])
+    second = write(tmp_path / "two.log", [header, *hands[10:]])
+    sentence = f"{second}: 20 hands are in the files twice, the first is in line 2 (each counts once)"
+    assert read(first, second) == (40, [sentence])
+    assert count_hands(find([first, second]), processes=2).hands == 40
     # A damaged line in one of them does not separate the matches.
-    write(one, [header, *hands[:20], hands[20].replace("STATE:20:", "STATE:20:f"), *hands[21:30]])
-    count, sentences = read(one, two)
+    write(first, [header, *hands[:20], hands[20].replace("STATE:20:", "STATE:20:f"), *hands[21:30]])
+    count, sentences = read(first, second)
     assert (count, len(sentences)) == (40, 2)
-    assert sentences[1].startswith(f"{two}: 19 hands are in the files twice")
+    assert sentences[1].startswith(f"{second}: 19 hands are in the files twice")
 
 
 def test_a_log_with_hands_twice(tmp_path: Path, lines: list[str]) -> None:
@@ -207,11 +207,13 @@ def test_only_logs_that_share_a_hand_are_compared(
     compared: list[tuple[str, str]] = []
     shared_lines = hand_identity._shared_lines
 
-    def counted(first: hand_identity._Segment, second: hand_identity._Segment, given: Game | None) -> list[int]:
+    def record_comparison(
+        first: hand_identity._Segment, second: hand_identity._Segment, game: Game | None
+    ) -> list[int]:
         compared.append((Path(first.path).name, Path(second.path).name))
-        return shared_lines(first, second, given)
+        return shared_lines(first, second, game)
 
-    monkeypatch.setattr(hand_identity, "_shared_lines", counted)
+    monkeypatch.setattr(hand_identity, "_shared_lines", record_comparison)
     hands = hand_lines(lines)
     logs = {"a": hands[:20], "b": hands[15:30], "c": hands[25:], "d": hands[30:35]}
     paths = [write(tmp_path / f"{name}.log", part) for name, part in logs.items()]

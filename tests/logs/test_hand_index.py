@@ -46,7 +46,7 @@ def _open(path: Path) -> HandIndex:
 @pytest.mark.sampled
 @pytest.mark.parametrize("game", ["kuhn3", "leduc", "limit", "nolimit", "nolimit6"])
 @pytest.mark.parametrize("count", [1, 2, 64, 65, 130])
-def test_each_hand_is_the_one_that_reading_all_gives(tmp_path: Path, game: str, count: int) -> None:
+def test_hands_by_number_equal_those_of_the_whole_file(tmp_path: Path, game: str, count: int) -> None:
     path = _write(tmp_path, random_hands(game, count, with_notes=True), game)
     expected = {record.hand_number: record for record in read_log(path, times=True)}
     assert len(expected) == count
@@ -74,14 +74,14 @@ def test_matches_in_one_log_and_numbers_with_gaps(tmp_path: Path) -> None:
     _write(tmp_path, second[::3], "leduc", append=True)
     expected = list(read_log(path))
     with _open(path) as hands:
-        one, two = hands.matches
-        assert [one.hand(number) for number in one.page(0, 100)] == expected[:90]
-        assert [two.hand(number) for number in two.page(0, 100)] == expected[90:]
-        assert two.around(3) == (0, 6)
-        assert two.around(4) == (3, 6)
-        assert [two.index(number) for number in two.page(0, 100)] == list(range(two.count))
+        first_match, second_match = hands.matches
+        assert [first_match.hand(number) for number in first_match.page(0, 100)] == expected[:90]
+        assert [second_match.hand(number) for number in second_match.page(0, 100)] == expected[90:]
+        assert second_match.around(3) == (0, 6)
+        assert second_match.around(4) == (3, 6)
+        assert [second_match.index(number) for number in second_match.page(0, 100)] == list(range(second_match.count))
         with pytest.raises(NoSuchHandError, match="no hand 4"):
-            two.hand(4)
+            second_match.hand(4)
 
 
 def test_a_log_that_grows(tmp_path: Path) -> None:
@@ -117,7 +117,7 @@ def test_a_damaged_line_is_refused_by_itself(tmp_path: Path) -> None:
             match.hand(17)
 
 
-def test_damaged_companions_cost_their_times_and_comments_only(tmp_path: Path) -> None:
+def test_damaged_companions_lose_only_times_and_comments(tmp_path: Path) -> None:
     records = random_hands("leduc", 60, with_notes=True)
     path = _write(tmp_path, records, "leduc")
     whole = list(read_log(path, times=True))
@@ -131,7 +131,7 @@ def test_damaged_companions_cost_their_times_and_comments_only(tmp_path: Path) -
 
 
 @pytest.mark.parametrize("ending", ["log.xz", "phhs"])
-def test_other_files_are_put_aside(tmp_path: Path, ending: str) -> None:
+def test_other_files_are_skipped(tmp_path: Path, ending: str) -> None:
     records = random_hands("nolimit", 80)
     path = tmp_path / f"m1.{ending}"
     if ending == "phhs":

@@ -9,12 +9,12 @@ import pytest
 from logs.formats.hand_numbers import exported_number, match_base
 from protocol import find_game
 from tests.logs.hands import as_seen, random_hands
-from tests.logs.pokerstars.made_hands import made_hand
+from tests.logs.pokerstars.hand_cases import make_record
 
 
-def test_a_number_is_the_same_for_ever() -> None:
+def test_hand_numbers_are_stable() -> None:
     """If these values change, hands that were imported before are imported again as duplicates."""
-    hand = made_hand("limit", "f", "AsAd KsKd", number=7)
+    hand = make_record("limit", "f", "AsAd KsKd", number=7)
     base = match_base(hand, None)
     assert exported_number(base, 7) == 504_229_369_007
     assert exported_number(match_base(hand, "seed 1"), 7) == 700_095_103_007
@@ -25,16 +25,16 @@ def test_times_and_unseen_cards_do_not_count() -> None:
         assert match_base(as_seen(hand), None) == match_base(hand, None)
 
 
-def test_everything_that_tells_a_match_counts() -> None:
-    one = made_hand("limit", "f", "AsAd KsKd")
+def test_hand_number_depends_on_everything_that_identifies_a_match() -> None:
+    one = make_record("limit", "f", "AsAd KsKd")
     others = [
         one,
         dataclasses.replace(one, match_name="other"),
         dataclasses.replace(one, names_by_seat=("Bob", "Ann")),
         dataclasses.replace(one, game=find_game("limit")[1]._replace(stacks=(1000, 1000))),
-        made_hand("limit", "f", "AsAd KsKh"),
-        made_hand("limit", "rf", "AsAd KsKd"),
-        made_hand("limit", "f", "AsAd KsKd", number=2),
+        make_record("limit", "f", "AsAd KsKh"),
+        make_record("limit", "rf", "AsAd KsKd"),
+        make_record("limit", "f", "AsAd KsKd", number=2),
     ]
     assert len({match_base(hand, None) for hand in others}) == len(others)
     assert len({match_base(one, match_id) for match_id in ("1", "2", "", None)}) == 4
@@ -53,7 +53,7 @@ def test_numbers_of_a_match_are_all_different() -> None:
 
 
 def test_bases_of_matches_are_spread_over_all_thousands() -> None:
-    hand = made_hand("limit", "f", "AsAd KsKd")
+    hand = make_record("limit", "f", "AsAd KsKd")
     bases = {match_base(hand, str(index)) for index in range(5000)}
     assert len(bases) >= 4999
     assert all(base % 1000 == 0 for base in bases)

@@ -92,18 +92,18 @@ def test_copies_of_hands_in_other_formats_are_not_counted_again(tmp_path: Path) 
     history = write_pokerstars(tmp_path / "pokerstars" / "1.txt", hands)
     assert formats_in(tmp_path) == [("1.txt", POKERSTARS)]
     phh = write_phh(tmp_path / "phh" / "1.phhs", hands)
-    assert counted_once(tmp_path) == (2, [f"{history}: it was exported from {phh} (each counts once)"])
+    assert read_strictly(tmp_path) == (2, [f"{history}: it was exported from {phh} (each counts once)"])
     write_log(tmp_path / "1.log", hands, "holdem.limit.2p.reverse_blinds")
     # A run's own exports are not read as additional hands.
     assert formats_in(tmp_path) == [("1.log", LOG)]
     elsewhere = phh.rename(tmp_path / "renamed.phhs")
-    assert counted_once(tmp_path) == (
+    assert read_strictly(tmp_path) == (
         2,
         [f"{elsewhere}: it was exported from {tmp_path / '1.log'} (each counts once)"],
     )
 
 
-def counted_once(*paths: Path) -> tuple[int, list[str]]:
+def read_strictly(*paths: Path) -> tuple[int, list[str]]:
     """Return the number of hands read strictly, and the problems."""
     problems: list[LogProblem] = []
     return len(list(find(paths, strict=True, on_problem=problems.append).hands())), [*map(str, problems)]
@@ -149,23 +149,23 @@ def test_options_reach_the_readers(tmp_path: Path) -> None:
         assert hand.values == other.values
 
 
-def test_a_file_that_is_none_is_a_problem_among_others(tmp_path: Path) -> None:
+def test_unreadable_file_is_reported_among_others_and_refused_alone(tmp_path: Path) -> None:
     hands = random_hands("kuhn", 3)
     bad, good = tmp_path / "bad.txt", write_log(tmp_path / "good.log", hands)
     bad.write_text("hello\n")
-    heard: list[LogProblem] = []
-    back = list(find([bad, good], on_problem=heard.append).hands())
+    problems: list[LogProblem] = []
+    back = list(find([bad, good], on_problem=problems.append).hands())
     assert len(back) == 3
-    assert [str(problem) for problem in heard] == [
+    assert [str(problem) for problem in problems] == [
         f"{bad}, line 1: not recognised: it is neither an ACPC log nor a hand history that is read (skipped)"
     ]
     # Without a problem handler, as the only file, or when reading strictly, it is an error.
     with pytest.raises(LogError, match="not recognised"):
         list(find([bad, good]).hands())
     with pytest.raises(LogError, match="not recognised"):
-        list(find([bad], on_problem=heard.append).hands())
+        list(find([bad], on_problem=problems.append).hands())
     with pytest.raises(LogError, match="not recognised"):
-        list(find([bad, good], on_problem=heard.append, strict=True).hands())
+        list(find([bad, good], on_problem=problems.append, strict=True).hands())
 
 
 # ---- unusual files
@@ -185,7 +185,7 @@ SIX_MAX = (Path(__file__).parent / "pokerstars" / "genuine" / "six-max.txt").rea
     ids=["archive", "utf-16", "utf-16-be", "utf-16-le", "mark"],
 )
 @pytest.mark.parametrize("name", ["hands.txt"])
-def test_pokerstars_texts_as_archives_and_systems_leave_them(
+def test_pokerstars_texts_with_other_encodings_and_line_ends_are_read(
     tmp_path: Path, encode: Callable[[str], bytes], name: str
 ) -> None:
     (tmp_path / name).write_bytes(encode(SIX_MAX))
@@ -225,14 +225,14 @@ def test_a_log_with_a_byte_order_mark_keeps_its_header(tmp_path: Path, encoding:
 def test_a_file_of_another_kind_is_refused_in_one_sentence(tmp_path: Path, content: bytes, sentence: str) -> None:
     path = tmp_path / "x.txt"
     path.write_bytes(content)
-    heard: list[LogProblem] = []
+    problems: list[LogProblem] = []
     with pytest.raises(LogError) as raised:
-        list(find([path], on_problem=heard.append).hands())
+        list(find([path], on_problem=problems.append).hands())
     assert str(raised.value).startswith(f"{path}: {sentence}")
-    assert heard == []
+    assert problems == []
 
 
-def test_a_folder_without_hands_tells_what_a_text_in_it_looks_like(tmp_path: Path) -> None:
+def test_folder_without_hands_names_a_foreign_text(tmp_path: Path) -> None:
     (tmp_path / "hh.txt").write_text(SIX_MAX.upper())
     with pytest.raises(LogError, match=r"in this folder; of hh\.txt: it looks like a PokerStars hand history"):
         find([tmp_path])
@@ -267,20 +267,20 @@ def test_a_line_that_does_not_end_ends_the_reading(
     for before, hands in ((text, 3), ("", 0)):
         content = before.encode() + b"x" * 6_000_000
         path.write_bytes(gzip.compress(content, 1) if ending else content)
-        heard: list[LogProblem] = []
+        problems: list[LogProblem] = []
         if hands:
-            assert len(list(find([path], on_problem=heard.append).hands())) == hands
-            (problem,) = heard
+            assert len(list(find([path], on_problem=problems.append).hands())) == hands
+            (problem,) = problems
             assert problem.problem == "a line does not end within 3,000,000 characters"
             assert problem.kind is ProblemKind.CUT
             with pytest.raises(DamagedLogError):
                 list(find([path], strict=True).hands())
         elif name != "m.txt":
             with pytest.raises(LogError, match="a line does not end within 3,000,000 characters"):
-                list(find([path], on_problem=heard.append).hands())
+                list(find([path], on_problem=problems.append).hands())
 
 
-def test_a_log_whose_last_line_does_not_end_can_be_looked_into(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_log_without_a_final_line_end_is_indexed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("logs.hand_index._MAX_SKIPPED_BYTES", 100_000)
     lines = log_lines(random_hands("kuhn", 3), "kuhn.limit.2p")[:-1]
     path = tmp_path / "m.log"
@@ -300,14 +300,14 @@ def test_truncated_file_is_read_up_to_the_cut(tmp_path: Path, name: str) -> None
     }
     data = gzip.compress(texts[name].encode())
     (tmp_path / name).write_bytes(data[: len(data) // 2])
-    heard: list[LogProblem] = []
-    back = list(find([tmp_path / name], on_problem=heard.append).hands())
+    problems: list[LogProblem] = []
+    back = list(find([tmp_path / name], on_problem=problems.append).hands())
     assert 35 < len(back) < 150
     assert [hand.betting.rounds for hand in back] == [hand.betting.rounds for hand in hands[: len(back)]]
-    (cut,) = [problem for problem in heard if problem.kind is ProblemKind.CUT]
+    (cut,) = [problem for problem in problems if problem.kind is ProblemKind.CUT]
     assert cut.problem.startswith("it cannot be uncompressed to its end: ")
     # The second problem is the truncated hand.
-    assert len(heard) <= 2
+    assert len(problems) <= 2
     with pytest.raises(DamagedLogError, match="it cannot be uncompressed to its end"):
         list(find([tmp_path / name], strict=True).hands())
 
@@ -350,15 +350,15 @@ def test_chip_value_follows_from_the_amounts(tmp_path: Path) -> None:
     assert "".join(format_phhs([hand], ExportOptions(chip_value="0.01"))).count("1655.83") == 1
 
 
-def test_files_that_are_read_together_count_the_same_chips(tmp_path: Path) -> None:
+def test_files_read_together_share_a_chip_value(tmp_path: Path) -> None:
     whole = CENTS.replace(".83", "").replace(".15", "").replace("0.25, 0.50", "1, 2").replace("0.50", "2")
     (tmp_path / "1.phh").write_text(CENTS)
     (tmp_path / "2.phh").write_text(whole.replace("1.75", "6").partition("finishing")[0])
     assert [hand.values for hand in find([tmp_path], strict=True).hands()] == [(-25, -175, 200), (-100, -600, 700)]
     assert count_hands(find([tmp_path])).hands == 2
     assert [hand.values[2] for hand in find([tmp_path], strict=True, chip_value=0.001).hands()] == [2000, 7000]
-    heard: list[LogProblem] = []
-    assert len(list(find([tmp_path], on_problem=heard.append, chip_value=1).hands())) == 1
-    assert [problem.problem for problem in heard] == [
+    problems: list[LogProblem] = []
+    assert len(list(find([tmp_path], on_problem=problems.append, chip_value=1).hands())) == 1
+    assert [problem.problem for problem in problems] == [
         "starting_stacks holds 1655.83, which is not a whole number of chips of 1: give a smaller chip value"
     ]

@@ -26,7 +26,7 @@ def _bets(scene: HandView) -> list[int]:
     return [seat.street_total for seat in scene.seats]
 
 
-def test_a_hand_moment_by_moment() -> None:
+def test_hand_is_shown_step_by_step() -> None:
     scenes = views_of(_hand("STATE:0:cr300c/cr900f:2c3d|AhAs/4c5c6c:-300|300:Ann|Bob", "nolimit"))
     acting = [None if scene.acting is None else scene.acting.name for scene in scenes]
     assert [(scene.words, scene.pot, scene.to_call, _bets(scene)) for scene in scenes] == [
@@ -100,7 +100,7 @@ def test_comments_and_times_stand_by_their_actions_as_plain_text() -> None:
     assert scenes[-1].comments == (("Bob", "gg"),)
 
 
-def test_cards_that_nobody_knows() -> None:
+def test_unknown_cards_are_not_shown() -> None:
     record = _hand("STATE:0:cc/cc/cc/cc:2d9s|AhAs/4c5c6c/Th/Kh:-100|100:Ann|Bob", "nolimit")
     record = replace(record, deal=Deal(((), record.deal.hole_cards[1]), record.deal.board))
     words = [scene.words for scene in views_of(record)]
@@ -108,7 +108,7 @@ def test_cards_that_nobody_knows() -> None:
     assert "Bob shows Ah As, a pair of Aces" in words
 
 
-def test_a_hand_that_goes_on_holds_the_cards_it_is_given_and_no_other() -> None:
+def test_unfinished_hand_contains_only_the_given_cards() -> None:
     game = find_game("nolimit")[1]
     deal = Deal((tuple(parse_cards("2c3d")), tuple(parse_cards("AhAs"))), tuple(parse_cards("4c5c6cThKh")))
     betting = betting_start(game).after(raise_to(300))
@@ -150,7 +150,7 @@ def test_names_have_no_control_characters() -> None:
 @pytest.mark.parametrize(
     "game", ["kuhn", "kuhn3", "leduc", "leduc-nolimit", "limit", "nolimit", "limit3", "nolimit6", "limit10"]
 )
-def test_chips_are_neither_made_nor_lost(game: str) -> None:
+def test_chips_are_conserved_at_every_step(game: str) -> None:
     rules = find_game(game)[1]
     for record in random_hands(game, 60, with_notes=True):
         scenes = views_of(record)

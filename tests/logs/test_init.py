@@ -8,13 +8,13 @@ import types
 import logs
 
 
-def test_the_example_is_right() -> None:
+def test_package_example_is_correct() -> None:
     examples = doctest.testmod(logs)
     assert examples.attempted
     assert not examples.failed
 
 
-def test_exactly_these_names_are_exported() -> None:
+def test_exported_names_are_pinned() -> None:
     names = {name for name, value in vars(logs).items() if name[0] != "_" and not isinstance(value, types.ModuleType)}
     assert names == set(logs.__all__) == {
         "HandRecord", "PlayerComment", "Times",

@@ -107,7 +107,7 @@ def test_after_a_full_disk_an_appended_log_goes_on(path: Path, full_disk: FullDi
     assert path.read_bytes() == b"first\nthird\n"
 
 
-def test_a_drive_is_told_to_write_what_it_holds(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_drive_cache_is_flushed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """On macOS, fsync alone does not reach the drive."""
     fcntl = pytest.importorskip("fcntl")
     commands: list[int] = []

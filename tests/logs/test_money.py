@@ -42,7 +42,7 @@ def test_amounts_read_back_as_they_are_printed(chip_value: float | str, chips: i
     assert scale.number(scale.units(chips)) == scale.amount(chips)
 
 
-def test_amounts_that_are_no_whole_chips() -> None:
+def test_fractions_of_chips_are_refused() -> None:
     assert Scale(1).chips(Decimal("2.5")) is None
     assert Scale("0.5").chips(Decimal("2.5")) == 5
     assert Scale(7).chips(8) is None
@@ -56,7 +56,7 @@ def test_parts_of_chips_are_rounded_to_units() -> None:
 
 
 @pytest.mark.parametrize("value", [0, -1, "nan", "inf", "-inf", "0.0000001"])
-def test_values_that_make_no_sense(value: float | str) -> None:
+def test_impossible_chip_values_are_refused(value: float | str) -> None:
     with pytest.raises(ValueError, match="the value of a chip"):
         Scale(value)
 

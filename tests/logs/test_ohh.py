@@ -154,13 +154,11 @@ def results(hand: dict[str, Any]) -> dict[int, Decimal]:
     put_in = dict.fromkeys(stacks, Decimal(0))
     folded: set[int] = set()
     dealt: dict[int, list[str]] = {}
-    for of_round in hand["rounds"]:
+    for round_ in hand["rounds"]:
         street = dict.fromkeys(stacks, Decimal(0))
-        assert [action["action_number"] for action in of_round["actions"]] == list(
-            range(1, len(of_round["actions"]) + 1)
-        )
+        assert [action["action_number"] for action in round_["actions"]] == list(range(1, len(round_["actions"]) + 1))
         last = order[-1]
-        for action in of_round["actions"]:
+        for action in round_["actions"]:
             player, name, amount = action["player_id"], action["action"], Decimal(action["amount"])
             highest = max(street.values())
             if name in ("Dealt Cards", "Shows Cards"):
@@ -168,7 +166,7 @@ def results(hand: dict[str, Any]) -> dict[int, Decimal]:
                 assert player not in folded
                 continue
             if name.startswith("Post"):
-                assert of_round["street"] == "Preflop"
+                assert round_["street"] == "Preflop"
                 assert amount == hand["small_blind_amount" if name == "Post SB" else "big_blind_amount"]
             else:
                 # Players who can act must not be skipped.
@@ -185,7 +183,7 @@ def results(hand: dict[str, Any]) -> dict[int, Decimal]:
             elif name == "Call":
                 assert owed == amount > 0
             elif name == "Bet":
-                assert of_round["street"] != "Preflop"
+                assert round_["street"] != "Preflop"
                 assert highest == 0 < amount
             elif name == "Raise":
                 assert street[player] + amount > highest
@@ -194,8 +192,8 @@ def results(hand: dict[str, Any]) -> dict[int, Decimal]:
             assert put_in[player] <= stacks[player]
             assert action["is_allin"] == (put_in[player] == stacks[player] and amount > 0)
     assert len(folded) < size
-    most = sorted(put_in.values())
-    uncalled = most[-1] - most[-2]
+    amounts = sorted(put_in.values())
+    uncalled = amounts[-1] - amounts[-2]
     total = sum(put_in.values()) - uncalled
     won = {player: -chips for player, chips in put_in.items()}
     won[max(put_in, key=lambda player: put_in[player])] += uncalled
@@ -209,10 +207,10 @@ def results(hand: dict[str, Any]) -> dict[int, Decimal]:
         for win in pot["player_wins"]:
             assert win["player_id"] not in folded
             won[win["player_id"]] += Decimal(win["win_amount"])
-    showdown = [of_round for of_round in hand["rounds"] if of_round["street"] == "Showdown"]
-    shown = {action["player_id"] for of_round in showdown for action in of_round["actions"]}
+    showdown = [round_ for round_ in hand["rounds"] if round_["street"] == "Showdown"]
+    shown = {action["player_id"] for round_ in showdown for action in round_["actions"]}
     assert shown in (set(), set(stacks) - folded)
-    cards = [card for of_round in hand["rounds"] for card in of_round["cards"]]
+    cards = [card for round_ in hand["rounds"] for card in round_["cards"]]
     cards += [card for of_player in dealt.values() for card in of_player]
     assert len(set(cards)) == len(cards)
     return won
@@ -360,7 +358,7 @@ def test_the_button_is_the_small_blind_heads_up_and_the_last_position_otherwise(
 # ---- names, numbers, times
 
 
-def test_a_game_number_never_changes_and_never_comes_twice() -> None:
+def test_game_numbers_are_stable_and_unique() -> None:
     """Numbers of a live hand, its log and its PHH are equal, with times and without."""
     hands = random_hands("nolimit3", 30, with_notes=True)
     numbers = numbers_of(hands)

@@ -46,7 +46,7 @@ def test_never_more_than_the_pot(pot_chips: int, per_cent: Decimal, step: Decima
         ({"per_cent": 5, "cap": "-3"}, "the cap of a rake is 0 or more, not -3"),
     ],
 )
-def test_numbers_that_make_no_sense(fields: dict[str, float | str], sentence: str) -> None:
+def test_impossible_rake_is_refused(fields: dict[str, float | str], sentence: str) -> None:
     with pytest.raises(ValueError, match=sentence):
         Rake(**fields)  # type: ignore[arg-type]
 

@@ -26,7 +26,7 @@ def read_again(hands: list[HandRecord]) -> list[HandRecord]:
 
 @pytest.mark.parametrize("bound", [0, 20])
 @pytest.mark.parametrize("name", GAMES)
-def test_two_readings_are_equal_whatever_is_remembered(name: str, bound: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_two_readings_are_equal_with_any_cache(name: str, bound: int, monkeypatch: pytest.MonkeyPatch) -> None:
     hands = random_hands(name, 40)
     first = read_again(hands)
     monkeypatch.setattr(engine.betting, "MAX_REMEMBERED", bound)

@@ -15,7 +15,7 @@ from tests.logs.acpc_log.test_writer import record
 from tests.logs.hands import random_hands
 
 
-def test_a_raise_that_lowers_the_bet_cannot_be_told() -> None:
+def test_raise_that_lowers_the_bet_is_refused() -> None:
     game = find_game("limit3")[1]._replace(stacks=(100, 12, 100))
     with pytest.raises(LogsError, match="position 1 raises to 12 where 20 is bet already, as a short stack of a limit"):
         street_actions(betting_after(game, "rfr"))
@@ -43,7 +43,7 @@ def test_ranks_follow_the_cards_or_else_the_values() -> None:
             assert pot.winners(ranks) == pot.winners(by_values)
 
 
-def test_values_are_held_against_the_pots() -> None:
+def test_values_are_checked_against_the_pots() -> None:
     for hand in random_hands("nolimit3", 30):
         pots, ranks = side_pots(hand.betting.spent, hand.betting.folded), hand_ranks(hand)
         winners = [pot.winners(ranks) for pot in pots]

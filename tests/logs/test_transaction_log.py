@@ -123,7 +123,7 @@ OWN = st.builds(
 
 
 @given(st.one_of(TEXTS, OWN), st.booleans())
-def test_lines_of_ours_are_read_alike_by_the_fast_way(line: str, is_limit: bool) -> None:
+def test_fast_path_reads_own_lines_alike(line: str, is_limit: bool) -> None:
     own = parse_own_line(line, is_limit=is_limit)
     assert own is None or own == parse_transactions([line], is_limit=is_limit)[0]
     written = format_transaction(CALL, 17, 1_000_001, 2_000_002)
@@ -131,7 +131,7 @@ def test_lines_of_ours_are_read_alike_by_the_fast_way(line: str, is_limit: bool)
 
 
 @given(st.lists(OWN, max_size=6), st.booleans())
-def test_many_lines_of_ours_are_read_alike_hand_by_hand(lines: list[str], is_limit: bool) -> None:
+def test_fast_path_reads_many_own_lines_alike(lines: list[str], is_limit: bool) -> None:
     text = "".join(lines)
     hands = parse_own_lines(text, is_limit=is_limit)
     if hands is None:
@@ -147,7 +147,7 @@ def test_many_lines_of_ours_are_read_alike_hand_by_hand(lines: list[str], is_lim
     ]
 
 
-def test_written_lines_are_read_the_fast_way() -> None:
+def test_written_lines_take_the_fast_path() -> None:
     for is_limit, actions in ((True, [RAISE, CALL, CALL, FOLD]), (False, [raise_to(300), CALL, CALL, FOLD])):
         lines = [format_transaction(action, i // 3, 10**15 + i, 10**15 + 2 * i) for i, action in enumerate(actions)]
         first, second = parse_own_lines("".join(lines), is_limit=is_limit) or ()

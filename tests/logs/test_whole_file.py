@@ -13,7 +13,7 @@ import pytest
 from logs.whole_file import FileLock, write_whole
 
 
-def test_a_file_that_somebody_reads_is_replaced_once_it_may_be(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_replacement_is_retried_while_the_file_is_open(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """On Windows, an open file cannot be replaced."""
     path = tmp_path / "result.json"
     path.write_text("old")

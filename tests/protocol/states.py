@@ -10,11 +10,11 @@ from protocol.betting_nodes import BettingNode, first_node
 from tests.engine.strategies import SEEDS, playable_games, random_play
 
 ANY_GAME = st.one_of(st.sampled_from([find_game(name)[1] for name in shipped_games()]), playable_games())
-"""The shipped games and every other one, also with board cards in round 0."""
+"""Shipped games and random ones, also with board cards in round 0."""
 
 
 def view(betting: BettingState, deal: Deal, position: int, hand_number: int) -> MatchState:
-    """State seen by a position: its own cards, and at a showdown those of everyone who did not fold."""
+    """State seen by a position: its own cards and, at a showdown, those of all players who did not fold."""
     game = betting.game
     shown = betting.finished and betting.folded.bit_count() < game.num_players - 1
     holes: list[tuple[Card, ...]] = [
@@ -31,7 +31,7 @@ def view(betting: BettingState, deal: Deal, position: int, hand_number: int) -> 
 
 @st.composite
 def hands(draw: st.DrawFn) -> list[tuple[Game, MatchState]]:
-    """Every state of one random hand for every viewer."""
+    """Draw every state of one random hand for every viewer."""
     game, seed = draw(ANY_GAME), draw(SEEDS)
     hand_number = draw(st.sampled_from([0, 1, 9, 10, 2999, 2**32 - 1]))
     deal = deal_hand(game, seed, 0)
@@ -44,7 +44,7 @@ def hands(draw: st.DrawFn) -> list[tuple[Game, MatchState]]:
 
 @st.composite
 def states(draw: st.DrawFn) -> tuple[Game, MatchState]:
-    """One state of one random hand for one viewer."""
+    """Draw one state of one random hand for one viewer."""
     game, seed = draw(ANY_GAME), draw(SEEDS)
     path = [betting for betting, _ in random_play(game, seed)]
     betting = draw(st.sampled_from(path))
@@ -54,7 +54,7 @@ def states(draw: st.DrawFn) -> tuple[Game, MatchState]:
 
 
 def node_of(betting: BettingState) -> BettingNode:
-    """The node of a state that was reached elsewhere."""
+    """Return the node of a state that was reached elsewhere."""
     node = first_node(betting.game)
     for actions in betting.rounds:
         for _, action in actions:

@@ -1,4 +1,4 @@
-"""The text port of a benchmark server as a grammar: bytes in, events out."""
+"""Text protocol of a benchmark server: bytes in, events out."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from protocol.errors import LocalProtocolError
 
 
 def events(*pieces: bytes, eof: bool = False) -> list[BenchmarkEvent]:
-    """Events of a client that is admitted and sends these pieces."""
+    """Return the events of an admitted client that sends these pieces."""
     session = BenchmarkSession()
     collected = []
 

@@ -1,4 +1,4 @@
-"""Nodes of a betting: the rules are the engine's, replies are known by heart, and the memory is bounded."""
+"""Betting nodes: same rules as the engine, cached replies, bounded memory."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ LIMIT, NO_LIMIT = find_game("limit")[1], find_game("nolimit")[1]
 
 
 @given(st.one_of(ANY_GAME, games()), SEEDS)
-def test_a_node_says_what_its_state_says(game: Game, seed: int) -> None:
-    """First when it is new, then when it is remembered."""
+def test_nodes_agree_with_their_states(game: Game, seed: int) -> None:
+    """Check a new node, then the cached one."""
     for _ in range(3):
         node = first_node(game)
         for betting, action in random_play(game, seed):
@@ -58,7 +58,7 @@ TAILS = st.one_of(
 
 
 @given(st.sampled_from([LIMIT, NO_LIMIT]), st.lists(TAILS, min_size=1, max_size=6))
-def test_a_reply_leads_on_only_where_it_is_one_line_with_a_legal_action(game: Game, tails: list[bytes]) -> None:
+def test_only_a_single_line_with_a_legal_action_is_a_reply(game: Game, tails: list[bytes]) -> None:
     for tail in tails:
         after = first_node(game).after_reply(tail)
         if after is not None:

@@ -7,7 +7,7 @@ from protocol.framing import MAX_LINE_BYTES, LineReader
 
 
 def lines_of(reader: LineReader) -> list[bytes]:
-    """Everything that can be popped now."""
+    """Pop all available lines."""
     lines = []
     while (line := reader.pop()) is not None:
         lines.append(line)
@@ -15,7 +15,7 @@ def lines_of(reader: LineReader) -> list[bytes]:
 
 
 def naive_lines(data: bytes, most: int) -> list[bytes]:
-    """The lines of a closed stream, byte by byte."""
+    """Split a closed stream into lines, byte by byte."""
     lines, line = [], b""
     for value in data:
         line += bytes([value])
@@ -44,7 +44,7 @@ def test_the_longest_line_is_that_of_the_reference() -> None:
     assert [len(line) for line in lines_of(reader)] == [4095, 4095, 1]
 
 
-def test_a_cut_needs_no_line_end_to_come() -> None:
+def test_overlong_line_is_cut_before_its_end_arrives() -> None:
     reader = LineReader(max_line_bytes=8)
     reader.feed(b"1234567")
     assert reader.pop() is None

@@ -1,4 +1,4 @@
-"""Game definitions: the shipped ones, the loose grammar of the reference, and every refusal."""
+"""Game definitions: shipped ones, the loose grammar of the reference, and every refusal."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ END GAMEDEF
 
 
 def kuhn_with(*lines: str) -> Game:
-    """The definition of Kuhn poker with lines added at its end."""
+    """Return the definition of Kuhn poker with lines added at its end."""
     return parse_game_definition(KUHN.replace("END GAMEDEF\n", "\n".join(lines) + "\n"))
 
 
@@ -144,7 +144,7 @@ def test_a_shorter_later_list_counts_with_its_own_length() -> None:
     assert kuhn_with("blind = 3 1", "blind = 2 1").blinds == (2, 1)
     with pytest.raises(GameError, match=r"^only read 1 blinds, need 2$"):
         kuhn_with("blind = 2")
-    # Where no count is checked, the tail of the earlier line shows.
+    # If no count is checked, the end of the earlier list remains.
     game = parse_game_definition(
         KUHN.replace("numRounds = 1", "numRounds = 2")
         .replace("raiseSize = 1", "raiseSize = 1 1")
@@ -163,7 +163,7 @@ def test_default_stacks_are_for_four_players() -> None:
         kuhn_with("numPlayers = 5", "blind = 1 1 1 1 1", "numRanks = 13")
 
 
-def test_a_file_refused_for_a_wrapped_number_says_what_was_read_as_what(tmp_path: Path) -> None:
+def test_refusal_of_a_wrapped_number_states_both_values(tmp_path: Path) -> None:
     path = tmp_path / "wrong.game"
     path.write_text(KUHN.replace("numPlayers = 2", "NumPlayers = -2"), "ascii")
     with pytest.raises(GameDefinitionError) as refused:
@@ -174,7 +174,7 @@ def test_a_file_refused_for_a_wrapped_number_says_what_was_read_as_what(tmp_path
         parse_game_definition(path.read_text("ascii"))
 
 
-# -- files that say more than is played ------------------------------------------------------------------------------
+# -- files with settings that are not played ---------------------------------------------------------------------------
 
 REFUSAL = ". Correct the file, or deal with acpc-dealer, which reads it as the reference does"
 
@@ -206,9 +206,7 @@ REFUSAL = ". Correct the file, or deal with acpc-dealer, which reads it as the r
         ),
     ],
 )
-def test_a_file_of_which_something_would_not_be_played_is_refused_by_line(
-    tmp_path: Path, old: str, new: str, problem: str
-) -> None:
+def test_file_with_unplayed_settings_is_refused_by_line(tmp_path: Path, old: str, new: str, problem: str) -> None:
     path = tmp_path / "more.game"
     path.write_text(KUHN.replace(old, new, 1), "latin-1")
     with pytest.raises(GameDefinitionError) as refused:
@@ -229,7 +227,7 @@ def test_a_file_of_which_something_would_not_be_played_is_refused_by_line(
         "\xef\xbb\xbf" + KUHN.replace("GAMEDEF\nl", "l"),
     ],
 )
-def test_a_file_of_which_all_is_played_is_read(tmp_path: Path, text: str) -> None:
+def test_file_without_unplayed_settings_is_read(tmp_path: Path, text: str) -> None:
     path = tmp_path / "whole.game"
     path.write_text(text, "latin-1", newline="")
     assert find_game(str(path))[1] == parse_game_definition(KUHN)
@@ -302,7 +300,7 @@ def test_a_name_that_fits_several_games_is_refused() -> None:
 
 
 @pytest.mark.parametrize("name", ["omaha", "", ".", "holdem.limit.4p"])
-def test_an_unknown_name_is_refused_with_the_names_there_are(name: str) -> None:
+def test_unknown_name_is_refused_with_the_known_names(name: str) -> None:
     with pytest.raises(GameDefinitionError) as caught:
         find_game(name)
     assert str(caught.value) == (

@@ -1,4 +1,4 @@
-"""The lines a dealer makes of prepared pieces, against states written one by one."""
+"""Lines built from prepared pieces, compared with states formatted one by one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Messages of clients that bring bots, and the texts of seats over connections that break."""
+"""Messages of clients that bring bots, and streams that survive broken connections."""
 
 from __future__ import annotations
 
@@ -52,12 +52,14 @@ _VALUES: dict[str, st.SearchStrategy[Any]] = {
 }
 
 
-_VALUES["ContestTerms"] = st.builds(ContestTerms, **{one.name: _VALUES[str(one.type)] for one in fields(ContestTerms)})
+_VALUES["ContestTerms"] = st.builds(
+    ContestTerms, **{field.name: _VALUES[str(field.type)] for field in fields(ContestTerms)}
+)
 
 
 def _messages(kind: type) -> st.SearchStrategy[Any]:
-    """Any message of a kind."""
-    return st.builds(kind, **{one.name: _VALUES[str(one.type)] for one in fields(kind) if one.name != "type"})
+    """Draw any message of a kind."""
+    return st.builds(kind, **{field.name: _VALUES[str(field.type)] for field in fields(kind) if field.name != "type"})
 
 
 def _kinds(union: Any) -> tuple[type, ...]:
@@ -101,7 +103,7 @@ def test_no_message_breaks_a_reader(text: bytes | str) -> None:
         ('{"type": "text", "seat": 1, "text": ""}', "text.text: String should have at least 1 character"),
     ],
 )
-def test_the_problem_of_a_request_is_told(text: str, problem: str) -> None:
+def test_problem_of_a_request_is_reported(text: str, problem: str) -> None:
     with pytest.raises(RemoteProtocolError) as caught:
         read_request(text)
     assert str(caught.value).startswith(problem)
@@ -139,7 +141,7 @@ def test_examples_of_messages() -> None:
 
 
 @given(st.lists(st.tuples(st.booleans(), st.text(max_size=5), st.integers(0, 3)), max_size=40))
-def test_a_stream_arrives_whole_however_often_its_connection_breaks(steps: list[tuple[bool, str, int]]) -> None:
+def test_stream_survives_broken_connections(steps: list[tuple[bool, str, int]]) -> None:
     sender, receiver = SeatStream(), SeatStream()
     sent: list[str] = []
     arrived: list[str] = []
@@ -156,7 +158,7 @@ def test_a_stream_arrives_whole_however_often_its_connection_breaks(steps: list[
     assert [*arrived, *sender.texts_after(receiver.received)] == sent
 
 
-def test_a_stream_keeps_only_so_much() -> None:
+def test_stream_buffer_is_bounded() -> None:
     stream = SeatStream()
     sent = [str(number) for number in range(MAX_KEPT_TEXTS + 10)]
     for text in sent:

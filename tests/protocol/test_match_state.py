@@ -1,4 +1,4 @@
-"""Match states: the strict reader and the writer are inverses; the lenient reader is the reference's."""
+"""Match states: the strict reader inverts the writer; the lenient one equals the reference's."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ BYTES = st.one_of(st.sampled_from(list("0123456789:/|fcrkbAKh2cds #+-MST\r\n\0")
 
 @st.composite
 def damages(draw: st.DrawFn, text: str) -> str:
-    """A text with one byte changed, added, doubled or lost, or cut short."""
+    """Damage a text: change, insert, double or drop one byte, or cut it short."""
     at = draw(st.integers(0, len(text) - 1))
     how = draw(st.sampled_from(["change", "add", "lose", "double", "cut"]))
     if how == "change":
@@ -111,14 +111,14 @@ def damages(draw: st.DrawFn, text: str) -> str:
 
 @st.composite
 def damaged(draw: st.DrawFn) -> tuple[Game, str]:
-    """A state with damage."""
+    """Draw a damaged state."""
     game, state = draw(states())
     return game, draw(damages(state.format()))
 
 
 @st.composite
 def lines_of_a_hand(draw: st.DrawFn) -> tuple[Game, list[str]]:
-    """Lines to one player, some of them damaged or merged from two states."""
+    """Draw lines to one player, some of them damaged or merged from two states."""
     views = draw(hands())
     whole = [state.format() for _, state in views if state.position == views[0][1].position]
     lines = []
@@ -132,7 +132,7 @@ def lines_of_a_hand(draw: st.DrawFn) -> tuple[Game, list[str]]:
 
 
 def attempt(text: str, game: Game, reader: StateReader | None = None) -> MatchState | FormatError:
-    """The state, or why there is none."""
+    """Return the state, or the reason for its refusal."""
     try:
         return parse_match_state(text, game) if reader is None else reader.read(text).state
     except FormatError as error:
@@ -163,7 +163,7 @@ def test_readers_memory_changes_no_result(sent: tuple[Game, list[str]]) -> None:
 
 
 @given(damaged())
-def test_the_lenient_reader_takes_whatever_the_strict_one_takes(damage: tuple[Game, str]) -> None:
+def test_lenient_reader_accepts_everything_the_strict_one_does(damage: tuple[Game, str]) -> None:
     game, text = damage
     scanned = scan_match_state(text, game)
     state = attempt(text, game)
@@ -232,7 +232,7 @@ def test_other_players_cards_may_be_left_out_or_invented() -> None:
     assert scanned(present, NO_LIMIT) == (present, "")
     assert scanned("MATCHSTATE:1:0::AhKs|9hQd:c", NO_LIMIT) == ("MATCHSTATE:1:0::AhKs|9hQd", ":c")
     assert scanned("MATCHSTATE:1:0::AhKs9hQd:c", NO_LIMIT) == ("MATCHSTATE:1:0::AhKs|9hQd", ":c")
-    # Without the bar the cards are those of the first slot.
+    # Without the bar, the cards belong to the first slot.
     assert scanned("MATCHSTATE:1:0::9hQd:c", NO_LIMIT) == ("MATCHSTATE:1:0::9hQd|", ":c")
 
 

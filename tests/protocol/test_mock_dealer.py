@@ -1,4 +1,4 @@
-"""The scripted dealer: a whole dialogue, and every complaint it makes."""
+"""Scripted dealer: a whole dialogue, and every complaint."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ def test_a_whole_dialogue() -> None:
 def test_bytes_may_come_one_at_a_time() -> None:
     dealer = MockDealer(find_game("nolimit")[1]).ask("MATCHSTATE:1:0::|9hQd", "r300")
     stream = HELLO + b"MATCHSTATE:1:0::|9hQd:r300\r\n"
-    said = b"".join(dealer.receive(stream[i : i + 1]) for i in range(len(stream)))
-    assert said == b"MATCHSTATE:1:0::|9hQd\r\n"
+    sent = b"".join(dealer.receive(stream[i : i + 1]) for i in range(len(stream)))
+    assert sent == b"MATCHSTATE:1:0::|9hQd\r\n"
     assert dealer.replies == ["r300"]
     dealer.assert_done()
 
@@ -105,7 +105,7 @@ def test_a_wrong_answer_is_named(reply: bytes, words: str) -> None:
     assert dealer.replies == []
 
 
-def test_an_answer_to_a_state_that_asked_nobody_is_noticed_at_the_next_question() -> None:
+def test_unasked_answer_is_noticed_at_the_next_question() -> None:
     dealer = MockDealer("kuhn").ask(ASK, "c").tell(TELL).ask("MATCHSTATE:0:0:cr:Ks|", "c")
     dealer.receive(HELLO)
     dealer.receive(b"MATCHSTATE:0:0::Ks|:c\r\n")
@@ -117,7 +117,7 @@ def test_an_answer_to_a_state_that_asked_nobody_is_noticed_at_the_next_question(
 
 
 def unfinished(dealer: MockDealer) -> str:
-    """Return the dealer's message about the rest of the script, the same after the bot has closed."""
+    """Return the dealer's message about an unfinished script, equal after the bot has closed."""
     with pytest.raises(AssertionError) as caught:
         dealer.assert_done()
     with pytest.raises(AssertionError) as caught_at_eof:

@@ -60,7 +60,7 @@ def test_signed_and_unsigned_readers_end_at_the_same_place(text: str, start: int
         assert (signed[0] - unsigned[0]) % 2**64 == 0 or abs(int(text[start : signed[1]])) >= 2**63
 
 
-def test_reading_starts_where_told() -> None:
+def test_reading_starts_at_the_given_index() -> None:
     assert scan_integer("r300:5", 1) == (300, 4)
     assert scan_integer("r300:5", 4) is None
     assert scan_integer("r300:5", 5) == (5, 6)

@@ -1,4 +1,4 @@
-"""Both sides of a conversation, without a socket."""
+"""Sessions of both sides of a conversation, without sockets."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ ECHO = STATE[:-2]
 
 
 def greeted(game: Game = NO_LIMIT, state: bytes | None = STATE) -> DealerSession:
-    """A dealer's session after the handshake, with a state sent."""
+    """Return a dealer's session after the handshake, with a state sent."""
     session = DealerSession(game)
     session.receive_data(VERSION_LINE)
     assert isinstance(session.next_event(), Handshake)
@@ -54,14 +54,14 @@ def greeted(game: Game = NO_LIMIT, state: bytes | None = STATE) -> DealerSession
 
 
 def player(game: Game = NO_LIMIT) -> PlayerSession:
-    """A player's session after the handshake."""
+    """Return a player's session after the handshake."""
     session = PlayerSession(game)
     session.send(Handshake())
     return session
 
 
 def dealer_events(session: DealerSession) -> list[DealerEvent]:
-    """Everything the session has to say now."""
+    """Take all pending events of a session."""
     events: list[DealerEvent] = []
     while (event := session.next_event()) is not NEED_DATA:
         events.append(event)
@@ -71,7 +71,7 @@ def dealer_events(session: DealerSession) -> list[DealerEvent]:
 
 
 def judge(line: bytes, game: Game = NO_LIMIT, state: bytes = STATE) -> DealerEvent:
-    """Event of a dealer that receives one line."""
+    """Return the event of a dealer that receives one line."""
     session = greeted(game, state)
     session.receive_data(line)
     (event,) = dealer_events(session)
@@ -80,7 +80,7 @@ def judge(line: bytes, game: Game = NO_LIMIT, state: bytes = STATE) -> DealerEve
 
 
 def answer(event: DealerEvent) -> tuple[bytes, Action]:
-    """The line and the action of a reply."""
+    """Return the line and the action of a reply."""
     assert isinstance(event, Reply)
     return event.raw, event.action
 
@@ -128,7 +128,7 @@ def test_a_match_between_both_sides(game: Game, seed: int) -> None:
 
 
 def scripted_stream(game: Game, seed: int) -> tuple[bytes, bytes, list[bytes]]:
-    """Bytes of a player in one hand with noise, the questions to it, and the dealer's stream."""
+    """Generate a player's noisy bytes in one hand, the questions to it, and the dealer's stream."""
     chance = random.Random(seed)
     hand = Hand(game, deal_hand(game, seed, 0))
     sent, stream, questions = b"", b"", []
@@ -153,7 +153,7 @@ def scripted_stream(game: Game, seed: int) -> tuple[bytes, bytes, list[bytes]]:
 
 
 def feed(session: DealerSession | PlayerSession, pieces: list[bytes], take: Callable[[], None]) -> None:
-    """Give a session a stream in pieces and then its end; what it has to say is taken each time."""
+    """Feed a stream in pieces, then its end; take all events after each piece."""
     for piece in pieces:
         session.receive_data(piece)
         take()
@@ -162,7 +162,7 @@ def feed(session: DealerSession | PlayerSession, pieces: list[bytes], take: Call
 
 
 def drive(game: Game, questions: list[bytes], pieces: list[bytes]) -> list[DealerEvent]:
-    """Events of a dealer who asks one state after the other and takes any action for an answer."""
+    """Return the events of a dealer who asks one state after the other and accepts any action."""
     session = DealerSession(game)
     waiting = list(questions)
     events: list[DealerEvent] = []
@@ -346,7 +346,7 @@ def test_no_state_before_the_handshake() -> None:
 def test_replies_are_read_as_by_the_reference(tail: bytes, action: Action, end: bytes) -> None:
     line = ECHO + tail + end
     assert answer(judge(line)) == (line, action)
-    # That a reply came before must not matter.
+    # An earlier reply must not change the result.
     session = greeted()
     for _ in range(3):
         session.receive_data(line)
@@ -502,7 +502,7 @@ def test_the_end_of_a_players_session_is_final(*, is_error: bool) -> None:
 
 
 def end(session: DealerSession | PlayerSession, *, is_error: bool) -> None:
-    """End a session, by a line that is an error or in peace."""
+    """End a session, with a line that is an error or with a clean close."""
     session.receive_data(b"HELLO\r\n") if is_error else session.receive_eof()
     if is_error:
         with pytest.raises(RemoteProtocolError):
@@ -541,7 +541,7 @@ def test_lines_before_the_end_are_read_before_closed() -> None:
 
 
 def player_after(line: bytes, game: Game = NO_LIMIT) -> PlayerSession:
-    """A player's session that has read a state."""
+    """Return a player's session that has read a state."""
     session = player(game)
     session.receive_data(line)
     assert isinstance(session.next_event(), ReceivedState)
@@ -595,7 +595,7 @@ def test_no_reply_to_a_state_that_asks_nothing(line: bytes) -> None:
         player_after(line).send(Reply(CALL))
 
 
-def test_a_newer_state_takes_the_question_back() -> None:
+def test_newer_state_withdraws_the_question() -> None:
     session = player_after(STATE)
     session.receive_data(b"MATCHSTATE:1:30:c:|9hQd\r\n")
     event = session.next_event()

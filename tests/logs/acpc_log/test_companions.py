@@ -51,7 +51,7 @@ class Files(Watcher):
                 self.transcript += format_event(event, ())
 
 
-def played(folder: Path, hands: int = 20) -> tuple[list[HandRecord], Files]:
+def play_match(folder: Path, hands: int = 20) -> tuple[list[HandRecord], Files]:
     """Play a match of three players who comment, and who reply wrongly and out of turn."""
     files = Files()
     board = Board(make_setup(sample.random_hands("limit3", 1)[0].game, hands), watchers=[files])
@@ -82,7 +82,7 @@ def played(folder: Path, hands: int = 20) -> tuple[list[HandRecord], Files]:
 
 
 def test_a_match_comes_back_with_times_and_comments(tmp_path: Path) -> None:
-    records, _ = played(tmp_path)
+    records, _ = play_match(tmp_path)
     hands = list(read_log(tmp_path / "x.log", strict=True, times=True, transcript=tmp_path / "x.err"))
     assert [hand.times for hand in hands] == [record.times for record in records]
     assert [hand.comments for hand in hands] == [record.comments for record in records]
@@ -90,22 +90,22 @@ def test_a_match_comes_back_with_times_and_comments(tmp_path: Path) -> None:
 
 
 def test_the_transcript_alone_has_the_times_of_its_lines(tmp_path: Path) -> None:
-    records, files = played(tmp_path)
+    records, files = play_match(tmp_path)
     (tmp_path / "x.tlog").unlink()
     hands = list(read_log(tmp_path / "x.log", strict=True, times=True, transcript=tmp_path / "x.err"))
     assert [hand.comments for hand in hands] == [record.comments for record in records]
     assert [list(hand.times) for hand in hands] == files.line_times
 
 
-def test_nothing_is_read_unasked(tmp_path: Path) -> None:
-    played(tmp_path)
+def test_companions_are_read_only_on_request(tmp_path: Path) -> None:
+    play_match(tmp_path)
     assert all(hand.times == () and hand.comments == () for hand in read_log(tmp_path / "x.log", strict=True))
     hands = list(read_log(tmp_path / "x.log", strict=True, times=True))
     assert all(hand.times and not hand.comments for hand in hands)
 
 
 def test_a_log_without_a_transaction_log_has_no_times(tmp_path: Path) -> None:
-    played(tmp_path)
+    play_match(tmp_path)
     (tmp_path / "x.tlog").unlink()
     assert all(hand.times == () for hand in read_log(tmp_path / "x.log", strict=True, times=True))
 
@@ -120,17 +120,17 @@ def test_the_recorded_matches(name: str, tmp_path: Path) -> None:
         if ending != "log":
             text = re.sub(r"(?<=at )T|(?<= )T\b", lambda _: format_time(next(count)), text)
         (tmp_path / f"x.{ending}").write_bytes(text.encode("utf-8", "surrogateescape"))
-    heard: list[LogProblem] = []
+    problems: list[LogProblem] = []
     hands = list(
         read_log(
             tmp_path / "x.log",
             game=sample.recorded_game(name),
             times=True,
             transcript=tmp_path / "x.err",
-            on_problem=heard.append,
+            on_problem=problems.append,
         )
     )
-    assert heard == []
+    assert problems == []
     for hand in hands:
         assert len(hand.times) == sum(map(len, hand.betting.rounds))
         assert list(hand.times) == sorted(hand.times)
@@ -138,10 +138,13 @@ def test_the_recorded_matches(name: str, tmp_path: Path) -> None:
     (tmp_path / "x.tlog").unlink()
     hands = list(
         read_log(
-            tmp_path / "x.log", game=sample.recorded_game(name), transcript=tmp_path / "x.err", on_problem=heard.append
+            tmp_path / "x.log",
+            game=sample.recorded_game(name),
+            transcript=tmp_path / "x.err",
+            on_problem=problems.append,
         )
     )
-    assert heard == []
+    assert problems == []
     is_quiet = "TO 1 at" not in sample.recorded_file(name, "err")
     assert [len(hand.times) for hand in hands] == [0 if is_quiet else len(of_hand) for of_hand in times]
 
@@ -149,8 +152,8 @@ def test_the_recorded_matches(name: str, tmp_path: Path) -> None:
 # ---- companions that do not match their log
 
 
-def logged(folder: Path, hands: int = 6) -> tuple[list[HandRecord], list[str]]:
-    """Return a log with its transaction log: hands, and transaction lines."""
+def write_log(folder: Path, hands: int = 6) -> tuple[list[HandRecord], list[str]]:
+    """Write a log; return its hands and the lines of its transaction log."""
     records = sample.random_hands("kuhn", hands, with_notes=True)
     (folder / "x.log").write_text("".join(sample.log_lines(records, "kuhn.limit.2p")))
     lines = [
@@ -165,21 +168,21 @@ def logged(folder: Path, hands: int = 6) -> tuple[list[HandRecord], list[str]]:
 
 def read(folder: Path, tlog: str) -> tuple[list[HandRecord], list[str]]:
     (folder / "x.tlog").write_bytes(tlog.encode("utf-8", "surrogateescape"))
-    heard: list[LogProblem] = []
-    hands = list(read_log(folder / "x.log", times=True, on_problem=heard.append))
-    assert all(problem.path == str(folder / "x.tlog") for problem in heard)
-    return hands, [f"{problem.line_number}: {problem.problem} ({problem.kind.name})" for problem in heard]
+    problems: list[LogProblem] = []
+    hands = list(read_log(folder / "x.log", times=True, on_problem=problems.append))
+    assert all(problem.path == str(folder / "x.tlog") for problem in problems)
+    return hands, [f"{problem.line_number}: {problem.problem} ({problem.kind.name})" for problem in problems]
 
 
-def test_a_hand_that_was_never_finished_has_transactions_for_nothing(tmp_path: Path) -> None:
-    records, lines = logged(tmp_path)
+def test_transactions_of_an_unfinished_hand_are_ignored(tmp_path: Path) -> None:
+    records, lines = write_log(tmp_path)
     hands, problems = read(tmp_path, "".join(lines) + "r 6 1795227485.694648 1795227485.694758\nc 6 17")
     assert problems == [f"{len(lines) + 2}: 'c 6 17' is not a transaction (HALF_WRITTEN)"]
     assert [hand.times for hand in hands] == [record.times for record in records]
 
 
 def test_other_actions_leave_the_hand_without_times(tmp_path: Path) -> None:
-    records, lines = logged(tmp_path)
+    records, lines = write_log(tmp_path)
     changed = {"c": "f", "f": "c", "r": "c"}[lines[0][0]] + lines[0][1:]
     hands, problems = read(tmp_path, changed + "".join(lines[1:]))
     assert problems == ["1: hand 0 has different actions here and in the log, so it stays without times (NOTED)"]
@@ -187,7 +190,7 @@ def test_other_actions_leave_the_hand_without_times(tmp_path: Path) -> None:
 
 
 def test_missing_transactions_leave_the_hand_without_times(tmp_path: Path) -> None:
-    records, lines = logged(tmp_path)
+    records, lines = write_log(tmp_path)
     of_hand_0 = len(records[0].times)
     hands, problems = read(tmp_path, "".join(lines[of_hand_0:]))
     assert problems == []
@@ -198,8 +201,8 @@ def test_missing_transactions_leave_the_hand_without_times(tmp_path: Path) -> No
     assert read(tmp_path, "")[1] == []
 
 
-def test_damaged_transactions_are_told(tmp_path: Path) -> None:
-    records, lines = logged(tmp_path)
+def test_damaged_transactions_are_reported(tmp_path: Path) -> None:
+    records, lines = write_log(tmp_path)
     hands, problems = read(tmp_path, "x" + lines[0] + "".join(lines[1:]) + "\udcff" * 50_000 + "\n")
     assert problems[0].startswith("1: 'x")
     assert problems[0].endswith("is not a transaction (SKIPPED)")
@@ -209,15 +212,15 @@ def test_damaged_transactions_are_told(tmp_path: Path) -> None:
         list(read_log(tmp_path / "x.log", times=True, strict=True))
 
 
-def test_a_log_that_lacks_hands_finds_its_times_again(tmp_path: Path) -> None:
-    records, lines = logged(tmp_path, 9)
+def test_times_resume_after_missing_hands(tmp_path: Path) -> None:
+    records, lines = write_log(tmp_path, 9)
     log = sample.log_lines(records, "kuhn.limit.2p")
     (tmp_path / "x.log").write_text("".join(log[:6] + log[9:]))
     (tmp_path / "x.tlog").write_text("".join(lines))
-    heard: list[LogProblem] = []
-    hands = list(read_log(tmp_path / "x.log", times=True, on_problem=heard.append))
+    problems: list[LogProblem] = []
+    hands = list(read_log(tmp_path / "x.log", times=True, on_problem=problems.append))
     assert [hand.times for hand in hands] == [record.times for record in records[:2] + records[5:]]
-    assert [problem.kind for problem in heard] == [ProblemKind.NOTED]
+    assert [problem.kind for problem in problems] == [ProblemKind.NOTED]
 
 
 TRANSCRIPT = """\
@@ -269,12 +272,12 @@ def test_a_transcript_cut_off_anywhere(tmp_path: Path, size: int) -> None:
     )
     path = tmp_path / "x.err"
     path.write_text(TRANSCRIPT[:size])
-    heard: list[LogProblem] = []
-    hands = list(read_log(tmp_path / "x.log", transcript=path, on_problem=heard.append))
+    problems: list[LogProblem] = []
+    hands = list(read_log(tmp_path / "x.log", transcript=path, on_problem=problems.append))
     assert len(hands) == 2
     assert all(len(hand.times) in (0, 2) for hand in hands)
     # The changed board cards differ from those the seed deals.
-    assert {problem.kind for problem in heard} <= {ProblemKind.NOTED, ProblemKind.UNCHECKED}
+    assert {problem.kind for problem in problems} <= {ProblemKind.NOTED, ProblemKind.UNCHECKED}
 
 
 @pytest.mark.parametrize("name", ["limit3", "nolimit3"])
@@ -306,7 +309,7 @@ def test_blocks_of_any_size_and_foreign_lines_change_no_times(
 
 
 def test_comments_of_a_seat_that_is_not_at_the_table_are_left_out(tmp_path: Path) -> None:
-    records, _ = played(tmp_path)
+    records, _ = play_match(tmp_path)
     (tmp_path / "x.comments").write_text(
         "".join(format_comment(0, PlayerComment(Seat(seat), 0, f"# {seat}")) for seat in (0, 3, 9))
     )

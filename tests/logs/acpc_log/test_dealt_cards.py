@@ -61,7 +61,7 @@ def test_the_first_hand_may_be_the_one_that_was_changed(game: str) -> None:
 
 
 @pytest.mark.parametrize("processes", [1, 2])
-def test_counts_leave_it_out_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, processes: int) -> None:
+def test_counts_exclude_hands_with_other_cards(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, processes: int) -> None:
     monkeypatch.setattr(many_files, "_MIN_BYTES", 0)
     lines = log_lines(random_hands("limit", 60), f"{LIMIT}.game")
     at = folded(lines)

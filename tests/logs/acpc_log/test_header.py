@@ -72,7 +72,7 @@ def test_a_log_without_a_header_may_have_its_definition_beside_it(tmp_path: Path
     assert find_log_game(None, str(tmp_path / "x.log")) == KUHN
 
 
-def test_a_definition_that_cannot_be_played_is_told(tmp_path: Path) -> None:
+def test_unplayable_definition_is_reported(tmp_path: Path) -> None:
     (tmp_path / "x.game").write_text("numPlayers = 77\n")
     with pytest.raises(LogError, match=r"x\.log: its game cannot be read: .*x\.game: invalid number of rounds: 0"):
         find_log_game(LogHeader("m", "leduc.limit.2p", 1, 1), str(tmp_path / "x.log"))

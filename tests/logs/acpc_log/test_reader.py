@@ -88,7 +88,7 @@ def test_the_logs_of_2012_come_back_byte_by_byte(name: str) -> None:
     assert "".join(map(format_state_line, hands)) == "".join(line for line in lines if line.startswith("STATE:"))
 
 
-def test_names_that_are_no_text_come_back_as_they_were(tmp_path: Path) -> None:
+def test_names_with_invalid_utf_8_are_preserved(tmp_path: Path) -> None:
     written = random_hands("kuhn", 6, names=(b"\xff\xfe".decode("utf-8", "surrogateescape"), "Zoë # 7"))
     path = tmp_path / "x.log"
     path.write_bytes("".join(log_lines(written, "kuhn.limit.2p")).encode("utf-8", "surrogateescape"))
@@ -144,7 +144,7 @@ def test_a_single_hand_without_a_score_is_seated_as_the_button_moves() -> None:
         (("y", "x", "x"), True),
     ],
 )
-def test_players_of_one_name_are_told_apart_by_the_hand_number(names: tuple[str, ...], fixed_seats: bool) -> None:
+def test_players_with_one_name_are_distinguished_by_hand_number(names: tuple[str, ...], fixed_seats: bool) -> None:
     written = random_hands("limit3", 9, names=names, fixed_seats=fixed_seats, first_hand=1)
     hands, problems = read(log_lines(written, "holdem.limit.3p"))
     assert problems == []
@@ -254,23 +254,23 @@ def test_a_score_that_cannot_be_read(score: str) -> None:
 def test_strict_reading_stops_at_the_first_problem() -> None:
     lines = log_lines(random_hands("kuhn", 12), "kuhn.limit.2p")
     lines[9] = lines[9].replace("STATE:5", "STATE:x")
-    heard: list[LogProblem] = []
-    hands = read_log(lines, strict=True, on_problem=heard.append)
+    problems: list[LogProblem] = []
+    hands = read_log(lines, strict=True, on_problem=problems.append)
     assert [next(hands).hand_number for _ in range(5)] == [0, 1, 2, 3, 4]
     with pytest.raises(DamagedLogError) as caught:
         next(hands)
     assert str(caught.value) == "<lines>, line 10, byte 7: 'x' is not a hand number"
-    assert [caught.value.log_problem] == heard
+    assert [caught.value.log_problem] == problems
     assert (caught.value.path, caught.value.problem) == ("<lines>", "'x' is not a hand number")
 
 
-def test_strict_reading_takes_a_half_written_last_line_for_normal(tmp_path: Path) -> None:
+def test_strict_reading_accepts_a_truncated_last_line(tmp_path: Path) -> None:
     path = tmp_path / "x.log"
     written = random_hands("kuhn", 12)
     path.write_bytes("".join(log_lines(written, "kuhn.limit.2p", score=False)).encode()[:-10])
-    heard: list[LogProblem] = []
-    assert_same(list(read_log(path, strict=True, on_problem=heard.append)), written[:-1])
-    assert [problem.kind for problem in heard] == [ProblemKind.HALF_WRITTEN]
+    problems: list[LogProblem] = []
+    assert_same(list(read_log(path, strict=True, on_problem=problems.append)), written[:-1])
+    assert [problem.kind for problem in problems] == [ProblemKind.HALF_WRITTEN]
 
 
 # ---- the game of a log
@@ -308,25 +308,25 @@ def test_other_files_are_no_logs(tmp_path: Path, content: bytes) -> None:
         list(read_log(path))
 
 
-def test_an_empty_file_is_what_a_match_leaves_that_was_stopped_at_once(tmp_path: Path) -> None:
+def test_empty_log_is_a_match_without_hands(tmp_path: Path) -> None:
     path = tmp_path / "x.log"
     path.write_bytes(b"")
-    heard: list[LogProblem] = []
-    assert list(read_log(path, strict=True, on_problem=heard.append)) == []
-    assert [str(problem) for problem in heard] == [
+    problems: list[LogProblem] = []
+    assert list(read_log(path, strict=True, on_problem=problems.append)) == []
+    assert [str(problem) for problem in problems] == [
         f"{path}, line 1: the file is empty (left out, as is normal when a match was stopped while writing)"
     ]
 
 
-def test_a_line_without_an_end_in_sight_is_passed_over_in_pieces(tmp_path: Path) -> None:
+def test_endless_line_is_skipped_in_pieces(tmp_path: Path) -> None:
     written = random_hands("kuhn", 8)
     lines = log_lines(written, "kuhn.limit.2p")
     lines.insert(8, "STATE:" + "x" * 100_000 + "\n")
     path = tmp_path / "x.log"
     path.write_text("".join(lines))
-    heard: list[LogProblem] = []
-    assert_same(list(read_log(path, on_problem=heard.append)), written)
-    assert [str(problem) for problem in heard] == [
+    problems: list[LogProblem] = []
+    assert_same(list(read_log(path, on_problem=problems.append)), written)
+    assert [str(problem) for problem in problems] == [
         f"{path}, line 9, byte 1: the line has more than 16384 characters (skipped)"
     ]
 
@@ -344,8 +344,8 @@ def test_a_log_cut_off_anywhere(tmp_path: Path) -> None:
     text = "".join(log_lines(random_hands("leduc", 9), "leduc.limit.2p")).encode()
     for size in range(0, len(text) + 1, 3):
         path.write_bytes(text[:size])
-        heard: list[LogProblem] = []
-        hands = list(read_log(path, strict=True, on_problem=heard.append))
+        problems: list[LogProblem] = []
+        hands = list(read_log(path, strict=True, on_problem=problems.append))
         whole = text[:size].count(b"\n")
         ends_at_line_end = size == 0 or text[size - 1 : size] == b"\n"
         # A line that lacks only its line end is a whole hand.
@@ -353,9 +353,11 @@ def test_a_log_cut_off_anywhere(tmp_path: Path) -> None:
         lines = whole + is_known
         assert numbers(hands) == list(range(max(0, min(lines - 4, 9))))
         if size and (ends_at_line_end or is_known):
-            assert heard == []
+            assert problems == []
         else:
-            assert [(problem.kind, problem.line_number) for problem in heard] == [(ProblemKind.HALF_WRITTEN, whole + 1)]
+            assert [(problem.kind, problem.line_number) for problem in problems] == [
+                (ProblemKind.HALF_WRITTEN, whole + 1)
+            ]
 
 
 def test_any_byte_changed_is_never_a_traceback(tmp_path: Path) -> None:
@@ -365,13 +367,13 @@ def test_any_byte_changed_is_never_a_traceback(tmp_path: Path) -> None:
     lines = {format_state_line(record) for record in written}
     for at, changed in list(enumerate(each_byte_changed(text, b"\n\r -:|")))[::3]:
         path.write_bytes(changed)
-        heard: list[LogProblem] = []
+        problems: list[LogProblem] = []
         try:
-            hands = list(read_log(path, on_problem=heard.append))
+            hands = list(read_log(path, on_problem=problems.append))
         except LogError:
             assert text.index(b"\n") >= at, "only the header makes a log unreadable"
             continue
-        for problem in heard:
+        for problem in problems:
             assert 1 <= problem.line_number <= changed.count(b"\n") + 1
             assert problem.column is None or 1 <= problem.column <= 200
         # A changed digit can turn the line into another hand; all other lines are unchanged.

@@ -40,7 +40,7 @@ def test_line_ends_are_no_part_of_the_last_name(end: str) -> None:
     assert lines_of("leduc").read(LEDUC + end).names == ("Ann", "Bob")
 
 
-def test_more_texts_than_are_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_cache_overflow_changes_no_result(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(state_lines, "_MAX_TEXTS", 3)
     monkeypatch.setattr(state_lines, "_MAX_CACHED_CHARACTERS", 5)
     written = random_hands("nolimit3", 200)
@@ -50,7 +50,7 @@ def test_more_texts_than_are_remembered(monkeypatch: pytest.MonkeyPatch) -> None
         assert (line.betting.rounds, line.values) == (record.betting.rounds, record.values)
 
 
-def test_betting_that_hardly_comes_again_is_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rare_betting_is_not_cached(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(state_lines, "_MAX_CACHED_CHARACTERS", 300)
     monkeypatch.setattr(state_lines, "_MAX_SEEN", 50)
     written = random_hands("nolimit6", 300)

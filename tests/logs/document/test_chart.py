@@ -76,7 +76,7 @@ def test_log_axes_leave_out_what_they_cannot_show() -> None:
     assert _of_class(chart_svg(chart), "net")
 
 
-def test_an_empty_chart_is_nothing() -> None:
+def test_empty_chart_has_no_svg() -> None:
     assert chart_svg(Chart("W", HANDS, CHIPS, ())) == ""
     assert chart_svg(Bars("W", CHIPS, ())) == ""
 
@@ -96,11 +96,11 @@ def test_equal_values_and_a_single_point_are_drawn() -> None:
 
 
 def test_intervals_are_on_one_scale_and_a_long_one_does_not_squeeze_the_others() -> None:
-    axis, drawn = interval_svgs([Estimate(100.0, 10.0), Estimate(-100.0, 10_000.0), Estimate(0.0), None], CHIPS)
-    at = [float(_of_class(one, "dot")[0].get("cx", "").rstrip("%")) for one in drawn[:3]]
-    (zero,) = {_of_class(one, "zero")[0].get("x1") for one in drawn[:3]}
-    assert at[1] < at[2] == float((zero or "").rstrip("%")) < at[0]
+    axis, svgs = interval_svgs([Estimate(100.0, 10.0), Estimate(-100.0, 10_000.0), Estimate(0.0), None], CHIPS)
+    places = [float(_of_class(svg, "dot")[0].get("cx", "").rstrip("%")) for svg in svgs[:3]]
+    (zero,) = {_of_class(svg, "zero")[0].get("x1") for svg in svgs[:3]}
+    assert places[1] < places[2] == float((zero or "").rstrip("%")) < places[0]
     assert [text.text for text in _parsed(axis).iter("text")] == ["-300", "-200", "-100", "0", "100"]
-    assert at[0] - at[1] > 25
-    assert [len(_of_class(one, "whisker")) for one in drawn] == [1, 1, 0, 0]
+    assert places[0] - places[1] > 25
+    assert [len(_of_class(svg, "whisker")) for svg in svgs] == [1, 1, 0, 0]
     assert interval_svgs([], CHIPS)[1] == []

@@ -57,7 +57,7 @@ def _page(*parts: str | Table | Chart | Bars | Replay) -> str:
     )
 
 
-def test_everything_that_people_wrote_is_escaped() -> None:
+def test_user_text_is_escaped() -> None:
     page = _page(TABLE, "a <sentence>")
     assert "<b>mfs" not in page
     for text in ("mfs &amp; rh", "It &lt;wins&gt;.", "&lt;b&gt;mfs&lt;/b&gt;", "a &lt;sentence&gt;", "quiet", "a note"):
@@ -127,7 +127,7 @@ def test_several_values_in_a_cell_have_their_own_colours_and_addresses() -> None
     ) in _page(table)
 
 
-def test_a_brief_column_tells_its_interval_as_a_hint() -> None:
+def test_brief_column_shows_its_interval_as_a_hint() -> None:
     rate = Link(Estimate(1250.0, 300.0), "/pairs/1", "a over b")
     table = Table.of("T", ("bot", Column("b", "+,.0f", is_brief=True)), [("a", rate)])
     page = _page(table)

@@ -24,7 +24,7 @@ def marked(text: str, at: int, width: int = 73, before: str = "") -> list[str]:
     return [line.plain[_INDENT:] for line in particulars_lines(Particulars("", facts), width)]
 
 
-def test_a_mark_stands_below_its_character() -> None:
+def test_mark_is_below_its_character() -> None:
     assert marked(r"0:AhKs|:x\r\n", 8, before="0:AhKs|") == ["0:AhKs|", r"0:AhKs|:x\r\n", "        ^ byte 9"]
 
 
@@ -33,7 +33,7 @@ def test_missing_character_is_marked_behind_the_line() -> None:
     assert marked("", 0)[1:] == ["", "^ byte 1"]
 
 
-def test_a_long_line_is_cut_around_its_mark_and_the_other_one_alike() -> None:
+def test_long_lines_are_cut_around_the_mark() -> None:
     line = "".join(f"{number:04} " for number in range(800))
     state, answer, mark = marked(line, 3000, before=line)
     assert state == answer
@@ -43,7 +43,7 @@ def test_a_long_line_is_cut_around_its_mark_and_the_other_one_alike() -> None:
     assert marked(line, 3000, before="short")[0] == "short"
 
 
-def test_near_the_right_edge_the_label_stands_before_the_mark() -> None:
+def test_label_precedes_a_mark_near_the_right_edge() -> None:
     _, line, mark = marked("x" * 59 + "y", 59)
     assert mark.endswith("byte 60 ^")
     assert line[mark.index("^")] == "y"

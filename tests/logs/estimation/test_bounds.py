@@ -26,7 +26,7 @@ ROUNDING_CHIPS = 1e-6
 
 
 @pytest.mark.parametrize("name", shipped_games())
-def test_the_bounds_are_reached_when_everybody_raises(name: str) -> None:
+def test_bounds_are_reached_if_all_players_raise(name: str) -> None:
     game = find_game(name)[1]
     chance = random.Random(1)
     values = [

@@ -23,11 +23,11 @@ def drawn(name: str, runs: int, units: int, seed: int = 1) -> NDArray[np.float64
 
 def coverage(name: str, runs: int, units: int, seed: int = 1) -> tuple[float, float, float]:
     """Return the coverage of the interval and of the normal one, and the ratio of their widths."""
-    of = population(name)
+    source = population(name)
     ours, normal, wider = [], [], []
     for start in range(0, runs, 500):
         for scores in drawn(name, min(500, runs - start), units, seed + start):
-            running = RunningMean(bounds=(of.lowest, of.highest))
+            running = RunningMean(bounds=(source.lowest, source.highest))
             # Running means as a match has them, computed for all runs together.
             running.count, running.mean = units, float(scores.mean())
             running.squares = float(((scores - running.mean) ** 2).sum())
@@ -65,42 +65,45 @@ def test_the_interval_holds_19_times_in_20_also_where_big_losses_are_rare(name: 
     runs = 100
     ours, normal, _ = coverage(name, runs, units)
     assert ours >= 0.95 - chance_error(0.95, runs, 3.0)
-    said = COVERAGE[name][3 * UNITS.index(units) :][:2]
-    assert (ours, normal) == pytest.approx(said, abs=chance_error(said[1], runs))
+    documented = COVERAGE[name][3 * UNITS.index(units) :][:2]
+    assert (ours, normal) == pytest.approx(documented, abs=chance_error(documented[1], runs))
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", MAKERS)
 def test_coverage_is_as_documented(name: str) -> None:
     runs = 20_000
-    for at, (figure, said) in enumerate(zip(row_of_coverage(name, runs), COVERAGE[name], strict=True)):
+    for at, (figure, documented) in enumerate(zip(row_of_coverage(name, runs), COVERAGE[name], strict=True)):
         if at % 3 == 2:
-            assert figure == pytest.approx(said, rel=0.02), name
+            assert figure == pytest.approx(documented, rel=0.02), name
         else:
-            assert figure == pytest.approx(said, abs=chance_error(said, runs) + 0.0005), name
+            assert figure == pytest.approx(documented, abs=chance_error(documented, runs) + 0.0005), name
             assert at % 3 or figure >= 0.95 - chance_error(0.95, runs)
 
 
 # ---- at any time
 
 
-def ever_missed(name: str, runs: int, units: int, *, seed: int = 1) -> float:
+def share_missed(name: str, runs: int, units: int, *, seed: int = 1) -> float:
     """Share of runs in which the any-time interval excludes the true mean after any unit."""
-    of = population(name)
-    scale = of.highest - of.lowest
+    source = population(name)
+    scale = source.highest - source.lowest
     # The interval excludes the true mean once the wealth of a gambler who bets against it reaches 40.
     missed = np.zeros(runs, dtype=bool)
     for start in range(0, runs, 100):
         scores = drawn(name, min(100, runs - start), units, seed + start)
         richest = 0.0
-        for distance, mean_distance in ((scores - of.lowest, -of.lowest), (of.highest - scores, of.highest)):
+        for distance, mean_distance in (
+            (scores - source.lowest, -source.lowest),
+            (source.highest - scores, source.highest),
+        ):
             wealth = np.zeros(scores.shape)
             for bet in mean.BETS:
                 steps = np.log1p(bet * distance / scale) - math.log1p(bet * mean_distance / scale)
                 wealth += np.exp(np.minimum(steps.cumsum(axis=1), 50)) / len(mean.BETS)
             missed[start : start + len(scores)] |= (wealth[:, MIN_UNITS - 1 :] >= 40).any(axis=1)
             richest = max(richest, float(wealth[0, -1]))
-        running = AnyTimeMean(scores[0].tolist(), (of.lowest, of.highest))
+        running = AnyTimeMean(scores[0].tolist(), (source.lowest, source.highest))
         assert running.half_width() is not None
         # Both sides are as wide as the wider one, so the interval can hold a mean that a gambler has refuted.
         assert richest > 39.99 or abs(running.mean) <= running.half_width()
@@ -109,14 +112,14 @@ def ever_missed(name: str, runs: int, units: int, *, seed: int = 1) -> float:
 
 @pytest.mark.sampled
 @pytest.mark.parametrize("name", MAKERS)
-def test_the_any_time_interval_may_be_looked_at_all_the_time(name: str) -> None:
-    assert ever_missed(name, 100, 1000) <= 0.05 + chance_error(0.05, 100, 3.0)
+def test_any_time_interval_holds_with_a_check_after_every_unit(name: str) -> None:
+    assert share_missed(name, 100, 1000) <= 0.05 + chance_error(0.05, 100, 3.0)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", MAKERS)
 def test_the_any_time_interval_over_long_matches(name: str) -> None:
-    assert ever_missed(name, 600, 10_000) <= 0.05 + chance_error(0.05, 600, 3.0)
+    assert share_missed(name, 600, 10_000) <= 0.05 + chance_error(0.05, 600, 3.0)
 
 
 # ---- a width as the stop rule
@@ -124,16 +127,16 @@ def test_the_any_time_interval_over_long_matches(name: str) -> None:
 AT_STOP = table_of(PAGE.partition("## Measured error rates")[2].partition("How often `better:`")[0])
 
 
-def held_at_stop(name: str, units: int, runs: int) -> float:
+def coverage_at_stop(name: str, units: int, runs: int) -> float:
     """Coverage of the interval when a width stops the match after about `units` units."""
-    of = population(name)
-    rule = IntervalWidth(Z_95 * of.sd / units**0.5)
+    source = population(name)
+    rule = IntervalWidth(Z_95 * source.sd / units**0.5)
     hits = 0
     for seed in range(runs):
         chance = random.Random(seed)
-        monitor = Monitor(rule, (of.lowest, of.highest))
+        monitor = Monitor(rule, (source.lowest, source.highest))
         while not monitor.is_decided:
-            for score in chance.choices(of.scores, k=100):
+            for score in chance.choices(source.scores, k=100):
                 monitor.add(score)
                 if monitor.is_decided:
                     break
@@ -146,14 +149,14 @@ def held_at_stop(name: str, units: int, runs: int) -> float:
 
 @pytest.mark.parametrize("name", ["normal", "rare loss"])
 def test_the_interval_still_holds_when_its_width_stops_the_match(name: str) -> None:
-    assert held_at_stop(name, 1100, 30) >= 0.95 - chance_error(0.95, 30, 3.0)
+    assert coverage_at_stop(name, 1100, 30) >= 0.95 - chance_error(0.95, 30, 3.0)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", AT_STOP)
 def test_coverage_at_the_stop_is_as_documented(name: str) -> None:
-    (said,) = AT_STOP[name]
-    assert held_at_stop(name, 5000, 400) == pytest.approx(said, abs=chance_error(said, 400) + 0.0005)
+    (documented,) = AT_STOP[name]
+    assert coverage_at_stop(name, 5000, 400) == pytest.approx(documented, abs=chance_error(documented, 400) + 0.0005)
 
 
 # ---- other bounds

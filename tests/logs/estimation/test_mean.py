@@ -194,11 +194,11 @@ def mean_of(numbers: list[float]) -> RunningMean:
 
 
 @pytest.mark.parametrize("number", [-50, 0.1, 1 / 3, 20000])
-def test_numbers_that_are_all_the_same_say_nothing_of_their_spread(number: float) -> None:
+def test_equal_numbers_give_no_estimate_of_spread(number: float) -> None:
     assert mean_of([number] * 1000).half_width() is None
 
 
-def test_a_million_hands_for_all_chips_lose_nothing() -> None:
+def test_variance_of_a_million_all_ins_is_exact() -> None:
     """Compare the variance from plain sums with that of integers."""
     chance = random.Random(3)
     numbers = [chance.choice([-20000, 20000, -50, 100]) for _ in range(20_000)]

@@ -124,7 +124,7 @@ def test_a_player_without_a_contest_among_the_remaining_keeps_its_bankroll() -> 
 
 
 @given(st.data(), st.integers(2, 5))
-def test_the_runoff_is_what_its_rule_says(data: st.DataObject, n: int) -> None:
+def test_runoff_equals_its_definition(data: st.DataObject, n: int) -> None:
     values = st.integers(-50, 50)
     contests = [pair(a, b, data.draw(values), data.draw(values)) for a, b in combinations(range(n), 2)]
     left = set(range(n))
@@ -222,7 +222,7 @@ def noisy_pair(first: int, second: int, mean: float, units: int, seed: int) -> R
 
 
 @pytest.mark.parametrize("ranking", Ranking)
-def test_a_clear_winner_is_sure_of_its_place(ranking: Ranking) -> None:
+def test_clear_winner_has_a_certain_rank(ranking: Ranking) -> None:
     contests = [noisy_pair(A, B, 500, 300, 1), noisy_pair(A, C, 500, 300, 2), noisy_pair(B, C, 0, 300, 3)]
     matrix = bootstrap(contests, 3, ranking, samples=500, seed=1)
     assert matrix[0, A] == 1.0

@@ -29,21 +29,23 @@ def fixed_units(sd: float, delta: float) -> float:
     return (2 * Z_90 * sd / delta) ** 2
 
 
-def edge_of(of: Population, units: int) -> float:
+def edge_of(source: Population, units: int) -> float:
     """Return HIGH - LOW for which Wald's test takes `units` units on average."""
-    return of.sd * math.sqrt(wald_units(1, 1) / units)
+    return source.sd * math.sqrt(wald_units(1, 1) / units)
 
 
-def verdicts(of: Population, mean: float, delta: float, runs: int, most: int) -> tuple[Counter[Verdict | None], float]:
+def verdicts(
+    source: Population, mean: float, delta: float, runs: int, max_units: int
+) -> tuple[Counter[Verdict | None], float]:
     """Return verdicts and mean length of matches with a true mean, checked after every unit (LOW is 0)."""
-    bounds = of.reach(abs(mean))
+    bounds = source.reach(abs(mean))
     ends: Counter[Verdict | None] = Counter()
     units = 0
     for seed in range(runs):
         chance = random.Random(seed)
         test = BetterTest(0, delta, **bounds)
-        while test.verdict is None and test.units < most:
-            for score in chance.choices(of.scores, k=200):
+        while test.verdict is None and test.units < max_units:
+            for score in chance.choices(source.scores, k=200):
                 test.add(score + mean)
                 if test.verdict is not None:
                     break
@@ -52,21 +54,21 @@ def verdicts(of: Population, mean: float, delta: float, runs: int, most: int) ->
     return ends, units / runs
 
 
-def most_errors(runs: int) -> float:
+def max_errors(runs: int) -> float:
     """Bound that an error rate of `RATE` exceeds once in 4000 times (3.5 standard errors)."""
     return runs * RATE + 3.5 * math.sqrt(runs * RATE * (1 - RATE))
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", MAKERS)
-def test_the_error_rates_hold_under_looking_all_the_time(name: str) -> None:
-    runs, wald, most, decided = 1000, 600, 20_000, 0.9
-    of = population(name)
-    delta = edge_of(of, wald)
-    at_low, _ = verdicts(of, 0, delta, runs, most)
-    at_high, _ = verdicts(of, delta, delta, runs, most)
-    assert at_low[Verdict.BETTER] <= most_errors(runs)
-    assert at_high[Verdict.NOT_BETTER] <= most_errors(runs)
+def test_error_rates_hold_with_a_check_after_every_unit(name: str) -> None:
+    runs, wald, max_units, decided = 1000, 600, 20_000, 0.9
+    source = population(name)
+    delta = edge_of(source, wald)
+    at_low, _ = verdicts(source, 0, delta, runs, max_units)
+    at_high, _ = verdicts(source, delta, delta, runs, max_units)
+    assert at_low[Verdict.BETTER] <= max_errors(runs)
+    assert at_high[Verdict.NOT_BETTER] <= max_errors(runs)
     # A test that never decides would pass the assertion above.
     assert at_low[Verdict.NOT_BETTER] >= decided * runs
     assert at_high[Verdict.BETTER] >= decided * runs
@@ -82,23 +84,23 @@ def test_the_error_rates_hold_under_looking_all_the_time(name: str) -> None:
     ],
 )
 def test_length_is_near_walds_test_and_below_a_fixed_sample(name: str) -> None:
-    of = population(name)
-    delta = edge_of(of, 2000) if "duplicates" not in name else edge_of(of, 6000)
-    wald = wald_units(of.sd, delta)
+    source = population(name)
+    delta = edge_of(source, 2000) if "duplicates" not in name else edge_of(source, 6000)
+    wald = wald_units(source.sd, delta)
     for mean in (0, delta):
-        ends, units = verdicts(of, mean, delta, 60, 40 * round(wald))
+        ends, units = verdicts(source, mean, delta, 60, 40 * round(wald))
         assert ends[None] == 0
         assert units < 1.4 * wald
-        assert units < fixed_units(of.sd, delta)
+        assert units < fixed_units(source.sd, delta)
 
 
 @pytest.mark.slow
 def test_a_lopsided_match_stops_early() -> None:
-    of = population("limit, raising against tight")
-    delta = edge_of(of, 2000)
+    source = population("limit, raising against tight")
+    delta = edge_of(source, 2000)
     for multiple, share in ((5, 0.2), (20, 0.04)):
         for mean, verdict in ((multiple * delta, Verdict.BETTER), ((1 - multiple) * delta, Verdict.NOT_BETTER)):
-            ends, units = verdicts(of, mean, delta, 30, 2000)
+            ends, units = verdicts(source, mean, delta, 30, 2000)
             assert ends[verdict] >= 29
             assert units < share * 2000
 
@@ -133,7 +135,7 @@ def test_wealth_is_fair_in_every_unit(scores: list[float]) -> None:
     assert at_lowest[1] >= before[1] >= at_highest[1]
 
 
-def test_no_score_ruins_a_gambler_who_has_grown_sure() -> None:
+def test_worst_score_after_a_long_match_leaves_wealth() -> None:
     """A long quiet match raises bets to their maximum; the worst score must still leave wealth."""
     test = BetterTest(0, 10, lowest=-1000, highest=3000, alpha=1e-9, beta=1e-9)
     for _ in range(2000):
@@ -174,7 +176,7 @@ def test_a_verdict_stays() -> None:
     assert test.scores.mean < -800
 
 
-def test_scores_out_of_bounds_cannot_be() -> None:
+def test_scores_out_of_bounds_are_refused() -> None:
     test = BetterTest(0, 30, lowest=-1000, highest=2000)
     test.add(-1000)
     test.add(2000 + 1e-7)
@@ -200,7 +202,7 @@ def test_impossible_bounds_and_rates_are_refused(
         BetterTest(low, high, alpha=alpha, beta=beta, lowest=-1000, highest=1000)
 
 
-def test_bets_that_have_lost_everything_vanish() -> None:
+def test_ruined_bets_are_removed() -> None:
     """With level scores the bold bets lose everything, and the others remain."""
     test = BetterTest(0, 30, lowest=-10_000, highest=10_000, alpha=1e-9, beta=1e-9)
     # The state after hundreds of thousands of scores.
@@ -222,43 +224,43 @@ def test_bets_that_have_lost_everything_vanish() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("mean_in_deltas", [-3.0, 0.0, 0.5, 1.0, 5.0])
 def test_the_estimate_up_front(mean_in_deltas: float) -> None:
-    of = population("limit, raising against tight")
-    delta = edge_of(of, 600)
+    source = population("limit, raising against tight")
+    delta = edge_of(source, 600)
     mean = mean_in_deltas * delta
-    _, units = verdicts(of, mean, delta, 150, 50_000)
-    expected = expected_units(of.sd, low=0, high=delta, alpha=RATE, beta=RATE, mean=mean, **of.reach(abs(mean)))
+    _, units = verdicts(source, mean, delta, 150, 50_000)
+    expected = expected_units(source.sd, low=0, high=delta, alpha=RATE, beta=RATE, mean=mean, **source.reach(abs(mean)))
     assert expected == pytest.approx(units, rel=0.35)
 
 
 @pytest.mark.slow
-def test_the_estimate_knows_what_wide_bounds_cost() -> None:
-    of = population("no-limit duplicates, tight against calling")
-    delta = edge_of(of, 300)
-    _, units = verdicts(of, delta, delta, 60, 50_000)
-    near = expected_units(of.sd, low=0, high=delta, alpha=RATE, beta=RATE, mean=delta)
-    expected = expected_units(of.sd, low=0, high=delta, alpha=RATE, beta=RATE, mean=delta, **of.reach(delta))
+def test_estimate_accounts_for_wide_bounds() -> None:
+    source = population("no-limit duplicates, tight against calling")
+    delta = edge_of(source, 300)
+    _, units = verdicts(source, delta, delta, 60, 50_000)
+    near = expected_units(source.sd, low=0, high=delta, alpha=RATE, beta=RATE, mean=delta)
+    expected = expected_units(source.sd, low=0, high=delta, alpha=RATE, beta=RATE, mean=delta, **source.reach(delta))
     assert near < 0.7 * units
     assert expected == pytest.approx(units, rel=0.5)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("mean_in_deltas", [0.0, 1.0])
-def test_the_forecast_on_the_way(mean_in_deltas: float) -> None:
+def test_forecast_during_a_match(mean_in_deltas: float) -> None:
     """Averaged over undecided matches, the forecast is near the units that they still take."""
-    of = population("limit, raising against tight")
-    delta = edge_of(of, 1000)
+    source = population("limit, raising against tight")
+    delta = edge_of(source, 1000)
     mean = mean_in_deltas * delta
     forecast = taken = 0
     for seed in range(150):
         chance = random.Random(seed)
-        test = BetterTest(0, delta, **of.reach(abs(mean)))
+        test = BetterTest(0, delta, **source.reach(abs(mean)))
         while test.units < 400 and test.verdict is None:
-            test.add(chance.choice(of.scores) + mean)
+            test.add(chance.choice(source.scores) + mean)
         more = test.expected_more()
         assert more is not None
         if test.verdict is None:
             forecast += more
             while test.verdict is None:
-                test.add(chance.choice(of.scores) + mean)
+                test.add(chance.choice(source.scores) + mean)
             taken += test.units - 400
     assert forecast == pytest.approx(taken, rel=0.3)

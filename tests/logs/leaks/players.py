@@ -15,7 +15,7 @@ from logs.leaks.divergences import hand_class
 Change = Callable[[View, Action], Action]
 
 
-class Changed(Bot):
+class LeakyPlayer(Bot):
     """Randomised player with an optional change: it bets good hands and draws, and bluffs.
 
     It folds most weaker hands to a bet, so bets with draws earn something against it.
@@ -66,7 +66,7 @@ def never_raises_draws(view: View, action: Action) -> Action:
     return CALL if is_draw(view) and action.kind is ActionKind.RAISE else action
 
 
-def played(bots: Sequence[Bot], hands: int, seed: int) -> Iterator[list[tuple[str, HandRecord]]]:
+def play_duplicates(bots: Sequence[Bot], hands: int, seed: int) -> Iterator[list[tuple[str, HandRecord]]]:
     """Return the deals of a duplicate match of A, B, ..., in every rotation."""
     game = "limit" if len(bots) == 2 else f"limit{len(bots)}"
     return deals_of(self_play(game, bots, deals=hands, seed=seed, names="ABCDEF"[: len(bots)]))

@@ -13,16 +13,24 @@ from engine.holdem import position_names
 from logs.leaks import BY_POSITION, Leaks, LeaksRefused, leaks_of
 from logs.leaks.divergences import DIMENSIONS
 from tests.logs.hands import random_hands
-from tests.logs.leaks.players import Change, Changed, deals_of, folds_rivers, folds_to_bets, never_raises_draws, played
+from tests.logs.leaks.players import (
+    Change,
+    LeakyPlayer,
+    deals_of,
+    folds_rivers,
+    folds_to_bets,
+    never_raises_draws,
+    play_duplicates,
+)
 
 
 def leaks_between(hands: int, seed: int, change: Change | None = None) -> Leaks:
-    one = Changed(1000 + seed) if change is None else Changed(1000 + seed, change)
-    return leaks_of(played([one, Changed(2000 + seed)], hands, seed), "A")
+    player = LeakyPlayer(1000 + seed) if change is None else LeakyPlayer(1000 + seed, change)
+    return leaks_of(play_duplicates([player, LeakyPlayer(2000 + seed)], hands, seed), "A")
 
 
 def test_the_accounts_of_every_dimension_add_up_to_the_result() -> None:
-    deals = list(played([Changed(1), Changed(2)], 120, 4))
+    deals = list(play_duplicates([LeakyPlayer(1), LeakyPlayer(2)], 120, 4))
     leaks = leaks_of(deals, "A")
     won = sum(record.values[record.names.index("A")] for deal in deals for _, record in deal)
     for dimension in DIMENSIONS:
@@ -36,28 +44,28 @@ def test_the_accounts_of_every_dimension_add_up_to_the_result() -> None:
 @pytest.mark.parametrize(("players", "hands"), [(3, 30), pytest.param(6, 31, marks=pytest.mark.slow)])
 def test_among_more_players_each_is_compared_with_all_others(players: int, hands: int) -> None:
     """The slow twin compares the texts of every two hands of a deal, seat by seat."""
-    deals = list(played([Changed(seed) for seed in range(players)], hands, 5))
+    deals = list(play_duplicates([LeakyPlayer(seed) for seed in range(players)], hands, 5))
     leaks = leaks_of(deals, "A")
     assert (leaks.deals, leaks.unpaired, leaks.is_multiway) == (hands, 0, True)
     assert leaks.others == tuple("BCDEF"[: players - 1])
-    everything, parted, by_position = 0.0, set(), [0.0] * players
+    everything, diverged, by_position = 0.0, set(), [0.0] * players
     for number, deal in enumerate(deals):
-        for _, mine in deal:
-            seat = mine.names.index("A")
-            for _, theirs in deal:
-                if theirs is mine:
+        for _, own in deal:
+            seat = own.names.index("A")
+            for _, other_hand in deal:
+                if other_hand is own:
                     continue
-                beyond = (mine.values[seat] - theirs.values[seat]) / (players - 1)
-                by_position[seat] += beyond
-                texts = [[move for moves in one.betting.rounds for move in moves] for one in (mine, theirs)]
+                surplus = (own.values[seat] - other_hand.values[seat]) / (players - 1)
+                by_position[seat] += surplus
+                texts = [[move for moves in one.betting.rounds for move in moves] for one in (own, other_hand)]
                 first = next((at for at, (one, other) in enumerate(zip(*texts, strict=False)) if one != other), None)
                 if first is not None and texts[0][first][0] == seat:
-                    everything += beyond
-                    parted.add(number)
+                    everything += surplus
+                    diverged.add(number)
     hands_of_all = hands * players
     cells = {(cell.dimension, cell.name): cell for cell in leaks.cells}
     assert cells["everything", "all decisions"].won.mean * hands_of_all / 100 == pytest.approx(everything)
-    assert cells["everything", "all decisions"].deals == leaks.diverged == len(parted)
+    assert cells["everything", "all decisions"].deals == leaks.diverged == len(diverged)
     for name, chips in zip(position_names(deals[0][0][1].game), by_position, strict=True):
         cell = cells[BY_POSITION, name]
         assert (cell.deals, cell.choices) == (hands, ())
@@ -70,7 +78,7 @@ def test_among_more_players_each_is_compared_with_all_others(players: int, hands
 
 
 def test_seatings_that_are_not_whole_do_not_count() -> None:
-    deals = list(played([Changed(seed) for seed in range(3)], 40, 5))
+    deals = list(play_duplicates([LeakyPlayer(seed) for seed in range(3)], 40, 5))
     leaks = leaks_of([*deals[:35], *(deal[:2] for deal in deals[35:])], "A")
     assert (leaks.deals, leaks.unpaired) == (35, 10)
     doubled = [[*deal, *deal[:2]] for deal in deals[35:]]
@@ -81,7 +89,7 @@ def test_seatings_that_are_not_whole_do_not_count() -> None:
 def test_planted_leaks_are_found_first_among_more_players() -> None:
     players, hands = 3, 4000
     for change, leak in ((folds_rivers, "river, facing a bet"), (never_raises_draws, "with draw: ")):
-        deals = played([Changed(50, change), *map(Changed, range(players - 1))], hands, 3)
+        deals = play_duplicates([LeakyPlayer(50, change), *map(LeakyPlayer, range(players - 1))], hands, 3)
         leaks = leaks_of(deals, "A")
         assert leak in leaks.leaks[0].name
         assert leaks.leaks[0].choices[0][0] in ("fold", "check", "call")
@@ -93,8 +101,8 @@ def test_many_players_who_are_alike_have_no_leaks(players: int, deals: int) -> N
     """At most one match in twenty reports a leak."""
     matches, shown = 80, 0
     for seed in range(matches):
-        bots = [Changed(100 * seed + at) for at in range(players)]
-        shown += any(cell.is_leak for cell in leaks_of(played(bots, deals, seed), "A").cells)
+        bots = [LeakyPlayer(100 * seed + at) for at in range(players)]
+        shown += any(cell.is_leak for cell in leaks_of(play_duplicates(bots, deals, seed), "A").cells)
     # Binomial(80, 0.05) exceeds 11 in less than one of a thousand cases.
     assert shown <= 11
 
@@ -124,12 +132,12 @@ def test_players_who_are_alike_have_no_leaks() -> None:
 
 
 def test_equal_players_never_diverge() -> None:
-    leaks = leaks_of(played([Changed(1), Changed(1)], 40, 1), "A")
+    leaks = leaks_of(play_duplicates([LeakyPlayer(1), LeakyPlayer(1)], 40, 1), "A")
     assert (leaks.diverged, leaks.questions, leaks.cells, leaks.leaks, leaks.worst) == (0, 0, (), (), ())
 
 
 def test_unsuitable_hands_are_refused() -> None:
-    deals = list(played([Changed(1), Changed(2)], 40, 1))
+    deals = list(play_duplicates([LeakyPlayer(1), LeakyPlayer(2)], 40, 1))
     with pytest.raises(LeaksRefused, match="no player is called 'Zoe'; there are A, B"):
         leaks_of(deals, "Zoe")
     with pytest.raises(LeaksRefused, match="A played 29 deals in every seating; leaks need at least 30"):
@@ -153,6 +161,6 @@ def test_unsuitable_hands_are_refused() -> None:
 
 
 def test_hands_without_their_twins_are_counted_apart() -> None:
-    deals = list(played([Changed(1), Changed(2)], 40, 1))
+    deals = list(play_duplicates([LeakyPlayer(1), LeakyPlayer(2)], 40, 1))
     leaks = leaks_of([*deals[:35], *(deal[:1] for deal in deals[35:])], "A")
     assert (leaks.deals, leaks.unpaired) == (35, 5)

@@ -65,7 +65,7 @@ def test_the_bound_among_three_is_that_of_all_roles() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("spread", ["normal", "heavy", "few chips"])
-def test_hardly_ever_is_one_of_all_intervals_wrong(spread: str) -> None:
+def test_family_wise_error_rate_is_at_most_5_percent(spread: str) -> None:
     """With equal players, at most 5 % of 1,000 matches show any difference, up to chance."""
     generator = np.random.default_rng(8)
     wrong = 0

@@ -26,7 +26,7 @@ from tests.logs.hands import (
     recorded_hands,
 )
 from tests.logs.pokerkit_oracle import pokerkit
-from tests.logs.pokerstars.made_hands import made_hand
+from tests.logs.pokerstars.hand_cases import make_record
 
 
 def replay(hand: HandRecord, options: ExportOptions = ExportOptions()) -> list[float]:  # noqa: B008
@@ -56,7 +56,7 @@ def test_random_hands_of_every_shipped_game(name: str, fold: float) -> None:
 
 
 def test_pots_split_into_parts_of_a_chip() -> None:
-    half = made_hand("nolimit3", "r251cc/r451fc/cc/cc", "2c2d 3c3d 4c4d", "AsKsQs Js Ts")
+    half = make_record("nolimit3", "r251cc/r451fc/cc/cc", "2c2d 3c3d 4c4d", "AsKsQs Js Ts")
     thirds = [hand for hand in random_hands("limit10", 100, fold=0.02) if any(value % 1 for value in hand.values)]
     assert half.values == (125.5, -251.0, 125.5)
     assert thirds

@@ -200,7 +200,7 @@ def test_a_better_hand_that_was_mucked_is_noted() -> None:
     assert hands[0].values == (-250.0, -100.0, 350.0)
 
 
-def test_the_odd_chip_may_be_anybodys() -> None:
+def test_odd_chip_may_go_to_any_winner() -> None:
     text = SHOWDOWN.replace("6s6h", "7c5c").replace("'p1 sm', 'p3 sm'", "'p1 sm 7c5c', 'p3 sm 8h5h'")
     text = (
         text.replace("9sAhTs", "KhKcKs")
@@ -455,9 +455,9 @@ def test_a_file_cut_off_anywhere(tmp_path: Path, every: int) -> None:
     kinds: Counter[ProblemKind] = Counter()
     for size in range(0, len(text), every):
         path.write_bytes(text[:size])
-        heard: list[LogProblem] = []
+        problems: list[LogProblem] = []
         try:
-            hands = list(read_phh(path, on_problem=heard.append))
+            hands = list(read_phh(path, on_problem=problems.append))
         except LogError:
             assert size <= 4
             continue
@@ -466,8 +466,8 @@ def test_a_file_cut_off_anywhere(tmp_path: Path, every: int) -> None:
         assert max(0, begun - 1) <= len(hands) <= begun
         assert all(hand == kept(record) for hand, record in zip(hands[: begun - 1], written, strict=False))
         is_within_header = any(start < size <= start + 4 for start in starts)
-        assert len(heard) == max(1, begun) - len(hands) or is_within_header
-        kinds.update(problem.kind for problem in heard)
+        assert len(problems) == max(1, begun) - len(hands) or is_within_header
+        kinds.update(problem.kind for problem in problems)
     assert kinds[ProblemKind.UNFINISHED] > kinds[ProblemKind.SKIPPED] > 0
 
 
@@ -477,6 +477,6 @@ def test_any_byte_changed_is_never_a_traceback(tmp_path: Path, every: int) -> No
     text = "".join(format_phhs(random_hands("nolimit3", 2, seed=4, with_notes=True))).encode()
     for changed in islice(each_byte_changed(text, b"\n\"'-[]"), 0, None, every):
         path.write_bytes(changed)
-        heard: list[LogProblem] = []
-        hands = list(read_phh(path, on_problem=heard.append))
-        assert len(hands) + sum(problem.kind is ProblemKind.SKIPPED for problem in heard) >= 1
+        problems: list[LogProblem] = []
+        hands = list(read_phh(path, on_problem=problems.append))
+        assert len(hands) + sum(problem.kind is ProblemKind.SKIPPED for problem in problems) >= 1

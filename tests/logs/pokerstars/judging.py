@@ -23,23 +23,23 @@ class Judged(NamedTuple):
 
     @property
     def name(self) -> str:
-        one = [NAMES[RANKS[rank]] for rank in self.ranks]
-        many = ["Sixes" if name == "Six" else name + "s" for name in one]
+        singular = [NAMES[RANKS[rank]] for rank in self.ranks]
+        plural = ["Sixes" if name == "Six" else name + "s" for name in singular]
         if self.kind in (8, 4) and self.ranks[0] == 3:
             run = "Ace to Five"
         else:
-            run = f"{NAMES[RANKS[self.ranks[0] - 4]]} to {one[0]}"
+            run = f"{NAMES[RANKS[self.ranks[0] - 4]]} to {singular[0]}"
         if self.kind == 8:
             return "a Royal Flush" if self.ranks[0] == 12 else f"a straight flush, {run}"
         return {
-            7: f"four of a kind, {many[0]}",
-            6: f"a full house, {many[0]} full of {many[1 % len(many)]}",
-            5: f"a flush, {one[0]} high",
+            7: f"four of a kind, {plural[0]}",
+            6: f"a full house, {plural[0]} full of {plural[1 % len(plural)]}",
+            5: f"a flush, {singular[0]} high",
             4: f"a straight, {run}",
-            3: f"three of a kind, {many[0]}",
-            2: f"two pair, {many[0]} and {many[1 % len(many)]}",
-            1: f"a pair of {many[0]}",
-            0: f"high card {one[0]}",
+            3: f"three of a kind, {plural[0]}",
+            2: f"two pair, {plural[0]} and {plural[1 % len(plural)]}",
+            1: f"a pair of {plural[0]}",
+            0: f"high card {singular[0]}",
         }[self.kind]
 
     @property

@@ -11,13 +11,13 @@ import pytest
 from engine import parse_cards, rank_hand
 from logs.pokerstars import format_pokerstars
 from tests.logs.pokerstars.checker import WrongHand, check_file
+from tests.logs.pokerstars.hand_cases import HAND_CASES
 from tests.logs.pokerstars.judging import judge
-from tests.logs.pokerstars.made_hands import MADE
 
 
 @cache
 def good(name: str) -> str:
-    text = format_pokerstars(*MADE[name])
+    text = format_pokerstars(*HAND_CASES[name])
     check_file(text)
     return text
 
@@ -75,7 +75,7 @@ def test_a_mistake_is_found(name: str, old: str, new: str, complaint: str) -> No
 @pytest.mark.slow
 def test_every_line_counts() -> None:
     """A hand without one of its lines, or with two neighbours swapped, is wrong; the hero's cards are optional."""
-    for name in MADE:
+    for name in HAND_CASES:
         lines = [line for line in good(name).splitlines(keepends=True) if not line.startswith("Dealt to ")]
         check_file("".join(lines))
         for index in range(len(lines) - 2):
@@ -90,7 +90,7 @@ def test_every_line_counts() -> None:
 @pytest.mark.slow
 def test_every_number_counts() -> None:
     """A hand with any number changed after the blinds is wrong."""
-    for name in MADE:
+    for name in HAND_CASES:
         text = good(name)
         body = text.index("*** HOLE CARDS ***")
         for number in re.finditer(r"[0-9]+(?![0-9cdhs])", text[body:]):

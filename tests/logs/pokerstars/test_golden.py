@@ -15,14 +15,14 @@ import pytest
 
 from logs.pokerstars import format_pokerstars
 from tests.logs.pokerstars.checker import check_file
-from tests.logs.pokerstars.made_hands import MADE
+from tests.logs.pokerstars.hand_cases import HAND_CASES
 
 GOLDEN = Path(__file__).parent / "golden"
 
 
-@pytest.mark.parametrize("name", MADE)
+@pytest.mark.parametrize("name", HAND_CASES)
 def test_a_hand_is_written_as_kept(name: str) -> None:
-    text = format_pokerstars(*MADE[name])
+    text = format_pokerstars(*HAND_CASES[name])
     path = GOLDEN / f"{name}.txt"
     if os.environ.get("ARENA_UPDATE_SNAPSHOTS"):
         path.write_text(text, "utf-8", newline="\n")
@@ -31,4 +31,4 @@ def test_a_hand_is_written_as_kept(name: str) -> None:
 
 
 def test_every_text_is_of_a_hand() -> None:
-    assert {path.stem for path in GOLDEN.iterdir()} == set(MADE)
+    assert {path.stem for path in GOLDEN.iterdir()} == set(HAND_CASES)

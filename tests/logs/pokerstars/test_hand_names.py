@@ -65,10 +65,10 @@ def assert_named(chance: random.Random, hands: int) -> None:
         assert name_ending(named[1], ranks[1], named[0], ranks[0]) == ending(judged[1], judged[:1])
 
 
-def test_random_hands_are_named_as_the_slow_way_does() -> None:
+def test_names_of_random_hands_equal_those_of_the_slow_twin() -> None:
     assert_named(random.Random(1), 500)
 
 
 @pytest.mark.slow
-def test_many_random_hands_are_named_as_the_slow_way_does() -> None:
+def test_names_of_many_hands_equal_those_of_the_slow_twin() -> None:
     assert_named(random.Random(2), 40_000)

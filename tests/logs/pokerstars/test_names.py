@@ -43,13 +43,13 @@ def test_long_names_end_in_a_digest_of_the_whole() -> None:
     assert screen_names(("MyLongBotName-v2", "MyLongBotName-v1", "Ann")) == (other, one, "Ann")
 
 
-def test_names_that_were_changed_into_others_make_way() -> None:
+def test_changed_names_yield_to_unchanged_ones() -> None:
     assert screen_names(("a_b", "a b"))[0] == "a_b"
     assert screen_names(("a b", "a_b"))[1] == "a_b"
     assert screen_names(("a b", "a_b"))[0] == screen_names(("a_b", "a b"))[1]
 
 
-def test_equal_names_are_told_apart_by_their_seats() -> None:
+def test_equal_names_are_distinguished_by_their_seats() -> None:
     assert screen_names(("bot", "bot")) == ("bot-1", "bot-2")
     assert screen_names(("bot", "BOT", "Ann")) == ("bot-1", "BOT-2", "Ann")
     assert screen_names(("bot", "bot", "bot-1")) == ("bot-4", "bot-2", "bot-1")

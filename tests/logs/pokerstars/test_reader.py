@@ -37,10 +37,10 @@ GENUINE = Path(__file__).parent / "genuine"
 
 def read(text: str, **options: float) -> tuple[list[HandRecord], list[str]]:
     """Return the hands of a text, and the problems of the others."""
-    heard: list[LogProblem] = []
+    problems: list[LogProblem] = []
     lines = text.splitlines(keepends=True)
-    hands = list(read_pokerstars(lines, on_problem=heard.append, **options))  # type: ignore[arg-type]
-    return hands, [f"line {problem.line_number}: {problem.problem}" for problem in heard]
+    hands = list(read_pokerstars(lines, on_problem=problems.append, **options))  # type: ignore[arg-type]
+    return hands, [f"line {problem.line_number}: {problem.problem}" for problem in problems]
 
 
 def without_endless_stacks(game: Game) -> Game:
@@ -141,7 +141,7 @@ def test_a_hand_with_everything_in_it() -> None:
     assert sum(hand.values) == 0
 
 
-def test_a_limit_hand_of_old() -> None:
+def test_old_limit_hand_is_read() -> None:
     (hand,), problems = read(HEADS_UP_LIMIT)
     assert problems == []
     assert hand.game.betting is BettingType.LIMIT
@@ -154,7 +154,7 @@ def test_a_limit_hand_of_old() -> None:
     assert hand.deal.hole_cards == ((), ())
 
 
-def test_cards_that_nobody_saw_stay_unknown_and_the_winner_is_who_collects() -> None:
+def test_unseen_cards_stay_unknown_and_the_collector_wins() -> None:
     text = SIX_MAX.replace(" mucked [Ah Qh]", " mucked").replace("Dealt to b0b [Qs Qd]\n", "")
     text = text.replace("mucked [Qs Qd]", "mucked")
     (hand,), problems = read(text)
@@ -287,7 +287,7 @@ def test_the_currency_of_a_hand(sign: str, code: str, currency: str | None) -> N
         ("Holdem No Limit", BettingType.NO_LIMIT),
     ],
 )
-def test_a_game_as_converters_call_it(game: str, betting: BettingType) -> None:
+def test_game_names_of_converters_are_read(game: str, betting: BettingType) -> None:
     (hand,), problems = read(SIX_MAX.replace("Hold'em No Limit", game))
     assert problems == []
     assert hand.game.betting is betting
@@ -406,9 +406,9 @@ def test_the_last_hand_of_a_file_has_its_own_reason() -> None:
             "ends within the hand)",
         ),
     ]:
-        heard: list[LogProblem] = []
-        assert list(read_pokerstars(text.splitlines(keepends=True), on_problem=heard.append)) == []
-        assert list(map(str, heard)) == [sentence]
+        problems: list[LogProblem] = []
+        assert list(read_pokerstars(text.splitlines(keepends=True), on_problem=problems.append)) == []
+        assert list(map(str, problems)) == [sentence]
 
 
 # ---- skipped hands
@@ -492,7 +492,7 @@ def test_reasons_to_leave_a_hand_out_are_documented(what: str, line: int, text: 
     assert f"| `{shown}` |" in DOCUMENT, shown
 
 
-def test_strict_reading_stops_there() -> None:
+def test_strict_reading_stops_at_the_first_skipped_hand() -> None:
     lines = (HEADS_UP_LIMIT + SIX_MAX.replace("calls $37", "calls $30")).splitlines()
     hands = read_pokerstars(lines, strict=True)
     assert next(hands).hand_number == 27000000001
@@ -512,14 +512,14 @@ def test_a_file_cut_off_anywhere() -> None:
     """Whole hands are read; a truncated last hand is reported as unfinished, or read if complete."""
     text = HEADS_UP_LIMIT + SIX_MAX
     for end in range(len(HEADS_UP_LIMIT) + 35, len(text), 13):
-        heard: list[LogProblem] = []
-        hands = list(read_pokerstars(text[:end].splitlines(keepends=True), on_problem=heard.append))
+        problems: list[LogProblem] = []
+        hands = list(read_pokerstars(text[:end].splitlines(keepends=True), on_problem=problems.append))
         assert hands[0].hand_number == 27000000001
         if len(hands) == 2:
-            assert heard == []
+            assert problems == []
             assert hands[1].values == (-50.0, -4000.0, 13950.0, -9900.0)
         else:
-            assert [problem.kind for problem in heard] == [ProblemKind.UNFINISHED]
+            assert [problem.kind for problem in problems] == [ProblemKind.UNFINISHED]
 
 
 @pytest.mark.parametrize("every", [29, pytest.param(3, marks=pytest.mark.slow)])

@@ -23,7 +23,7 @@ LIMIT, NO_LIMIT = find_game("limit")[1], find_game("nolimit6")[1]
         ({"chip_value": 0}, "the value of a chip must be above 0, not 0"),
     ],
 )
-def test_options_that_make_no_sense(fields: dict[str, Any], sentence: str) -> None:
+def test_impossible_options_are_refused(fields: dict[str, Any], sentence: str) -> None:
     with pytest.raises(ValueError, match=sentence):
         Money(ExportOptions(**fields))
 
@@ -52,7 +52,7 @@ def test_amounts_have_no_decimals_or_two() -> None:
     assert Money(ExportOptions(chip_value="2.5", currency=None)).chips(3) == "7.50"
 
 
-def test_wise_stakes_need_no_warning() -> None:
+def test_known_stakes_have_no_warning() -> None:
     for name in ("limit", "limit3", "limit6", "limit10"):
         assert stakes_warning(find_game(name)[1], ExportOptions()) is None
         assert stakes_warning(find_game(name)[1], ExportOptions(chip_value="0.01")) is None
@@ -60,7 +60,7 @@ def test_wise_stakes_need_no_warning() -> None:
         assert stakes_warning(NO_LIMIT, ExportOptions(chip_value=chip_value)) is None
 
 
-def test_stakes_that_an_importer_does_not_know_are_told() -> None:
+def test_stakes_unknown_to_importers_are_reported() -> None:
     problem = "FPDB does not recognise a limit table of {} and drops its hands"
     assert stakes_warning(LIMIT, ExportOptions(chip_value="0.15")) == ExportWarning(
         problem.format("$1.50/$3.00"), "2/4"

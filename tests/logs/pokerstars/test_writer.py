@@ -24,7 +24,7 @@ from logs.pokerstars.plans import Planner, TableText
 from protocol import find_game
 from tests.logs import hands as sample
 from tests.logs.pokerstars.checker import CheckedHand, check_file
-from tests.logs.pokerstars.made_hands import made_hand
+from tests.logs.pokerstars.hand_cases import make_record
 
 LF = ExportOptions(crlf=False)
 
@@ -242,7 +242,7 @@ def test_an_impossible_time_is_refused() -> None:
 
 
 def test_a_file_is_named_by_day_table_and_stakes() -> None:
-    hand = made_hand("limit", "f", "AsAd KsKd")
+    hand = make_record("limit", "f", "AsAd KsKd")
     writer = PokerStarsWriter(hand.game, "a/b: c", hand.names_by_seat, LF)
     assert writer.file_name(hand) == "HH20260102 a_b_ c - $10-$20.txt"
     cents = dataclasses.replace(LF, chip_value="0.01", table="T")
@@ -288,13 +288,13 @@ def test_cards_that_are_not_known() -> None:
 
 
 def test_side_pots_need_the_cards() -> None:
-    hand = made_hand("nolimit3", "r300r500cc/r2000c//", "AsAd KdKc QsQd", "2h7d8s 4s 9c", stacks=(2000, 3000, 500))
+    hand = make_record("nolimit3", "r300r500cc/r2000c//", "AsAd KdKc QsQd", "2h7d8s 4s 9c", stacks=(2000, 3000, 500))
     with pytest.raises(LogsError, match="hole cards are missing that decided its side pots"):
         format_pokerstars(dataclasses.replace(hand, deal=hand.deal._replace(hole_cards=((), (), ()))))
 
 
 def test_a_board_that_is_not_known_is_refused() -> None:
-    hand = made_hand("limit", "cc/cc/cc/cc", "AsKs KdKc", "QsJsTs 4s Kh")
+    hand = make_record("limit", "cc/cc/cc/cc", "AsKs KdKc", "QsJsTs 4s Kh")
     with pytest.raises(LogsError, match="hand 0: cards of its board are missing"):
         format_pokerstars(dataclasses.replace(hand, deal=hand.deal._replace(board=hand.deal.board[:4])))
 
@@ -390,6 +390,6 @@ def test_equal_blinds_at_a_bigger_table() -> None:
 def test_last_player_with_chips_is_not_asked(betting: str, stacks: tuple[int, ...], text: str) -> None:
     """The ACPC lets this player check if the others are all-in for at most the blind; a card room does not."""
     holes = " ".join(("9s9d", "AdKc", "QsQd")[: len(stacks)])
-    hand = made_hand("nolimit3" if len(stacks) == 3 else "nolimit", betting, holes, "2h7d3s 4s Qc", stacks=stacks)
+    hand = make_record("nolimit3" if len(stacks) == 3 else "nolimit", betting, holes, "2h7d3s 4s Qc", stacks=stacks)
     assert text in format_pokerstars(hand, LF)
     checked([hand])

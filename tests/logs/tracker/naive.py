@@ -52,8 +52,8 @@ def net(dealt: Dealt) -> float:
 
 def raises_before(record: HandRecord, betting: BettingState) -> int:
     """Count the raises before the flop up to this state."""
-    made = sum(len(of_round) for of_round in betting.rounds)
-    return sum(action.kind == ActionKind.RAISE for _, action in record.betting.rounds[0][:made])
+    actions_before = sum(len(of_round) for of_round in betting.rounds)
+    return sum(action.kind == ActionKind.RAISE for _, action in record.betting.rounds[0][:actions_before])
 
 
 def folded_in(dealt: Dealt) -> int | None:
@@ -76,8 +76,8 @@ def won(dealt: Dealt) -> bool:
     record, position = dealt
     spent = list(record.betting.spent)
     collected = record.values[position] + spent[position]
-    others = max(chips for other, chips in enumerate(spent) if other != position)
-    return collected - max(0, spent[position] - others) > 1e-6
+    highest_other = max(chips for other, chips in enumerate(spent) if other != position)
+    return collected - max(0, spent[position] - highest_other) > 1e-6
 
 
 def vpip(hands: list[Dealt]) -> tuple[int, int]:
@@ -113,7 +113,7 @@ class Turn:
         steps = steps_of(self.record.betting)
         self.step = steps[number]
         self.before = steps[:number]
-        self.here = [step for step in self.before if step.round == self.step.round]
+        self.street_steps = [step for step in self.before if step.round == self.step.round]
         self.preflop = [step for step in self.before if step.round == 0]
         self.may_raise = self.step.before.legal_actions().can_raise
         self.raised = self.step.action.kind == ActionKind.RAISE
@@ -123,7 +123,7 @@ class Turn:
     @property
     def raises(self) -> list[Step]:
         """Return the raises before this turn on its street."""
-        return [step for step in self.here if step.action.kind == ActionKind.RAISE]
+        return [step for step in self.street_steps if step.action.kind == ActionKind.RAISE]
 
     def place(self, position: int) -> str:
         return position_names(self.record.game)[position]
@@ -132,7 +132,7 @@ class Turn:
         """Return whether an action before the flop was an attempt to steal."""
         step = steps_of(self.record.betting)[number]
         before = steps_of(self.record.betting)[:number]
-        is_open = all(one.action.kind == ActionKind.FOLD for one in before)
+        is_open = all(earlier.action.kind == ActionKind.FOLD for earlier in before)
         return is_open and step.action.kind == ActionKind.RAISE and self.place(step.position) in ("CO", "BTN", "SB")
 
     def aggressor(self) -> Position | None:
@@ -145,8 +145,8 @@ class Turn:
         return [step for step in self.before if step.round == round_ and step.action.kind == ActionKind.RAISE]
 
     def is_continuation_bet(self, step: Step) -> bool:
-        first = [one for one in self.before if one.round == step.round and one.action.kind == ActionKind.RAISE][:1]
-        if first != [step] or step.position != self.aggressor():
+        is_first_bet = self.bets(step.round)[:1] == [step]
+        if not is_first_bet or step.position != self.aggressor():
             return False
         return step.round == 1 or (step.round == 2 and self.is_continuation_bet_on_flop())
 
@@ -171,17 +171,17 @@ def chance_of(key: str, turn: Turn) -> bool | None:
         case "four_bet" if round_ == 0 and len(raises) == 2 and turn.may_raise:
             return turn.raised
         case "squeeze" if round_ == 0 and len(raises) == 1 and turn.may_raise:
-            behind = turn.here[turn.here.index(raises[0]) + 1 :]
+            behind = turn.street_steps[turn.street_steps.index(raises[0]) + 1 :]
             has_caller = any(step.action.kind == ActionKind.CALL for step in behind)
             return turn.raised if has_caller else None
         case "cold_call" if round_ == 0 and len(raises) == 1 and turn.step.before.spent[turn.position] == 0:
             return turn.called
         case "steal" if round_ == 0 and turn.may_raise and turn.place(turn.position) in ("CO", "BTN", "SB"):
-            is_open = all(step.action.kind == ActionKind.FOLD for step in turn.here)
+            is_open = all(step.action.kind == ActionKind.FOLD for step in turn.street_steps)
             return turn.raised if is_open else None
         case "fold_to_steal" if round_ == 0 and len(raises) == 1 and turn.place(turn.position) in ("SB", "BB"):
-            number = turn.here.index(raises[0])
-            behind = turn.here[number + 1 :]
+            number = turn.street_steps.index(raises[0])
+            behind = turn.street_steps[number + 1 :]
             is_alone = all(step.action.kind == ActionKind.FOLD for step in behind)
             return turn.folded if is_alone and turn.is_steal(number) else None
         case "continuation_bet" if round_ == 1 and is_aggressor and not raises and turn.may_raise:
@@ -195,10 +195,11 @@ def chance_of(key: str, turn: Turn) -> bool | None:
         ):
             return turn.folded
         case "check_raise" if round_ > 0 and raises and turn.may_raise:
-            mine = [step for step in turn.here if step.position == turn.position]
-            return turn.raised if len(mine) == 1 and mine[0] not in raises and mine[0].added == 0 else None
+            own_steps = [step for step in turn.street_steps if step.position == turn.position]
+            has_checked = len(own_steps) == 1 and own_steps[0] not in raises and own_steps[0].added == 0
+            return turn.raised if has_checked else None
         case "donk_bet" if round_ == 1 and not raises and turn.may_raise and not is_aggressor:
-            has_acted = any(step.position == turn.aggressor() for step in turn.here)
+            has_acted = any(step.position == turn.aggressor() for step in turn.street_steps)
             return turn.raised if turn.aggressor() is not None and not has_acted else None
     return None
 

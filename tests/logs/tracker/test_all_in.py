@@ -66,7 +66,7 @@ def test_a_side_pot_before_the_flop() -> None:
     assert sum(values) == pytest.approx(0, abs=1e-9)
 
 
-def test_of_a_folded_hand_that_is_not_known_nothing_is_taken_from_the_deck() -> None:
+def test_unknown_folded_cards_stay_in_the_deck() -> None:
     record = hand("nolimit3", "r20000cf///", "AcAd|5h5s|KcKh/2c3d4h/9s/Ks")
     game = record.game
     holes = record.deal.hole_cards

@@ -38,16 +38,16 @@ def rotations(game: str, hands: int) -> list[list[HandRecord]]:
     return [random_hands(game, hands, 7, names=(*names[turn:], *names[:turn])) for turn in range(min(players, 3))]
 
 
-def close(one: Any, other: Any) -> bool:
+def close(first: Any, second: Any) -> bool:
     """Compare numbers up to rounding; hands of equal strength may come in any order."""
-    if isinstance(one, dict):
-        return one.keys() == other.keys() and all(close(value, other[key]) for key, value in one.items())
-    if isinstance(one, list | tuple):
-        if one and isinstance(one[0], dict) and "hand" in one[0]:
-            one, other = (sorted(rows, key=lambda row: str(row["hand"])) for rows in (one, other))
-        return len(one) == len(other) and all(map(close, one, other))
+    if isinstance(first, dict):
+        return first.keys() == second.keys() and all(close(value, second[key]) for key, value in first.items())
+    if isinstance(first, list | tuple):
+        if first and isinstance(first[0], dict) and "hand" in first[0]:
+            first, second = (sorted(rows, key=lambda row: str(row["hand"])) for rows in (first, second))
+        return len(first) == len(second) and all(map(close, first, second))
     # `pytest.approx` is too slow for hundreds of thousands of numbers.
-    return math.isclose(one, other, abs_tol=1e-4) if isinstance(one, float) else bool(one == other)
+    return math.isclose(first, second, abs_tol=1e-4) if isinstance(first, float) else bool(first == second)
 
 
 def counted(paths: list[Path], at_once: bool, monkeypatch: pytest.MonkeyPatch) -> tuple[Any, Any, list[LogProblem]]:

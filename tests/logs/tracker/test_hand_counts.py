@@ -64,7 +64,7 @@ def test_before_the_flop(betting: str, name: str, vpip: str, pfr: str, three_bet
     assert (times(player.vpip), times(player.pfr), times(player.three_bet)) == (vpip, pfr, three_bet), what
 
 
-def test_the_cap_of_a_limit_game_takes_the_chance_to_raise() -> None:
+def test_raise_cap_removes_the_opportunity_to_raise() -> None:
     # Three raises are allowed before the flop. Bob opens, Ann makes it three bets, Bob four, and she can only call.
     records = [hand("limit", "rrrc/cc/cc/cc", CARDS)]
     assert pair(bot(records, "Ann").three_bet) == (1, 1)
@@ -194,7 +194,7 @@ def test_times_and_comments() -> None:
 
 
 @pytest.mark.parametrize("game", TOYS)
-def test_other_games_lack_what_makes_no_sense(game: str) -> None:
+def test_other_games_omit_holdem_figures(game: str) -> None:
     player = bot(random_hands(game, 110), "Ann")
     for field in (
         "vpip",
@@ -223,7 +223,7 @@ def test_other_games_lack_what_makes_no_sense(game: str) -> None:
 @pytest.mark.sampled
 @pytest.mark.parametrize("game", HOLDEM + TOYS)
 @pytest.mark.parametrize("fixed_seats", [False, True], ids=["moving", "fixed"])
-def test_counts_are_those_of_the_slow_way(game: str, fixed_seats: bool) -> None:
+def test_counts_equal_those_of_the_slow_twin(game: str, fixed_seats: bool) -> None:
     hands = 100 if game[-1].isalpha() else 30
     records = random_hands(game, hands, seed=5, fixed_seats=fixed_seats, fold=0.2, with_notes=True)
     statistics = statistics_of(HandCounts().add_all(records))
@@ -233,8 +233,8 @@ def test_counts_are_those_of_the_slow_way(game: str, fixed_seats: bool) -> None:
         dealt = naive.dealt_to(records, player.name)
         check_figures(player, dealt, game in HOLDEM)
         for position in player.positions:
-            here = [one for one in dealt if position_names(one[0].game)[one[1]] == position.position]
-            check_figures(position, here, game in HOLDEM)
+            position_hands = [one for one in dealt if position_names(one[0].game)[one[1]] == position.position]
+            check_figures(position, position_hands, game in HOLDEM)
         if game in HOLDEM:
             check_cards(player, dealt)
 
@@ -270,18 +270,18 @@ def check_figures(figures: PlayStatistics, hands: list[naive.Dealt], is_holdem: 
 
 
 def check_cards(player: BotStatistics, hands: list[naive.Dealt]) -> None:
-    starting = {one.hand: (one.hands, one.won.times, one.net_chips) for one in player.starting_hands}
+    starting = {row.hand: (row.hands, row.won.times, row.net_chips) for row in player.starting_hands}
     assert starting == naive.by_starting_hand(hands)
-    assert [one.net_chips for one in player.starting_hands] == sorted(
-        [one.net_chips for one in player.starting_hands], reverse=True
+    assert [row.net_chips for row in player.starting_hands] == sorted(
+        [row.net_chips for row in player.starting_hands], reverse=True
     )
-    shown = {one.category: (one.showdowns, one.showdowns_won, one.showdown_net_chips) for one in player.final_hands}
-    assert {name: one for name, one in shown.items() if one[0]} == naive.by_category(hands, naive.in_showdown)
-    rivers = {one.category: (one.rivers, one.rivers_won, one.river_net_chips) for one in player.final_hands}
+    shown = {row.category: (row.showdowns, row.showdowns_won, row.showdown_net_chips) for row in player.final_hands}
+    assert {name: row for name, row in shown.items() if row[0]} == naive.by_category(hands, naive.in_showdown)
+    rivers = {row.category: (row.rivers, row.rivers_won, row.river_net_chips) for row in player.final_hands}
     assert rivers == naive.by_category(hands, lambda dealt: naive.saw(dealt, 3))
 
 
-def test_expectations_are_those_of_the_slow_way() -> None:
+def test_expectations_equal_those_of_the_slow_twin() -> None:
     """Compare all-in hands of Leduc without limit, and of hold'em on the flop and the turn."""
     records = random_hands("leduc-nolimit", 200, fold=0.05)
     records += [
@@ -301,7 +301,7 @@ def test_expectations_are_those_of_the_slow_way() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("game", HOLDEM + TOYS)
-def test_many_hands_are_counted_as_the_slow_way_does(game: str) -> None:
+def test_counts_of_many_hands_equal_those_of_the_slow_twin(game: str) -> None:
     for seed in range(3):
         records = random_hands(game, 1000, seed=seed, fold=random.Random(seed).choice([0.05, 0.2, 0.4]))
         statistics = statistics_of(HandCounts().add_all(records))
@@ -323,11 +323,11 @@ def pot_blinds(record: HandRecord) -> float:
 
 @pytest.mark.sampled
 @pytest.mark.parametrize("game", ["limit", "nolimit3", "limit6"])
-@pytest.mark.parametrize("most", [0, 1, 10])
-def test_biggest_pots_are_kept_and_of_equal_ones_the_first(game: str, most: int) -> None:
+@pytest.mark.parametrize("max_pots", [0, 1, 10])
+def test_biggest_pots_are_kept_earliest_first(game: str, max_pots: int) -> None:
     records = random_hands(game, 200)
-    ordered = sorted(records, key=lambda record: (-pot_blinds(record), record.hand_number))[:most]
-    pots = HandCounts(big_pots=most).add_all(records).big_pots
+    ordered = sorted(records, key=lambda record: (-pot_blinds(record), record.hand_number))[:max_pots]
+    pots = HandCounts(big_pots=max_pots).add_all(records).big_pots
     assert [big.record for big in pots] == ordered
     assert [big.blinds for big in pots] == [pot_blinds(record) for record in ordered]
 
@@ -342,7 +342,7 @@ def without_curves(statistics: Statistics) -> dict[str, object]:
 @pytest.mark.sampled
 @pytest.mark.parametrize("game", ["limit", "nolimit", "nolimit3", "kuhn3", "leduc-nolimit"])
 @pytest.mark.parametrize("hands", [120, pytest.param(400, marks=pytest.mark.slow)])
-def test_joined_counts_are_those_of_the_whole(game: str, hands: int) -> None:
+def test_merged_counts_equal_whole_counts(game: str, hands: int) -> None:
     records = random_hands(game, hands, with_notes=True)
     whole = HandCounts().add_all(records)
     for cut in (0, 1, hands * 3 // 8, hands):
@@ -351,15 +351,15 @@ def test_joined_counts_are_those_of_the_whole(game: str, hands: int) -> None:
         for part in parts:
             joined.merge(pickle.loads(pickle.dumps(part)))
         assert joined.hands == hands
-        one, other = statistics_of(joined), statistics_of(whole)
-        assert close(one, other)
+        joined_statistics, whole_statistics = statistics_of(joined), statistics_of(whole)
+        assert close(joined_statistics, whole_statistics)
         assert [big[:2] for big in joined.big_pots] == [big[:2] for big in whole.big_pots]
         assert [big.record.hand_number for big in joined.big_pots] == [big.record.hand_number for big in whole.big_pots]
         for name, player in whole.players.items():
             assert joined.players[name].curve[-1] == pytest.approx(player.curve[-1])
 
 
-def close(one: Statistics, other: Statistics) -> bool:
+def close(first: Statistics, second: Statistics) -> bool:
     """Compare up to the rounding of sums."""
 
     def flat(value: object) -> list[object]:
@@ -369,10 +369,10 @@ def close(one: Statistics, other: Statistics) -> bool:
             return [leaf for item in value for leaf in flat(item)]
         return [pytest.approx(value, abs=1e-6) if isinstance(value, float) else value]
 
-    return flat(without_curves(one)) == flat(without_curves(other))
+    return flat(without_curves(first)) == flat(without_curves(second))
 
 
-def test_counting_goes_on_after_looking_and_joining() -> None:
+def test_counting_continues_after_reading_and_merging() -> None:
     records = random_hands("limit3", 100)
     counts = HandCounts()
     for at in range(0, 100, 50):
@@ -417,7 +417,7 @@ def test_a_bot_against_itself_is_counted_for_both_seats() -> None:
     assert [point.hands for point in player.curve] == list(range(2, 302, 2))
 
 
-def test_a_curve_is_the_winnings_along_the_way() -> None:
+def test_curve_has_the_running_winnings() -> None:
     records = random_hands("limit", 1100)
     counts = HandCounts().add_all(records)
     net = 0.0
@@ -468,7 +468,7 @@ def test_number_of_points_is_bounded(hands: int) -> None:
 
 
 @pytest.mark.parametrize(("first", "second"), [(0, 10), (10, 0), (700, 700), (5000, 30), (30, 5000), (4097, 4097)])
-def test_a_curve_goes_on_where_another_ends(first: int, second: int) -> None:
+def test_merged_curve_continues_the_first(first: int, second: int) -> None:
     player, step = drawn(first), max(drawn(first).step, drawn(second).step)
     player.merge(drawn(second, -2.0))
     assert player.step >= step

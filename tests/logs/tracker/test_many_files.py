@@ -71,11 +71,11 @@ def test_several_processes_count_what_one_counts(
     phh.write_text("".join(format_phhs(random_hands("limit", 40))), newline="")
     paths = [tmp_path / "run", phh]
     problems: list[LogProblem] = []
-    heard: list[int] = []
-    counts = count_hands(find(paths, on_problem=problems.append), processes=2, on_progress=heard.append)
+    progress: list[int] = []
+    counts = count_hands(find(paths, on_problem=problems.append), processes=2, on_progress=progress.append)
     assert problems == []
-    assert heard[-1] == counts.hands == 200 + 3 * 60 + 60 + 40
-    assert len(heard) >= 3
+    assert progress[-1] == counts.hands == 200 + 3 * 60 + 60 + 40
+    assert len(progress) >= 3
     alone = count_hands(find(paths))
     assert figures(counts) == figures(alone)
     assert [big[:2] for big in counts.big_pots] == [big[:2] for big in alone.big_pots]
@@ -153,7 +153,7 @@ def test_the_same_cards_in_several_seatings_are_one_unit(
         statistics = statistics_of(count_hands(find([tmp_path]), processes=processes))
         assert statistics.hands == 120 * orders
         for bot in statistics.bots:
-            won = [[1000 * naive.net(one) / 10 for one in naive.dealt_to(match, bot.name)] for match in matches]
+            won = [[1000 * naive.net(dealt) / 10 for dealt in naive.dealt_to(match, bot.name)] for match in matches]
             scores = [sum(of_deal) / orders for of_deal in zip(*won, strict=True)]
             expected = RunningMean(scores, score_bounds(find_game("limit3")[1]))
             assert (bot.hands, bot.deals) == (120 * orders, 120)
@@ -177,9 +177,9 @@ def count(*paths: Path, strict: bool = False) -> tuple[int, list[str]]:
 def test_file_given_twice_counts_once(tmp_path: Path) -> None:
     records = random_hands("limit", 80)
     path = write(tmp_path / "run" / "match.log", records)
-    said = "it is given twice, and counts once"
-    assert count(path, path) == (80, [said])
-    assert count(path.parent, path) == (80, [said])
+    sentence = "it is given twice, and counts once"
+    assert count(path, path) == (80, [sentence])
+    assert count(path.parent, path) == (80, [sentence])
     with pytest.raises(DamagedLogError, match="and counts once"):
         count(path, path, strict=True)
 
@@ -190,8 +190,8 @@ def test_copies_and_beginnings_count_once(tmp_path: Path) -> None:
     whole = path.read_bytes()
     (tmp_path / "half.log").write_bytes(whole[: len(whole) // 2])
     (tmp_path / "same.log.xz").write_bytes(lzma.compress(whole))
-    hands, said = count(tmp_path / "half.log", path, tmp_path / "same.log.xz")
-    assert (hands, len(said)) == (80, 2)
+    hands, problems = count(tmp_path / "half.log", path, tmp_path / "same.log.xz")
+    assert (hands, len(problems)) == (80, 2)
     other = write(tmp_path / "other.log", random_hands("limit", 80, 2))
     assert count(path, other) == (160, [])
 
@@ -202,8 +202,8 @@ def test_exports_beside_their_log_count_once(tmp_path: Path) -> None:
     for exported in (tmp_path / "run" / "phh" / "match.phhs", tmp_path / "elsewhere" / "match.phhs"):
         exported.parent.mkdir()
         exported.write_text("".join(format_phhs(records)), newline="")
-    hands, said = count(tmp_path / "run", tmp_path / "run" / "phh")
-    assert (hands, said) == (40, [f"it was exported from {tmp_path / 'run' / 'match.log'}"])
+    hands, problems = count(tmp_path / "run", tmp_path / "run" / "phh")
+    assert (hands, problems) == (40, [f"it was exported from {tmp_path / 'run' / 'match.log'}"])
     assert count(tmp_path / "elsewhere", tmp_path / "elsewhere" / "match.phhs")[0] == 40
 
 

@@ -67,7 +67,7 @@ def test_both_sides_of_each_threshold(vpip: str, pfr: str, raises: str, calls: s
         ),
     ],
 )
-def test_the_reason_is_told(vpip: float, pfr: float, raises: int, calls: int, explanation: str) -> None:
+def test_reason_is_stated(vpip: float, pfr: float, raises: int, calls: int, explanation: str) -> None:
     assert classify(1000, vpip, pfr, raises, calls)[1] == explanation
 
 
@@ -80,7 +80,7 @@ def test_the_reason_is_told(vpip: float, pfr: float, raises: int, calls: int, ex
         (MIN_UNITS, 20, 10, 0, 0, "never bet, raised or called after the flop"),
     ],
 )
-def test_too_little_to_tell(
+def test_too_few_hands_have_no_style(
     hands: int, vpip: float | None, pfr: float | None, raises: int, calls: int, explanation: str
 ) -> None:
     assert classify(hands, vpip, pfr, raises, calls) == (None, explanation)

@@ -51,7 +51,7 @@ def test_winnings_in_two_units_name_them() -> None:
     assert "net" not in heads
 
 
-def test_names_that_are_no_utf_8_are_shown_all_the_same() -> None:
+def test_names_with_invalid_utf_8_are_shown() -> None:
     records = [replace(record, names_by_seat=("\udcffX", "Bob")) for record in random_hands("limit", 5)]
     table = _tables(records)[0]
     assert any("\ufffdX" in column.heading for column in table.columns)

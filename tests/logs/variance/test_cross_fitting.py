@@ -84,15 +84,15 @@ def test_few_deals_have_one_weight_and_fewer_none() -> None:
     rows = np.column_stack([np.ones(160), np.ones(160), value, luck])
     assert not sums_of(rows[:79]).may_fit
     assert sums_of(rows[:79]).fitted_mean(2, [3, 4, 5, 6], [3, 4, 5]) is None
-    one, each = (sums_of(some).fitted_mean(2, [3, 4, 5, 6], [3, 4, 5]) for some in (rows[:80], rows[:160]))
-    assert one is not None
-    assert one.variance == pytest.approx(9, rel=0.5), "the fourth column has no weight of its own"
-    assert each is not None
-    assert each.variance == pytest.approx(9, rel=0.5)
+    single, separate = (sums_of(some).fitted_mean(2, [3, 4, 5, 6], [3, 4, 5]) for some in (rows[:80], rows[:160]))
+    assert single is not None
+    assert single.variance == pytest.approx(9, rel=0.5), "the fourth column has no weight of its own"
+    assert separate is not None
+    assert separate.variance == pytest.approx(9, rel=0.5)
     rows = np.concatenate([rows, rows])
-    each = sums_of(rows).fitted_mean(2, [3, 4, 5, 6], [3, 4, 5])
-    assert each is not None
-    assert each.variance < 0.02, "with 20 deals for each weight every column has one"
+    separate = sums_of(rows).fitted_mean(2, [3, 4, 5, 6], [3, 4, 5])
+    assert separate is not None
+    assert separate.variance < 0.02, "with 20 deals for each weight every column has one"
 
 
 def test_equal_values_stay_unchanged() -> None:

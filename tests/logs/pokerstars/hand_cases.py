@@ -17,7 +17,7 @@ NOON_US = 1_767_373_200_000_000
 """2026/01/02 12:00:00 in New York."""
 
 
-def made_hand(
+def make_record(
     game: Game | str,
     betting: str,
     holes: str,
@@ -50,7 +50,7 @@ def made_hand(
     )
 
 
-class Made(NamedTuple):
+class HandCase(NamedTuple):
     """A hand and the options it is written with."""
 
     record: HandRecord
@@ -59,27 +59,27 @@ class Made(NamedTuple):
 
 PLAIN = ExportOptions(crlf=False)
 
-MADE = {
-    "limit-heads-up-showdown": Made(
-        made_hand("limit", "rc/crc/rrc/cc", "8s7s KdQc", "7hAdTd 4s Kc", number=7),
+HAND_CASES = {
+    "limit-heads-up-showdown": HandCase(
+        make_record("limit", "rc/crc/rrc/cc", "8s7s KdQc", "7hAdTd 4s Kc", number=7),
         dataclasses.replace(PLAIN, hero="Ann"),
     ),
-    "limit-heads-up-fold": Made(made_hand("limit", "rrf", "8s7s KdQc")),
-    "limit-heads-up-walk": Made(made_hand("limit", "f", "8s7s KdQc", number=1)),
-    "limit-three-walk": Made(made_hand("limit3", "ff", "8s7s KdQc 2c2d", number=2)),
-    "limit-three-river-bluff": Made(made_hand("limit3", "ccc/ccc/ccc/crff", "8s7s KdQc 2c2d", "7hAdTd 4s Kc")),
-    "nolimit-heads-up-all-in": Made(
-        made_hand("nolimit", "cr300c/r900r2700c/r20000c/", "AsAd KdKc", "2h7dKs 4s Ac", stacks=(20000, 15000)),
+    "limit-heads-up-fold": HandCase(make_record("limit", "rrf", "8s7s KdQc")),
+    "limit-heads-up-walk": HandCase(make_record("limit", "f", "8s7s KdQc", number=1)),
+    "limit-three-walk": HandCase(make_record("limit3", "ff", "8s7s KdQc 2c2d", number=2)),
+    "limit-three-river-bluff": HandCase(make_record("limit3", "ccc/ccc/ccc/crff", "8s7s KdQc 2c2d", "7hAdTd 4s Kc")),
+    "nolimit-heads-up-all-in": HandCase(
+        make_record("nolimit", "cr300c/r900r2700c/r20000c/", "AsAd KdKc", "2h7dKs 4s Ac", stacks=(20000, 15000)),
         dataclasses.replace(PLAIN, chip_value="0.01", table="High roller #1"),
     ),
-    "nolimit-heads-up-short-blind": Made(
-        made_hand("nolimit", "c///", "9s9d AdKc", "2h7d3s 4s Qc", stacks=(20000, 50)),
+    "nolimit-heads-up-short-blind": HandCase(
+        make_record("nolimit", "c///", "9s9d AdKc", "2h7d3s 4s Qc", stacks=(20000, 50)),
     ),
-    "nolimit-three-side-pot": Made(
-        made_hand("nolimit3", "r300r500cc/r2000c//", "AsAd KdKc QsQd", "2h7d8s 4s 9c", stacks=(2000, 3000, 500)),
+    "nolimit-three-side-pot": HandCase(
+        make_record("nolimit3", "r300r500cc/r2000c//", "AsAd KdKc QsQd", "2h7d8s 4s 9c", stacks=(2000, 3000, 500)),
     ),
-    "nolimit-four-two-side-pots-raked": Made(
-        made_hand(
+    "nolimit-four-two-side-pots-raked": HandCase(
+        make_record(
             find_game("nolimit6")[1]._replace(
                 num_players=4,
                 blinds=(50, 100, 0, 0),
@@ -92,15 +92,15 @@ MADE = {
         ),
         dataclasses.replace(PLAIN, rake=Rake(per_cent=5, step="0.25", cap=150)),
     ),
-    "limit-six-odd-cents": Made(
-        made_hand("limit6", "rcffcf/ccc/ccc/ccc", "AsKd 2c2d AcKs AhKc 9c9h 8h7h", "QdJsTd 3c 3d"),
+    "limit-six-odd-cents": HandCase(
+        make_record("limit6", "rcffcf/ccc/ccc/ccc", "AsKd 2c2d AcKs AhKc 9c9h 8h7h", "QdJsTd 3c 3d"),
         dataclasses.replace(PLAIN, chip_value="0.05", currency="EUR"),
     ),
-    "nolimit-six-kickers": Made(
-        made_hand("nolimit6", "ffcccc/cccc/cccc/cccc", "4cTc QcTh 3d4h 2s2d 6dKs 6cJh", "7h5h8h Ac 8s", number=3),
+    "nolimit-six-kickers": HandCase(
+        make_record("nolimit6", "ffcccc/cccc/cccc/cccc", "4cTc QcTh 3d4h 2s2d 6dKs 6cJh", "7h5h8h Ac 8s", number=3),
     ),
-    "nolimit-ten-multiway": Made(
-        made_hand(
+    "nolimit-ten-multiway": HandCase(
+        make_record(
             "nolimit10",
             "r300fcfccffff/r900cff/r2700r7900c/cc",
             "2c3c 4c5c AsAd 6c7c KsKd 8c9c QsQd JsJd 2d3d 4d5d",
@@ -109,8 +109,8 @@ MADE = {
         ),
         dataclasses.replace(PLAIN, hero="Eve", begin_us=NOON_US),
     ),
-    "limit-play-money": Made(
-        made_hand("limit", "cc/cc/cc/cc", "AsKs KdKc", "QsJsTs 4s Kh", number=1),
+    "limit-play-money": HandCase(
+        make_record("limit", "cc/cc/cc/cc", "AsKs KdKc", "QsJsTs 4s Kh", number=1),
         dataclasses.replace(PLAIN, currency=None, hero="Bob"),
     ),
 }
