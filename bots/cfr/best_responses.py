@@ -48,6 +48,8 @@ from engine.kernels.jit import njit
 _SHOWN: Final = (0, 3, 4, 5)
 _ANSWER_ITERATIONS: Final = 50
 """By which the response of a turn is chosen, if its rivers are drawn."""
+_MIN_PAIRS: Final = 1e-9
+"""Part of the pairs of two ranges that must be possible for a response to be chosen; below it is rounding."""
 _SOLVED: Final = -1
 """In place of a node of the strategy: an endgame decides."""
 
@@ -237,9 +239,13 @@ class BoardResponses:
 
     def _answer_turn(self, betting: EndgameBetting, weights: Vector, strategy: Vector, player: int) -> None:
         totals = weights.sum(axis=1, keepdims=True)
-        # With a range of weight 0 nothing can be won, whatever the response.
-        if totals.all():
-            answer_turn(betting, self.board, weights / totals, strategy, player, _ANSWER_ITERATIONS)
+        if not totals.all():
+            # With a range of weight 0 nothing can be won, whatever the response.
+            return
+        ranges = weights / totals
+        # Nor without two holdings that can be dealt together, from which the solution could compute no factors.
+        if pair_weight(self.holdings, ranges) > _MIN_PAIRS:
+            answer_turn(betting, self.board, ranges, strategy, player, _ANSWER_ITERATIONS)
 
     def strategy_of(self, subgame: Subgame) -> Vector:
         """Return the probabilities of the strategy, shape (boards, actions, holdings); 0 in a solved round."""

@@ -190,6 +190,17 @@ def test_river_response_is_that_of_a_matrix(limit: StrategyFile) -> None:
             assert won[player] == pytest.approx(expected, rel=1e-4)
 
 
+def test_no_response_is_chosen_to_ranges_that_exclude_each_other(limit: StrategyFile) -> None:
+    responses = Responses(limit, None, TURN)
+    on_board = BoardResponses(responses, BOARD[:4])
+    betting = responses.subgame(responses.starts[0]).betting
+    weights = np.zeros((2, len(on_board.numbers)), np.float32)
+    weights[:, 100] = 1
+    strategy = np.full((len(betting.leads_to), len(on_board.numbers)), 0.5, np.float32)
+    on_board._answer_turn(betting, weights, strategy, 0)
+    assert (strategy == 0.5).all()
+
+
 @pytest.mark.parametrize("name", ["limit", pytest.param("nolimit", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("round_", [RIVER, pytest.param(TURN, marks=pytest.mark.slow)])
 def test_strategy_wins_nothing_from_itself(name: str, round_: int) -> None:
