@@ -155,6 +155,7 @@ class Conversation:
                 return out
             if isinstance(event, ReceivedState):
                 out += self._on_state(event)
+            # Only `Closed` is left.
             elif not isinstance(event, Comment):
                 return out
 

@@ -120,6 +120,7 @@ class Program:
         self._is_stopped = False
         self._name = uuid.uuid4().hex
         self._mark = _server_bits(environment.get(SERVER_VARIABLE, self._name)) | int(self._name[:8], 16)
+        # Processes that are older than the program cannot be its own.
         self._older_pids = frozenset(psutil.pids())
         if not append:
             output_path.open("wb").close()
@@ -145,6 +146,7 @@ class Program:
             threading.Thread(target=self._await_exit, daemon=True).start()
         except RuntimeError:
             _outputs.discard(self)
+            # Without its thread, the end of the program would not be noticed.
             self._process.kill()
             self._process.wait()
             raise

@@ -167,6 +167,7 @@ class BotGroup:
         self.comments = self._waiting[seat]
         if self.comments:
             self._waiting[seat] = []
+        # Always legal on a bot's turn.
         if answer is CALL:
             return CALL
         if (answer is RAISE or answer is FOLD) and betting.after_if_legal(answer) is not None:
@@ -335,6 +336,7 @@ def self_play(
         rotations = []
         for shift in range(len(names)):
             letter = chr(ord("a") + shift)
+            # Without a shift, the first slice is the whole tuple and the second is empty.
             rotations.append((f"{match_name}.{letter}", names[-shift:] + names[:-shift]))
     return _play_hands(game, group, range(first_hand, first_hand + deals), seed, rotations)
 
@@ -388,6 +390,7 @@ def _play_hands(
                     raise failures[0]
     finally:
         failures = group.end_match()
+    # After its hand, which the bots have played to the end.
     if failures:
         raise failures[0]
 

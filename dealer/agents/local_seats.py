@@ -254,6 +254,7 @@ class LocalSeats(AgentSeats):
             if match is not None and not match.session.problem:
                 return match
             folder = self._runs / key
+            # The agent chooses the key, which must not lead out of the folder.
             saved = read_saved_match(folder) if _MATCH_ID.fullmatch(key) else None
             if saved is None:
                 raise AgentError(f"There is no match {quoted(key, _MAX_QUOTED)}. Leave it out to use the only one.")
@@ -385,6 +386,7 @@ class LocalSeats(AgentSeats):
             with contextlib.suppress(StaleEntry):
                 await session.enter(session.moments.name, "f" if scene.view.can_fold else "c")
         else:
+            # The wait has timed out: another player is thinking.
             raise AgentError(f"{waiting_sentence(session)} Resign again later.")
         session.run.interrupt()
         await asyncio.wait([local.task])

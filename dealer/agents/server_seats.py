@@ -123,6 +123,7 @@ class ServerSeat(PlayedSeat):
         """Answer the open decision by an entry of `dealer.person.entries`."""
         assert self.scene is not None
         action = read_entry(entry, self.scene)
+        # Until the next state arrives, the same decision must not be answered again.
         self._answered = self.decision
         self._transmit(self._human.answer(action))
 

@@ -35,7 +35,7 @@ from dealer.doctor.situations import END_OF_MATCH, HANDSHAKE, Delivery, Policy, 
 from dealer.match import FaultKind, Match, MatchSetup, Phase, PlayerCause, TimeLimits, Watcher, Write
 from dealer.match.causes import TooManyIdleLines
 from dealer.match.events import Event, HandStarted, LineReceived, LineSent
-from engine import Deal, Seat, betting_start, deals, rank_hand
+from engine import Action, Deal, Game, Seat, deals, rank_hand
 from logs import Times
 from logs.transaction_log import Transaction
 from protocol.actions import format_action
@@ -84,23 +84,13 @@ class Dialogue(Match, Watcher):
     """With `LineSent` among them, the match sends every line in a call of its own."""
 
     def __init__(self, examination: Examination, situations: Sequence[Situation], on_event: OnEvent) -> None:
-        settings = examination.settings
         game = examination.game
         players = game.num_players
         first = HANDSHAKE
         if situations:
             first = situations[0]
-        betting = betting_start(game)
-        if first.opening is not None:
-            betting = first.opening(game)
-        opening = []
-        if not betting.finished:
-            for actions in betting.rounds:
-                opening += [action for _, action in actions]
+        position, opening = _opening(first, game)
         # As in a real match, the bot keeps its seat and its position moves by one from hand to hand.
-        position = 0
-        if opening:
-            position = betting.acting_position
         self.bot = Seat((position + first.first_hand) % players)
         self.judge = Judge(game)
         self.has_come = False
@@ -139,17 +129,9 @@ class Dialogue(Match, Watcher):
         """Pieces to send to the bot, each with the pause before it."""
         self._told = dict.fromkeys(map(Seat, range(players)), b"")
         """Last line sent to each opponent."""
-        limits = TimeLimits.from_seconds(
-            response_s=settings.timeout_s,
-            hand_s=_UNLIMITED_S,
-            per_hand_s=_UNLIMITED_S,
-            start_s=examination.start_timeout_s,
-        )
-        names = tuple([f"player{seat + 1}" for seat in range(players)])
         # One more hand than is played, so that the match waits after the last one.
-        match = MatchSetup(
-            game, "doctor", len(self._script) + 1, settings.seed, names, first_hand=first.first_hand, limits=limits
-        )
+        match = _match_setup(examination, len(self._script) + 1, first.first_hand)
+        # The actions before the first state are replayed, like those of an interrupted match.
         replayed = [Transaction("", action, first.first_hand, Times(0, 0)) for action in opening]
         super().__init__(match, [self], replayed)
         self.play_until(len(self._script))
@@ -220,6 +202,7 @@ class Dialogue(Match, Watcher):
 
     @property
     def deadline_ns(self) -> int | None:
+        # The bot's time begins with the last piece.
         if self._pieces:
             return None
         return super().deadline_ns
@@ -247,6 +230,7 @@ class Dialogue(Match, Watcher):
             self._repeats = []
         if asks or situation.delivery not in (Delivery.JOINED, Delivery.STRADDLED):
             self._flush(asks=asks)
+        # Last, because `_cut` looks at the state before this one.
         self.judge.latest = sent
 
     def _flush(self, *, asks: bool = False) -> None:
@@ -369,6 +353,7 @@ class Dialogue(Match, Watcher):
         if self._lines > MAX_LINES_PER_QUESTION:
             self.lose(TooManyIdleLines(self.bot, self._play.dealer.hand_number, MAX_LINES_PER_QUESTION, line=line))
             return
+        # The long line has been judged at its beginning.
         if is_rest:
             return
         self._on_event(LineReceived(self.bot, 0, line))
@@ -489,6 +474,35 @@ class Dialogue(Match, Watcher):
         if isinstance(self.failure, PlayerCause) and self.failure.kind is FaultKind.DISCONNECT:
             return _DEATH_NOTICE_S
         return 0.0
+
+
+def _opening(situation: Situation, game: Game) -> tuple[int, list[Action]]:
+    """Return the position of the bot in the first hand, and the actions before the first state."""
+    if situation.opening is None:
+        return 0, []
+    betting = situation.opening(game)
+    actions: list[Action] = []
+    if betting.finished:
+        return 0, actions
+    for round_actions in betting.rounds:
+        actions += [action for _, action in round_actions]
+    if not actions:
+        return 0, actions
+    return betting.acting_position, actions
+
+
+def _match_setup(examination: Examination, hands: int, first_hand: int) -> MatchSetup:
+    """Return the setup of a match in which only the time for an answer is limited."""
+    settings = examination.settings
+    game = examination.game
+    limits = TimeLimits.from_seconds(
+        response_s=settings.timeout_s,
+        hand_s=_UNLIMITED_S,
+        per_hand_s=_UNLIMITED_S,
+        start_s=examination.start_timeout_s,
+    )
+    names = tuple([f"player{seat + 1}" for seat in range(game.num_players)])
+    return MatchSetup(game, "doctor", hands, settings.seed, names, first_hand=first_hand, limits=limits)
 
 
 def _strong_deal(cards: Iterator[Deal], position: int) -> Deal:

@@ -202,6 +202,7 @@ async def _play_all(examination: Examination, play: Play, on_event: OnEvent) -> 
             return f"the bot left {MAX_SILENCES} questions unanswered"
         if connections >= MAX_WITHOUT_ANSWER and not any(row.answers for row in rows):
             return f"the bot gave no answer in {MAX_WITHOUT_ANSWER} connections"
+        # After the last situation of a match, there is none to continue with.
         if match.failure is not None and examination.situation in situations[:-1]:
             matches.appendleft(situations[situations.index(examination.situation) + 1 :])
     return ""

@@ -255,6 +255,7 @@ EXPECTED_VERSION: Final = r"VERSION:2.0.0\r\n"
 def judge_version(line: bytes, game: Game) -> tuple[Problem, ...]:
     """Judge the first line of a bot."""
     session = DealerSession(game)
+    # With a line end, so that the session reads an unfinished line as well.
     session.receive_data(line.removesuffix(b"\n") + b"\n")
     body, _ = split_end(line)
     wanted = VERSION_LINE.rstrip()

@@ -241,6 +241,7 @@ class Match:
     def lose(self, cause: PlayerCause) -> None:
         """Record a failure that the owner noticed; under `FaultPolicy.END`, end the match."""
 
+        # Raised inside `_guarded`, which applies the policy.
         def step() -> NoReturn:
             raise MatchFailure(cause)
 

@@ -176,6 +176,7 @@ class Play:
         if deadline_ns is not None:
             self._asked_ns = asked_ns
             self.deadline_ns = deadline_ns
+        # After a running clock has been kept: the player may have sent its reply together with its version line.
         self.listen()
 
     @property
@@ -237,6 +238,7 @@ class Play:
             self._close_hand()
         else:
             self._ask()
+        # The actor may have sent lines before its turn, or have forfeited.
         self.listen()
 
     def _show_hand(self) -> None:
@@ -443,6 +445,7 @@ class Play:
         node = self._node
         # A reply that echoes the state byte for byte answers it for certain. Anything else, such as other leading zeros
         # or half a line, may still be an answer by the reference's rules; its session decides.
+        # Bytes that are unread come before these, and are in its session.
         if actor.has_unread or not data.startswith(echo):
             return False
         tail = data[len(echo) :]
@@ -495,6 +498,7 @@ class Play:
         # Replies on the fast path have bypassed the session, so it may not know the open question.
         if self._session_echo is not self._echo:
             self._session_echo = self._echo
+            # The line itself has been sent. The session only has to know the question.
             actor.session.send(self._echo + b"\r\n", is_question=True)
         event = actor.session.next_event()
         actor.has_unread = actor.session.has_input
@@ -525,6 +529,7 @@ class Play:
             self._report(problem, event.raw)
             self._extend_wait(event.raw)
             return False
+        # The reference's "bad action format in response, changed to call" and "invalid action, changed to call".
         self._report(problem, event.raw, CALL)
         self._play(self._node.after(CALL), now_ns)
         return True

@@ -88,6 +88,7 @@ class TimeLimits:
 
 
 def _microseconds(seconds: float) -> int:
+    # Rounded, because the product can lie just below a whole number: 1.001 * 1e6 is 1000999.9999999999.
     return round(seconds * 1e6)
 
 

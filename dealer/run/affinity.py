@@ -146,7 +146,8 @@ class _BotOnCore:
 
     def take_usage(self) -> tuple[float, float]:
         """Return processor seconds since the last call: of all threads, and of all but the busiest."""
-        before, self._usage = self._usage, self._read_usage()
+        before = self._usage
+        self._usage = self._read_usage()
         used = [seconds - before.threads.get(thread, 0.0) for thread, seconds in self._usage.threads.items()]
         return sum(used), sum(used) - max(used, default=0.0)
 
@@ -190,13 +191,15 @@ class SharedCore:
         Args:
             pids: of the bots' processes, by seat; all seats of the match.
         """
-        now_s, dealer_used_s = time.monotonic(), time.thread_time()
+        now_s = time.monotonic()
+        dealer_used_s = time.thread_time()
         passed_s = now_s - self._examined_s
         if passed_s < _MIN_EXAMINED_S or now_s < self._avoided_until_s:
             return
         recent = [response.since(before) for response, before in zip(self._times, self._times_before, strict=True)]
         used_s = dealer_used_s - self._dealer_used_s
-        self._examined_s, self._dealer_used_s = now_s, dealer_used_s
+        self._examined_s = now_s
+        self._dealer_used_s = dealer_used_s
         self._times_before = [response.copy() for response in self._times]
         if self._replace(pids) or min(response.count for response in recent) < _MIN_DECISIONS:
             # A new process, or too little play: only the next stretch can be judged.

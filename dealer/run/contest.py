@@ -475,7 +475,8 @@ class Contest:
             await asyncio.gather(*tasks, return_exceptions=True)
 
     async def _advance_match(self, index: int, until: int) -> None:
-        run, match_plan = self.runs[index], self.match_plans[index]
+        run = self.runs[index]
+        match_plan = self.match_plans[index]
         async with self._workers:
             if self._held is None:
                 await run.play_until(min(until, match_plan.hands))

@@ -68,8 +68,12 @@ class CorrectedValues(Watcher):
 
     def correct(self) -> None:
         """Correct the pending hands."""
-        pending, self._pending = self._pending, []
-        for record, values in zip(pending, self._correction.values(pending) if pending else (), strict=True):
+        pending = self._pending
+        if not pending:
+            return
+        self._pending = []
+        for record, values in zip(pending, self._correction.values(pending), strict=True):
+            # By position in a record, by seat here.
             self.values.extend(value for _, value in sorted(zip(record.seats, values, strict=True)))
 
 

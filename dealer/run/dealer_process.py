@@ -274,7 +274,8 @@ class _DealtMatch:
         self._working.add_done_callback(self._answer)
 
     def _answer(self, work: asyncio.Task[None]) -> None:
-        failure, error = self._run.failure, None
+        failure = self._run.failure
+        error = None
         # `hold` and `close` cancel the task. The reply then only ends the command.
         problem = None if work.cancelled() else work.exception()
         if isinstance(problem, DealerError):
@@ -292,12 +293,13 @@ class _DealtMatch:
 
     def _send_update(self, *, is_regular: bool = False) -> None:
         """Send the progress since the last update; skip a regular update without any."""
-        run, tally = self._run, self._tally
+        run = self._run
+        tally = self._tally
         standing = Standing(
-            tuple(wait for wait in run.waits() if wait.waited_s >= LONG_WAIT_S),
-            tuple(run.waiting_for()),
-            run.start_time_left_s,
-            tuple(run.pids.values()),
+            waits=tuple(wait for wait in run.waits() if wait.waited_s >= LONG_WAIT_S),
+            awaited=tuple(run.waiting_for()),
+            start_time_left_s=run.start_time_left_s,
+            pids=tuple(run.pids.values()),
         )
         values = tally.values[self._sent_values :]
         self._sent_values += len(values)
@@ -396,7 +398,8 @@ def main() -> None:
             for other in sockets:
                 # Those of processes that are forked later: their connections must end with them.
                 other.close()
-            sockets, forked = [own], []
+            sockets = [own]
+            forked = []
         else:
             own.close()
             forked.append(pid)

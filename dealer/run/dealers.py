@@ -137,7 +137,8 @@ class DealerProcesses:
                 await self._start_windows()
             return
         with launching("start a dealer process"), contextlib.ExitStack() as kept, contextlib.ExitStack() as passed:
-            ours, fds = [], []
+            ours = []
+            fds = []
             for _ in range(count):
                 own, theirs = socket.socketpair()
                 ours.append(kept.enter_context(own))
@@ -337,9 +338,10 @@ class DealtRun(RunningMatch):
             await self._command(Finish(self.number))
 
     async def close(self) -> None:
-        process, self._process = self._process, None
+        process = self._process
         if process is None:
             return
+        self._process = None
         # A late reply to a cancelled command is ignored.
         self._reply = None
         try:

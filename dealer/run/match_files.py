@@ -115,7 +115,8 @@ class MatchFiles(Watcher):
         )
 
     def _open(self, is_resumed: bool) -> None:
-        setup, limits = self._setup, self._setup.limits
+        setup = self._setup
+        limits = setup.limits
         self._plan.path(setup, "game").write_text(format_game_definition(setup.game), "ascii")
         for kind in ("log", "tlog"):
             self._files[kind] = LineFile(self._plan.path(setup, kind), append=is_resumed)

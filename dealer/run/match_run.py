@@ -164,7 +164,8 @@ class MatchRun(RunningMatch):
         try:
             await self._close()
         finally:
-            files, self._files = self._files, None
+            files = self._files
+            self._files = None
             if files is not None:
                 files.close()
                 self.tally.warnings += files.left_out()

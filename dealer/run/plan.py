@@ -496,6 +496,7 @@ def planned_contests(plan: Plan, folder: Path) -> tuple[ContestPlan, ...]:
 
 def _label(number: int, count: int, game: str, names: Sequence[str]) -> str:
     """Return the name of a contest's folder."""
+    # Leading zeros keep the folders in the order of the contests.
     digits = len(str(count))
     short = os.path.basename(game).removesuffix(".game")
     return re.sub(r"[^A-Za-z0-9.+-]+", "_", f"{number:0{digits}}-{short}-{'-vs-'.join(names)}")[:100]

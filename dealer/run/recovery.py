@@ -73,13 +73,16 @@ def recover_match(setup: MatchSetup, plan: RecordPlan, journals: Mapping[Seat, s
         # Without a whole header the match starts anew, and lessons of lost hands would be learned twice.
         _cut_journals(journals, setup.first_hand)
         return tally
+    # The first offset is the end of the header.
     hands = logged = len(ends) - 1
     if logged and not tally.is_closed and not transactions_path.exists():
         raise RecoveryError(transactions_path, 1, "the file is missing; restore it, or every hand is played again")
     # A player that forfeited has not learned since. Its journal may be shorter.
     learnt = _cut_journals({seat: path for seat, path in journals.items() if seat not in forfeits}, None)
+    # A learner may have been killed between the score and its last lesson.
     tally.is_closed = tally.is_closed and learnt >= setup.first_hand + logged
     if not tally.is_closed:
+        # A journal without a hand ends at hand 0, which is before the first one of a later slice.
         hands = min(logged, len(transactions.ends) - 1, max(0, learnt - setup.first_hand))
     end_hand = setup.first_hand + hands
     end_of_comments = _end_of_comments(comments_path, end_hand)
@@ -197,7 +200,8 @@ def _read_log(
         Offsets at which the header and then each hand end. Empty if the header is incomplete.
     """
     ends = array("Q")
-    players, names = setup.game.num_players, setup.names
+    players = setup.game.num_players
+    names = setup.names
     header = _first_line(setup.name, game_name, setup.hands, setup.seed)
     read = StateLines(setup.game).read
     dealt = deals(setup.game, setup.seed, setup.first_hand)

@@ -169,7 +169,8 @@ class Run(Generic[_Result_co]):
         if self.finished is not None:
             return self.finished
         with contextlib.closing(lock_run(self.folder, _LOCK_PATIENCE_S)) as lock, contextlib.ExitStack() as resources:
-            shown, watched = GuardedCallback(on_progress), GuardedCallback(watch)
+            shown = GuardedCallback(on_progress)
+            watched = GuardedCallback(watch)
             own_dealers = None
             if cluster is not None:
                 self._contests = [RemoteContest(plan, cluster) for plan in self.planned]

@@ -84,8 +84,10 @@ class DealScores:
         Their order depends on the speed of the matches, so results use `in_order`.
         """
         for slice_ in self._slices:
-            start, self._taken[slice_] = self._taken[slice_], self._complete(slice_)
-            yield from self._scores(slice_, start, self._taken[slice_])
+            start = self._taken[slice_]
+            end = self._complete(slice_)
+            self._taken[slice_] = end
+            yield from self._scores(slice_, start, end)
 
     def in_rounds(self) -> Iterator[list[float]]:
         """Yield scores of consecutive hands of a match, as many at a time as there are seatings, in mbb/g.

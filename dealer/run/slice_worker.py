@@ -69,7 +69,8 @@ class _Collector(Watcher):
         self.events.append(event)
 
     def take(self) -> list[Event]:
-        events, self.events = self.events, []
+        events = self.events
+        self.events = []
         return events
 
 
@@ -137,6 +138,7 @@ def play_step(key: str, packed: bytes | None) -> StepReport:
         _open[key] = _OpenSlice(task)
     try:
         report = _open[key].step()
+    # Its match may be in the middle of a hand, and cannot continue there.
     except BaseException:
         del _open[key]
         raise

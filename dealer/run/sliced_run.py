@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import itertools
+import math
 import os
 import pickle
 import sys
@@ -134,11 +135,12 @@ class SlicedRun(MatchRun):
         super().__init__(plan, match_plan, watchers, tally, learner_files)
         self._processes = processes
         self._slices: deque[_Slice] = deque()
+        seatings = self.plan.seatings
         # A tournament has enough matches to keep its workers busy.
-        is_cut = self.plan.run.command is not Command.TOURNAMENT and self._processes.count > self.plan.seatings
+        is_cut = self.plan.run.command is not Command.TOURNAMENT and processes.count > seatings
         # Rounded up: as many slices of each match as keep all processes busy.
-        self._ahead = -(-self._processes.count // self.plan.seatings) if is_cut else 1
-        share = -(-(self.setup.hands - self._progress.hands) // self._ahead)
+        self._ahead = math.ceil(processes.count / seatings) if is_cut else 1
+        share = math.ceil((self.setup.hands - self._progress.hands) / self._ahead)
         self._hands_of_slice = max(1, min(share, _MAX_HANDS)) if is_cut else self.setup.hands
         # 0 is no limit: slices ahead are played to their end while the first one is being written.
         self._max_steps = 0 if is_cut else _MAX_STEPS
@@ -281,7 +283,8 @@ class SlicedRun(MatchRun):
 
     async def _drop_slices(self, *, is_written: bool = False) -> None:
         """Close the slices. With `is_written`, keep the last output of the first slice's bots."""
-        slices, self._slices = self._slices, deque()
+        slices = self._slices
+        self._slices = deque()
         for slice_ in slices:
             if slice_.feeding is not None:
                 slice_.feeding.cancel()

@@ -220,7 +220,9 @@ class Service:
             return {}
         if self._ladder is None:
             return {bot: LadderState(LadderWait.LADDER) for bot in bots}
-        running, waiting, requests = [], [], 0
+        running = []
+        waiting = []
+        requests = 0
         for job in jobs:
             contest = job.row.game, frozenset(job.row.players)
             if not job.share.is_idle:

@@ -305,6 +305,7 @@ class Connections:
 
     def _reject(self, seat: Seat, host: str, problem: StrayProblem, line: bytes) -> None:
         self._strays[seat] = stray = StrayConnection(seat, host, problem, line)
+        # A linked player that has left is no stranger.
         if not self.has_left(seat):
             self.on_stray(stray)
         self.changes.notify()

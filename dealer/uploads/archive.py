@@ -156,6 +156,7 @@ def _check_entries(entries: list[zipfile.ZipInfo], max_files: int) -> list[zipfi
 
 def _key(name: str) -> str:
     """Normalise a name as file systems that ignore case do."""
+    # Twice, because folding the case can undo the normal form.
     return unicodedata.normalize("NFC", unicodedata.normalize("NFC", name).casefold())
 
 
@@ -163,6 +164,7 @@ def _entry_problem(entry: zipfile.ZipInfo) -> str:
     """Reason that an entry cannot be unpacked, as a predicate; empty if it can."""
     name = entry.orig_filename
     parts = name.removesuffix("/").split("/")
+    # The upper bits hold the mode on Unix. A zip made on Windows has none, so its kind is 0.
     kind = stat.S_IFMT(entry.external_attr >> 16)
     if not name.isprintable():
         return "has a name with unprintable characters"

@@ -69,6 +69,7 @@ class BoxedBot:
 
         def send(request: JoiningRequest) -> bool:
             assert isinstance(request, SeatText)
+            # The bot takes its seat with its first text, like any client that has joined.
             if not links:
                 links.append(PlayerLink(lambda data: played.receive(data.decode("latin-1")), played.end))
                 open_seat.take(links[0])

@@ -170,6 +170,7 @@ class Intake:
                 else:
                     with contextlib.suppress(TimeoutError):
                         await asyncio.wait_for(self._has_news.wait(), _POLL_S)
+                    # Before the records are read again, so that no news is lost.
                     self._has_news.clear()
             except (StoreError, OSError) as error:
                 _log.error("uploads cannot be examined: %s", error)

@@ -211,6 +211,7 @@ class LimitedConnection(SharedBufferProtocol):
         self._close_with(status, sentence)
 
     def _close_with(self, status: str, sentence: str) -> None:
+        # The client would read a second response as part of the one that has begun.
         if not self._limits.start_closing(self) or self._is_answering:
             self._transport.abort()
             return

@@ -287,6 +287,7 @@ def _too_long(max_bytes: int) -> WebError:
 def _host_of(text: str) -> str:
     """Extract the host of a Host header, in lower case and without its port."""
     name = text[1:].partition("]")[0] if text.startswith("[") else text.partition(":")[0]
+    # A full host name may end with the dot of the root.
     return name.lower().rstrip(".")
 
 
@@ -327,6 +328,7 @@ async def read_file(request: Request, name: str) -> bytes:
     boundary = head.get_boundary()
     if head.get_content_type() != "multipart/form-data" or not boundary:
         raise WebError(415, "Send the form and its file as multipart/form-data.")
+    # So that the first boundary, too, is preceded by a line end.
     body = b"\r\n" + await request.body()
     fields: dict[str, bytes] = {}
     # The sender chooses a boundary that occurs in no part.

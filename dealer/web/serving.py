@@ -81,6 +81,7 @@ async def serve_app(app: ASGIApp, host: str, settings: WebSettings, *, busy_s: f
     server = _Server(config)
     task = asyncio.create_task(server.serve([listener]))
     try:
+        # uvicorn has a flag for its start, but no event.
         while not server.started and not task.done():
             await asyncio.sleep(0.005)
         if task.done():

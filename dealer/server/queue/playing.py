@@ -68,11 +68,17 @@ def make_report(
     is_kept = is_complete or (is_comparable and bool(units))
     # Scores of a run that was broken off count too: it may have been broken off because of them.
     scores = tuple(array("d", column) for column in zip(*units, strict=True)) if is_kept else ()
-    state, reason, cause = RunState.FINISHED, result.reason, None
+    state = RunState.FINISHED
+    reason = result.reason
+    cause = None
     if not is_complete and cancelled:
-        state, reason = RunState.CANCELLED, f"{cancelled}."
+        state = RunState.CANCELLED
+        reason = f"{cancelled}."
     elif not is_complete:
-        state, reason, cause = RunState.FAILED, "", result.cause
+        state = RunState.FAILED
+        # Composed from the cause where it is shown, because it may quote a player.
+        reason = ""
+        cause = result.cause
     return RunReport(
         state,
         reason,
