@@ -10,7 +10,7 @@ from tests.dealer.helpers import ROOT
 
 pytestmark = pytest.mark.slow
 
-MOST_WORDS = 700
+MAX_WORDS = 700
 NOTES = ("cfr", "evolved", "kuhn", "learner", "lp-mc", "rembrant")
 _NUMBER = r"\d(?:[\d,]*\d)?(?:\.\d+)?"
 _FIGURE = re.compile(rf"[+-]?{_NUMBER} ± {_NUMBER}|[+-]?\d[\d,]*\.\d+")
@@ -27,7 +27,7 @@ def _tables(name: str) -> str:
 @pytest.mark.parametrize("name", NOTES)
 def test_note_is_short(name: str) -> None:
     prose = re.sub(r"```.*?```|<!--.*?-->|^    .*?$", "", _text(name), flags=re.DOTALL | re.MULTILINE)
-    assert sum(bool(re.search(r"\w", word)) for word in prose.split()) <= MOST_WORDS
+    assert sum(bool(re.search(r"\w", word)) for word in prose.split()) <= MAX_WORDS
     assert f"appendix/{name}.md" in prose
 
 

@@ -24,7 +24,7 @@ def test_page_has_the_simulated_figures() -> None:
 
 def test_every_scenario_was_simulated() -> None:
     kinds = {(row.scenario, row.game, row.score) for row in SIMULATION.stored()}
-    expected = {(one.name, one.game, score) for one in SIMULATION.SCENARIOS for score in one.scores}
+    expected = {(scenario.name, scenario.game, score) for scenario in SIMULATION.SCENARIOS for score in scenario.scores}
     assert kinds == expected
 
 
@@ -48,15 +48,15 @@ def test_usual_interval_is_narrow_and_has_the_documented_coverage() -> None:
 def test_page_has_the_numbers_of_deals_for_intervals() -> None:
     text = DEALS.PAGE.read_text("utf-8")
     assert DEALS.with_table(text, DEALS.stored()) == text
-    assert [one[:3] for one in DEALS.stored()] == list(DEALS.MATCHES)
+    assert [row[:3] for row in DEALS.stored()] == list(DEALS.MATCHES)
 
 
 def test_interval_needs_the_deals_in_the_table() -> None:
     """An interval of the number of scores in a cell is as narrow as the column's heading states."""
-    for one in DEALS.stored():
+    for row in DEALS.stored():
         for width in DEALS.WIDTHS_MBB:
-            deals = DEALS.deals_for(one.game, one.sd, width)
-            error = one.sd / math.sqrt(deals)
-            lowest, highest = score_bounds(find_game(one.game)[1])
+            deals = DEALS.deals_for(row.game, row.sd, width)
+            error = row.sd / math.sqrt(deals)
+            lowest, highest = score_bounds(find_game(row.game)[1])
             half_width = interval_half_width(error, max(-lowest, highest) / deals)
             assert half_width == pytest.approx(width, rel=0.01) or (half_width < width and deals == 1000)

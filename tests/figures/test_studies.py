@@ -36,18 +36,20 @@ def test_pages_have_the_measured_figures(name: str) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_every_named_figure_was_measured(name: str) -> None:
-    needed, figures = STUDIES[name].needed(), STUDIES[name].figures
+    needed = STUDIES[name].needed()
+    figures = STUDIES[name].figures
     missing = [figure for figure in needed if figure not in figures]
     assert missing == (["default against rembrant"] if name == "rembrant" else [])
-    kept = [*needed, *STUDIES[name].expressions()]
-    assert list(figures) == [figure for figure in kept if figure in figures], "and nothing else is kept"
+    expected = [*needed, *STUDIES[name].expressions()]
+    assert list(figures) == [figure for figure in expected if figure in figures], "no other figures are stored"
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_values_of_expressions_follow_from_the_measured_figures(name: str) -> None:
     study = STUDIES[name]
     for text in study.expressions():
-        stored, value = study.figures[text], study.evaluated(text)
+        stored = study.figures[text]
+        value = study.evaluated(text)
         assert stored.mean == pytest.approx(value.mean, rel=1e-5, abs=1e-9), text
         assert stored.half_width == pytest.approx(value.half_width, rel=1e-3, abs=1e-9), text
         assert stored.units == value.units
@@ -74,7 +76,8 @@ def test_existing_measurements_are_not_repeated(tmp_path: Path, monkeypatch: pyt
 
 
 def test_champion_is_that_of_the_study() -> None:
-    measure, figures = STUDIES["evolved"].module, STUDIES["evolved"].figures
+    measure = STUDIES["evolved"].module
+    figures = STUDIES["evolved"].figures
     record = json.loads(read_chromosome(CHAMPION).record)
     best = max(measure.RUNS, key=lambda name: figures[f"{name} at all"].mean)
     assert record["commands"] == measure.commands(best)
@@ -91,9 +94,10 @@ def test_champion_beats_the_fields() -> None:
 
 def test_preflop_equilibrium_beats_every_simple_bot() -> None:
     figures = STUDIES["lp-mc"].figures
-    won = [one for name, one in figures.items() if name.startswith(("preflop equilibrium", "full equilibrium"))]
-    assert len(won) == 9
-    assert all(one.mean > one.half_width for one in won)
+    prefixes = ("preflop equilibrium", "full equilibrium")
+    winnings = [figure for name, figure in figures.items() if name.startswith(prefixes)]
+    assert len(winnings) == 9
+    assert all(figure.mean > figure.half_width for figure in winnings)
 
 
 def test_options_of_rembrant_exist() -> None:
@@ -117,12 +121,12 @@ def test_options_of_rembrant_exist() -> None:
 )
 def test_measurement_is_reproducible(name: str, function: str, arguments: tuple[Any, ...]) -> None:
     measurements = getattr(STUDIES[name].module, function)(*arguments)
-    kept = {figure: one for figure, one in measurements.items() if figure in STUDIES[name].figures}
-    assert kept
-    for figure, one in kept.items():
-        # Some were rounded before they were stored.
-        room = {"evolved": 0.51, "learner": 0.51, "rembrant": 0.051}.get(name, 1e-6)
-        assert STUDIES[name].figures[figure].mean == pytest.approx(one.mean, abs=room, rel=1e-5)
+    stored = STUDIES[name].figures
+    # Some figures were rounded before they were stored.
+    tolerance = {"evolved": 0.51, "learner": 0.51, "rembrant": 0.051}.get(name, 1e-6)
+    assert measurements.keys() & stored.keys()
+    for figure in measurements.keys() & stored.keys():
+        assert stored[figure].mean == pytest.approx(measurements[figure].mean, abs=tolerance, rel=1e-5)
 
 
 @pytest.mark.parametrize("name", ["kuhn", "learner"])
@@ -136,13 +140,12 @@ def test_page_has_the_output_of_its_commands(name: str) -> None:
 def test_evolution_has_all_measurements(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Seven tiny runs yield every figure of the study, apart from rare final hands."""
     study = STUDIES["evolved"]
-    module, tiny = study.module, "--deals 4 --population 6 --generations 2 --trials 20"
-    runs = {
-        name: module.Bred(
-            f"{tiny} --seed {100 + at}", "" if bred.borrowed else f"{tiny} --seed {10 * at + 1}", bred.borrowed
-        )
-        for at, (name, bred) in enumerate(module.RUNS.items())
-    }
+    module = study.module
+    tiny = "--deals 4 --population 6 --generations 2 --trials 20"
+    runs = {}
+    for number, (name, bred) in enumerate(module.RUNS.items()):
+        trainers = "" if bred.borrowed else f"{tiny} --seed {10 * number + 1}"
+        runs[name] = module.Bred(f"{tiny} --seed {100 + number}", trainers, bred.borrowed)
     for name, value in (
         ("RUNS", runs),
         ("CHAMPION", str(tmp_path / "champion")),

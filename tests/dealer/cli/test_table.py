@@ -51,13 +51,13 @@ def sit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> TableSession:
     return run
 
 
-def result_of(run: Path) -> dict[str, Any]:
+def read_result(run: Path) -> dict[str, Any]:
     stored: dict[str, Any] = json.loads((run / "result.json").read_text("utf-8"))
     return stored
 
 
-def faults_of(run: Path) -> list[dict[str, int]]:
-    return [player["faults"] for player in result_of(run)["players"]]
+def read_faults(run: Path) -> list[dict[str, int]]:
+    return [player["faults"] for player in read_result(run)["players"]]
 
 
 KUHN = ("table", "kuhn", "calling", "--seed", "5")
@@ -95,9 +95,9 @@ def test_match_is_played_to_its_end(sit: TableSession, tmp_path: Path) -> None:
     assert completed.out.endswith("Seed 5. Files are in run\n")
     records = list(find([tmp_path / "run"]).hands())
     assert [record.names_by_seat for record in records] == [("Ann", "calling")] * 3
-    result = result_of(tmp_path / "run")
+    result = read_result(tmp_path / "run")
     assert (result["outcome"], result["hands_played"]) == ("finished", 3)
-    assert faults_of(tmp_path / "run") == [{}, {}]
+    assert read_faults(tmp_path / "run") == [{}, {}]
     again = sit("resume", "run")
     assert (again.code, again.err) == (0, "")
     assert again.out.endswith("run has finished; 'arena resume run -n DEALS' plays more deals.\n")
@@ -114,7 +114,7 @@ def test_leaving_after_the_last_hand_finishes_the_match(sit: TableSession, tmp_p
     completed = sit(*KUHN, "-n", "1", "--out", "run", entries=f"c,{last}")
     assert completed.code == 0
     assert ("'zz' is not clear after a hand. Enter ends the match, q leaves." in completed.out) == (last == "zz")
-    assert result_of(tmp_path / "run")["outcome"] == "finished"
+    assert read_result(tmp_path / "run")["outcome"] == "finished"
 
 
 def test_resumed_match_equals_an_uninterrupted_one(sit: TableSession, tmp_path: Path) -> None:
@@ -124,8 +124,8 @@ def test_resumed_match_equals_an_uninterrupted_one(sit: TableSession, tmp_path: 
     first = sit(*KUHN, "-n", "4", "--out", "parts", entries="c,,r,,q")
     assert (first.code, first.err) == (0, "")
     assert first.out.endswith("Resume with: arena resume parts\n")
-    assert result_of(tmp_path / "parts")["outcome"] == "interrupted"
-    assert faults_of(tmp_path / "parts") == [{}, {}]
+    assert read_result(tmp_path / "parts")["outcome"] == "interrupted"
+    assert read_faults(tmp_path / "parts") == [{}, {}]
     again = sit("resume", "parts", entries="")
     assert again.code == 0
     assert "Hand 2" in again.out
@@ -136,8 +136,10 @@ def test_resumed_match_equals_an_uninterrupted_one(sit: TableSession, tmp_path: 
     assert "\nHand 0 again\n" in last.out
     assert "There is no finished hand 2." in last.out
     assert (tmp_path / "parts" / "match.log").read_bytes() == (tmp_path / "whole" / "match.log").read_bytes()
-    assert result_of(tmp_path / "parts")["players"][0]["chips"] == result_of(tmp_path / "whole")["players"][0]["chips"]
-    assert faults_of(tmp_path / "parts") == [{}, {}]
+    assert (
+        read_result(tmp_path / "parts")["players"][0]["chips"] == read_result(tmp_path / "whole")["players"][0]["chips"]
+    )
+    assert read_faults(tmp_path / "parts") == [{}, {}]
 
 
 def test_run_of_a_table_is_read_by_other_commands(sit: TableSession, tmp_path: Path) -> None:
@@ -173,28 +175,25 @@ def test_run_of_a_table_is_read_by_other_commands(sit: TableSession, tmp_path: P
     assert "is for 'arena table', not for 'arena play'" in completed.err
 
 
-def test_unclear_entries_play_nothing(sit: TableSession, tmp_path: Path) -> None:
+def test_unclear_entries_play_no_action(sit: TableSession, tmp_path: Path) -> None:
     entries = ",".join(["zz", "f", "9", "", "r 2000000000000000000", "?", "t", "w", "s", "s x", "h", "q x"])
     completed = sit(*KUHN, "--out", "run", entries=entries)
     assert completed.code == 0
-    for line_of_help in (
-        "'zz' is not clear. Enter c to check or r to raise to 2.",
-        "There is no bet to fold to. Enter c to check",
-        "9 is",
-    ):
-        assert line_of_help in completed.out
-    assert result_of(tmp_path / "run")["hands_played"] == 0
-    assert faults_of(tmp_path / "run") == [{}, {}]
+    assert "'zz' is not clear. Enter c to check or r to raise to 2." in completed.out
+    assert "There is no bet to fold to. Enter c to check" in completed.out
+    assert "9 is" in completed.out
+    assert read_result(tmp_path / "run")["hands_played"] == 0
+    assert read_faults(tmp_path / "run") == [{}, {}]
 
 
 def test_finished_hand_is_shown_with_reasons_and_all_cards(sit: TableSession) -> None:
     completed = sit("table", "limit", "rh", "--seed", "4", "--show-all", entries="s,r,f,s,q")
     assert completed.code == 0
-    before, again, _ = completed.out.partition("\nHand 0 again\n")
-    assert again
+    hand, heading, _ = completed.out.partition("\nHand 0 again\n")
+    assert heading
     assert re.search(r"\n      rh: preflop", completed.out)
-    assert "rh: preflop" not in before
-    assert re.search(r"\n  rh: \S\S \S\S\n", before)
+    assert "rh: preflop" not in hand
+    assert re.search(r"\n  rh: \S\S \S\S\n", hand)
 
 
 def test_guide_has_the_output_of_a_hand(sit: TableSession) -> None:
@@ -265,8 +264,8 @@ for line in f:
     completed = sit("table", "kuhn", f"dies={dies_once}", "--seed", "5", "--out", "run", "-n", "2", entries="c,,c,")
     assert completed.code == 0
     assert re.search(r"dies: crash in hand 0, started again\.", completed.out)
-    assert result_of(tmp_path / "run")["outcome"] == "finished"
-    assert faults_of(tmp_path / "run") == [{}, {"crash": 1}]
+    assert read_result(tmp_path / "run")["outcome"] == "finished"
+    assert read_faults(tmp_path / "run") == [{}, {"crash": 1}]
 
 
 def test_bot_that_cannot_start_ends_the_match(sit: TableSession, tmp_path: Path) -> None:
@@ -377,16 +376,16 @@ def test_ctrl_c_leaves_the_hand_for_later(tmp_path: Path) -> None:
         first.type(b"c\n")
         first.prompt()
         first.type(b"\n")
-        screen_bytes = first.prompt()
-        assert b"Hand 1" in screen_bytes
-        assert max(map(len, screen_bytes.decode().splitlines())) <= 60 + len("\x1b[1m\x1b[0m")
+        screen_text = first.prompt()
+        assert b"Hand 1" in screen_text
+        assert max(map(len, screen_text.decode().splitlines())) <= 60 + len("\x1b[1m\x1b[0m")
         first.resize(40)
         first.type(b"t\n")
         assert max(len(re.sub(r"\x1b\[[0-9;]*m", "", line)) for line in first.prompt().decode().splitlines()) <= 40
         first.type(b"\x03")
         assert b"Resume with: arena resume run" in first.rest()
         assert first.end() == 130
-    assert faults_of(tmp_path / "run") == [{}, {}]
+    assert read_faults(tmp_path / "run") == [{}, {}]
     with screen(tmp_path, "resume", "run", NO_COLOR="1") as second:
         again = second.prompt()
         assert b"Hand 1" in again
@@ -397,7 +396,7 @@ def test_ctrl_c_leaves_the_hand_for_later(tmp_path: Path) -> None:
         assert b"Resume with" in second.rest()
         assert second.end() == 0
     assert [record.hand_number for record in find([tmp_path / "run"]).hands()] == [0, 1]
-    assert faults_of(tmp_path / "run") == [{}, {}]
+    assert read_faults(tmp_path / "run") == [{}, {}]
 
 
 @pytest.mark.slow
@@ -415,8 +414,8 @@ def test_signal_interrupts_the_hand(tmp_path: Path, number: str) -> None:
             assert table_session.end() == 130
     finally:
         signal.signal(getattr(signal, number), before)
-    assert result_of(tmp_path / "run")["outcome"] == "interrupted"
-    assert faults_of(tmp_path / "run") == [{}, {}]
+    assert read_result(tmp_path / "run")["outcome"] == "interrupted"
+    assert read_faults(tmp_path / "run") == [{}, {}]
 
 
 def test_table_is_played_and_left_in_a_browser(tmp_path: Path) -> None:
@@ -446,8 +445,8 @@ def test_table_is_played_and_left_in_a_browser(tmp_path: Path) -> None:
     rest = out.decode()
     assert "after 1 hand of kuhn" in " ".join(rest.split())
     assert "Resume with: arena resume run" in rest
-    assert result_of(tmp_path / "run")["outcome"] == "interrupted"
-    assert faults_of(tmp_path / "run") == [{}, {}]
+    assert read_result(tmp_path / "run")["outcome"] == "interrupted"
+    assert read_faults(tmp_path / "run") == [{}, {}]
 
 
 @unix_only
