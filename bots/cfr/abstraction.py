@@ -78,6 +78,7 @@ class FlopBuckets(NamedTuple):
         canonical_board = [card & 0xFC | suits[card & 3] for card in board]
         numbers = distinct_holdings(canonical_board)[rename_holdings(suits)]
         hands = self.hands[self.starts[row] : self.starts[row + 1]].astype(np.uint16)
+        # The index -1 reads the last hand, which `where` discards.
         return np.where(numbers >= 0, hands[numbers], np.uint16(NO_BUCKET))
 
 

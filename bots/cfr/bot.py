@@ -182,9 +182,11 @@ class CfrBot(LearningBot):
             if self._iterations != 0 and _solves_rivers(strategy):
                 from bots.cfr.endgames import Endgames
 
+                # A short way to a turn that two players see.
                 betting = betting_start(game)
                 while betting.round < _TURN:
                     betting = betting.after(FOLD if len(betting.in_pot) > 2 else CALL)
+                # One iteration loads all kernels of the solutions.
                 endgames = Endgames(strategy, 1, min(self._turn_iterations(game), 1))
                 if endgames.solves(_TURN):
                     endgames.at(betting, game.deck[:4])[0].policy(0)

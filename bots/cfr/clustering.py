@@ -75,6 +75,7 @@ def find_clusters(points: Vectors, count: int, seed: int, steps: int = 15) -> Ve
     chosen = [int(chance.integers(len(points)))]
     while len(chosen) < count:
         last = values[chosen[-1]]
+        # Exact in float32: sums of 16 products of bytes are integers below 2^24, also when doubled.
         np.minimum(distances, squares + np.square(last).sum() - 2 * (values @ last), out=distances)
         cumulative = distances.astype(np.int64).cumsum()
         if not cumulative[-1]:

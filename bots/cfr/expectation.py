@@ -186,6 +186,7 @@ def estimate_winnings(
         _expected(first.played, second.played, ends, buckets, results, won[block.start : block.stop])
 
     map_blocks: Callable[..., Any] = map if pool is None else pool.map
+    # `map` calls nothing until it is read, and reading raises the errors of the threads.
     list(map_blocks(play_block, range(0, boards, _BLOCK)))
     return RunningMean((1000 / tree.game.big_blind * won).tolist())
 

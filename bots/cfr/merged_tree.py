@@ -151,6 +151,7 @@ def merged_tree(game: Game, merge: Callable[[FlopEntry, FlopType], Hashable] | N
         entries.append(entry)
         if subtree == len(models):
             models.append(entry)
+        # Stack divided by pot, compared in integers.
         elif entry.stack * models[subtree].pot > models[subtree].stack * entry.pot:
             models[subtree] = entry
     trees = []

@@ -175,6 +175,7 @@ class Answerer:
         by_model = self._observe(self._modelled, self._modelled, view)
         by_strategy = self._observe(self._strategy, self._strategy, view)
         for (_, kind, model_chances), (_, _, strategy_chances) in zip(by_model, by_strategy, strict=True):
+            # The strategy may never take an action that the opponent has taken.
             ratio *= model_chances[kind] / max(strategy_chances[kind], 1 / _UNIT)
         if ratio >= 1:
             return self._modelled.choose(view.betting, view.hole_cards, view.board, _SETS)

@@ -91,6 +91,7 @@ class _Ranks:
             chances = pairs
             if board:
                 on_board = same[number - 1]
+                # The board card is one of the cards of its rank that neither player holds.
                 chances = pairs * ((suits - on_board - on_board[:, None]) / (cards - 2))
             places = np.argsort(buckets.order(board))
             self.matrices += [chances, chances * np.sign(places[:, None] - places)]

@@ -182,6 +182,7 @@ class StrategyFile:
         """Return the probabilities at a decision, shape (actions, buckets)."""
         buckets = self.buckets[self.rounds[node]]
         known = self.probabilities[self.offsets[node] : self.offsets[node + 1]].reshape(-1, buckets).astype(np.float64)
+        # Stored as float32, the probabilities can sum to more than 1 by rounding.
         chances: NDArray[np.float64] = np.vstack([known, np.maximum(self._whole - known.sum(axis=0), 0)])
         chances /= chances.sum(axis=0)
         return chances

@@ -111,6 +111,7 @@ def write_values(path: Path, values: StrategyValues, record: Mapping[str, Any]) 
     lows = np.minimum.reduceat(values.returns, places, axis=1)
     scales = (np.maximum.reduceat(values.returns, places, axis=1) - lows) / _STEPS
     counts = np.diff(np.append(places, values.returns.shape[1]))
+    # Equal values have the scale 0, and the level 0 whatever divides their differences.
     steps = np.where(scales > 0, scales, 1)
     levels = np.rint((values.returns - np.repeat(lows, counts, axis=1)) / np.repeat(steps, counts, axis=1))
     layout, contents = as_arrays(

@@ -8,6 +8,7 @@ without flushes.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
 from itertools import combinations, product
 from math import comb, prod
 from typing import Final, NamedTuple, Protocol
@@ -81,66 +82,88 @@ def betting_tree(
     Raises:
         SolvingError: the tree has too many leaves.
     """
-    players = game.num_players
-    leaves = 0
-
-    def leaf(spent: Sequence[int], folded: Collection[int], board: Board, name: str) -> Leaf:
-        nonlocal leaves
-        leaves += 1
-        if raises is None and leaves > _MAX_LEAVES:
-            raise SolvingError(f"the game is too large to be solved: its tree has more than {_MAX_LEAVES:,} leaves")
-        spent_by_player = [spent[(first + player) % players] for player in range(players)]
-        folded_players = {(position - first) % players for position in folded}
-        matrix, chips = cards.payoff_at(spent_by_player, folded_players, board)
-        return Leaf(name, matrix, chips)
-
-    def folded_in(state: BettingState) -> set[int]:
-        return {position for position in range(players) if state.folded >> position & 1}
-
-    def after(state: BettingState, action: Action, board: Board, name: str) -> Node:
-        # A free fold is against the rules of the engine, so the state after it is not asked for.
-        if action == FOLD and players == 2:
-            return leaf(state.spent, {state.acting_position}, board, name)
-        return dealt(state.after(action), state.round, board, name)
-
-    def dealt(state: BettingState, round_: int, board: Board, name: str) -> Node:
-        """Deal the cards up to the round of the state, one round per call."""
-        if state.finished and not state.is_showdown:
-            return leaf(state.spent, folded_in(state), board, name)
-        if round_ < state.round:
-            boards = cards.boards(round_ + 1, board)
-            if len(boards) == 1:
-                return dealt(state, round_ + 1, boards[0], name + "/")
-            nodes = []
-            for grown in boards:
-                new_cards = format_cards(grown[len(board) :])
-                nodes.append(dealt(state, round_ + 1, grown, f"{name}/{new_cards}"))
-            return ChanceNode(tuple(nodes))
-        if state.finished:
-            return leaf(state.spent, folded_in(state), board, name)
-        legal = state.legal_actions()
-        actions = [CALL]
-        if legal.can_fold or free_folds:
-            actions = [FOLD, CALL]
-        if legal.can_raise and raises is not None:
-            actions += raises(state)
-        elif legal.can_raise and game.is_limit:
-            actions.append(RAISE)
-        elif legal.can_raise:
-            actions += map(raise_to, range(legal.raise_min, legal.raise_max + 1))
-        names = tuple(map(format_action, actions))
-        children = []
-        for action, action_name in zip(actions, names, strict=True):
-            children.append(after(state, action, board, name + action_name))
-        point = DecisionPoint(state, board, tuple(actions))
-        return DecisionNode(name, (state.acting_position - first) % players, names, tuple(children), point)
-
+    walk = _BettingWalk(game, cards, first, free_folds, raises)
     start = betting_start(game)
     boards = cards.boards(0, ())
-    nodes = tuple(dealt(start, 0, board, format_cards(board)) for board in boards)
+    nodes = tuple(walk.deal(start, 0, board, format_cards(board)) for board in boards)
     if len(nodes) == 1:
         return nodes[0]
     return ChanceNode(nodes)
+
+
+@dataclass
+class _BettingWalk:
+    """Walk over the betting of a game, with the arguments of `betting_tree`.
+
+    Attributes:
+        leaves: number of leaves so far.
+    """
+
+    game: Game
+    cards: Cards
+    first: int
+    free_folds: bool
+    raises: Callable[[BettingState], Sequence[Action]] | None
+    leaves: int = 0
+
+    def deal(self, state: BettingState, round_: int, board: Board, name: str) -> Node:
+        """Return the node of a state, after the cards up to its round have been dealt, one round per call."""
+        if state.finished and not state.is_showdown:
+            return self._leaf(state.spent, self._folded_in(state), board, name)
+        if round_ < state.round:
+            boards = self.cards.boards(round_ + 1, board)
+            if len(boards) == 1:
+                return self.deal(state, round_ + 1, boards[0], name + "/")
+            nodes = []
+            for grown in boards:
+                new_cards = format_cards(grown[len(board) :])
+                nodes.append(self.deal(state, round_ + 1, grown, f"{name}/{new_cards}"))
+            return ChanceNode(tuple(nodes))
+        if state.finished:
+            return self._leaf(state.spent, self._folded_in(state), board, name)
+        return self._decision(state, board, name)
+
+    def _decision(self, state: BettingState, board: Board, name: str) -> DecisionNode:
+        actions = self._actions_in(state)
+        names = tuple(map(format_action, actions))
+        children = []
+        for action, action_name in zip(actions, names, strict=True):
+            children.append(self._after(state, action, board, name + action_name))
+        player = (state.acting_position - self.first) % self.game.num_players
+        point = DecisionPoint(state, board, tuple(actions))
+        return DecisionNode(name, player, names, tuple(children), point)
+
+    def _actions_in(self, state: BettingState) -> list[Action]:
+        legal = state.legal_actions()
+        actions = [CALL]
+        if legal.can_fold or self.free_folds:
+            actions = [FOLD, CALL]
+        if legal.can_raise and self.raises is not None:
+            actions += self.raises(state)
+        elif legal.can_raise and self.game.is_limit:
+            actions.append(RAISE)
+        elif legal.can_raise:
+            actions += map(raise_to, range(legal.raise_min, legal.raise_max + 1))
+        return actions
+
+    def _after(self, state: BettingState, action: Action, board: Board, name: str) -> Node:
+        # A free fold is against the rules of the engine, so the state after it is not asked for.
+        if action == FOLD and self.game.num_players == 2:
+            return self._leaf(state.spent, {state.acting_position}, board, name)
+        return self.deal(state.after(action), state.round, board, name)
+
+    def _leaf(self, spent: Sequence[int], folded: Collection[int], board: Board, name: str) -> Leaf:
+        self.leaves += 1
+        if self.raises is None and self.leaves > _MAX_LEAVES:
+            raise SolvingError(f"the game is too large to be solved: its tree has more than {_MAX_LEAVES:,} leaves")
+        players = self.game.num_players
+        spent_by_player = [spent[(self.first + player) % players] for player in range(players)]
+        folded_players = {(position - self.first) % players for position in folded}
+        matrix, chips = self.cards.payoff_at(spent_by_player, folded_players, board)
+        return Leaf(name, matrix, chips)
+
+    def _folded_in(self, state: BettingState) -> set[int]:
+        return {position for position in range(self.game.num_players) if state.folded >> position & 1}
 
 
 def small_game(game: Game, *, first: int = 0) -> PublicGame:
