@@ -271,6 +271,7 @@ class _AllCards:
         if len(folded) < len(spent) - 1:
             ranks = self._ranks(board)
         else:
+            # A single player is left, and no cards are compared.
             ranks = [0] * len(self._holdings)
         shares = np.zeros((len(spent), *self._dealt.shape))
         for classes in zip(*np.nonzero(self._dealt), strict=True):

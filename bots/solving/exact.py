@@ -9,7 +9,7 @@ players. In a game of two players it is 0 for an equilibrium and positive for ev
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -22,6 +22,7 @@ from bots.solving.engine_games import DecisionPoint, small_game
 from bots.solving.sequence_form import (
     ROUNDING,
     Plan,
+    Plans,
     SequenceForm,
     best_response,
     expected_values,
@@ -175,39 +176,49 @@ def exact_exploitability(game: Game, policy: Policy, name: str) -> ExactExploita
     best = [best_response(form, player, *others_of(plans, player)) for player in players]
     answers: list[StateAnswer] = []
     for player in players:
-        own = strategy_of(form, player, plans[player])
-        answer = strategy_of(form, player, best[player].plan)
-        for choice in form.choices[player]:
-            point = choice.point
-            opponent_holdings = []
-            for other in players:
-                if other != player:
-                    opponent_holdings.append(_holdings_at(form, other, plans[other], choice.name))
-            for index, holding in enumerate(form.game.classes[player]):
-                chances = answer[choice.name][:, index]
-                view = view_of(point, tuple(parse_cards(holding)))
-                if np.isnan(chances[0]) or {*view.hole_cards} & {*view.board}:
-                    continue
-                names = [format_action(action) for action in point.actions]
-                _, state, _, rest = view.match_state.format().split(":", 3)
-                answers.append(
-                    StateAnswer(
-                        position=player,
-                        betting=choice.name,
-                        holding=holding,
-                        board=view.board_text,
-                        state=f"MATCHSTATE:{state}::{rest}",
-                        policy=_possible(names, own[choice.name][:, index].tolist()) or None,
-                        answer=_possible(names, chances.tolist()),
-                        is_met=_can_be({*view.hole_cards, *view.board}, opponent_holdings),
-                    )
-                )
+        answers += _answers_of(form, plans, player, best[player].plan)
     return ExactExploitability(
         game=game,
         values=expected_values(form, plans),
         best_values=tuple(response.value for response in best),
         answers=tuple(answers),
     )
+
+
+def _answers_of(form: SequenceForm, plans: Plans, player: int, response: Plan) -> Iterator[StateAnswer]:
+    """Yield the states that the best response of a player can reach.
+
+    Args:
+        plans: plans of the policy in all positions.
+    """
+    own = strategy_of(form, player, plans[player])
+    answer = strategy_of(form, player, response)
+    for choice in form.choices[player]:
+        point = choice.point
+        names = [format_action(action) for action in point.actions]
+        opponent_holdings = []
+        for other in range(form.game.players):
+            if other != player:
+                opponent_holdings.append(_holdings_at(form, other, plans[other], choice.name))
+        for index, holding in enumerate(form.game.classes[player]):
+            chances = answer[choice.name][:, index]
+            view = view_of(point, tuple(parse_cards(holding)))
+            # The response never gets there, or the board has a card of the holding.
+            if np.isnan(chances[0]) or {*view.hole_cards} & {*view.board}:
+                continue
+            # The hand number is left out, because the state is that of every hand.
+            _, state, _, rest = view.match_state.format().split(":", 3)
+            yield StateAnswer(
+                position=player,
+                betting=choice.name,
+                holding=holding,
+                board=view.board_text,
+                state=f"MATCHSTATE:{state}::{rest}",
+                # Probabilities of a state that the policy never reaches are NaN, none of which is above 0.
+                policy=_possible(names, own[choice.name][:, index].tolist()) or None,
+                answer=_possible(names, chances.tolist()),
+                is_met=_can_be({*view.hole_cards, *view.board}, opponent_holdings),
+            )
 
 
 def _holdings_at(form: SequenceForm, player: int, plan: Plan, name: str) -> list[frozenset[Card]]:
@@ -265,20 +276,6 @@ def exact_document(game: str, bot: str, found: ExactExploitability, *, is_whole:
             f"With {players} players one of them answers, and {bot} has all other positions; with such answers all "
             f"together would win {conv} chips per hand more (NashConv)."
         )
-    others = "a best response to the others" if players > 2 else "the best response"
-    rows = []
-    for position, (value, best) in enumerate(zip(found.values, found.best_values, strict=True), 1):
-        rows.append((str(position), value, best, max(0.0, best - value)))
-    values = Table(
-        "Chips per hand by position",
-        (
-            Column("position", meaning="1 acts first"),
-            Column(bot, "+.6f", meaning="winnings of the bot against itself"),
-            Column("best response", "+.6f", meaning=f"what {others} wins in this position"),
-            Column("more", ".6f", meaning="the difference", rank=4),
-        ),
-        tuple(rows),
-    )
     met = [answer for answer in found.answers if answer.is_met]
     answers = met
     if not is_whole:
@@ -293,7 +290,7 @@ def exact_document(game: str, bot: str, found: ExactExploitability, *, is_whole:
         f"{bot} in {short_name(game)}, exactly",
         tuple(sentences),
         (Fact("game", short_name(game)), Fact("bot", bot)),
-        (Section("Values", (values,)), Section("Best responses", tuple(parts))),
+        (Section("Values", (_values_table(bot, found),)), Section("Best responses", tuple(parts))),
         data=ExploitabilityData(
             game=game,
             bot=bot,
@@ -305,6 +302,26 @@ def exact_document(game: str, bot: str, found: ExactExploitability, *, is_whole:
             exploitability_mbb=found.exploitability_mbb,
             answers=found.answers,
         ),
+    )
+
+
+def _values_table(bot: str, found: ExactExploitability) -> Table:
+    others = "the best response"
+    if len(found.values) > 2:
+        others = "a best response to the others"
+    rows = []
+    for position, (value, best) in enumerate(zip(found.values, found.best_values, strict=True), 1):
+        # A policy that is a best response itself can differ from it by rounding.
+        rows.append((str(position), value, best, max(0.0, best - value)))
+    return Table(
+        "Chips per hand by position",
+        (
+            Column("position", meaning="1 acts first"),
+            Column(bot, "+.6f", meaning="winnings of the bot against itself"),
+            Column("best response", "+.6f", meaning=f"what {others} wins in this position"),
+            Column("more", ".6f", meaning="the difference", rank=4),
+        ),
+        tuple(rows),
     )
 
 
