@@ -58,6 +58,7 @@ _MAX_PROBLEM_CHARS: Final = 300
 
 _Word: TypeAlias = Annotated[str, Field(max_length=200)]
 _Words: TypeAlias = Annotated[tuple[_Word, ...], Field(max_length=1000)]
+# Many readers of JSON hold numbers as floats, which are exact up to 2**53.
 _Count: TypeAlias = Annotated[int, Field(ge=0, lt=2**53)]
 
 

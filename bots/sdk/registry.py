@@ -119,6 +119,7 @@ def is_bot_name(name: str) -> bool:
     """Return whether a text without options names a Python bot, without importing the bot."""
     if name in _ENTRIES or _REFERENCE.fullmatch(name) is not None:
         return True
+    # The cheap test first: `_declared` reads the metadata of all distributions.
     return name.replace("-", "_").isidentifier() and name in _declared()
 
 

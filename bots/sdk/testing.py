@@ -134,6 +134,7 @@ def _receive(connection: socket.socket, mock: MockDealer, deadline_s: float) -> 
 
 
 def _send(connection: socket.socket, data: bytes, chunk_bytes: int | None) -> None:
+    # The step of a range cannot be 0.
     size = chunk_bytes or len(data) or 1
     try:
         for start in range(0, len(data), size):

@@ -116,12 +116,14 @@ class BotMatch:
     def _receive_output(self, stream: str, text: str) -> None:
         """Publish output of a bot, up to the limit per match."""
         seat = self._making_seat if self.match is None else self.match.running_seat
+        # Between the calls of bots, the text is that of this program.
         if seat is None:
             getattr(sys, stream).write(text)
             return
         left = self._output_left[seat]
         self._output_left[seat] -= len(text)
-        if left <= 0:
+        # Below 0, the text that says so has been written. At 0, nothing has been left out yet.
+        if left < 0:
             return
         if len(text) > left:
             name = self._setup.names[seat]

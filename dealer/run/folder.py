@@ -68,6 +68,7 @@ def unused_folder(names: Sequence[str], runs: Path = Path("runs")) -> Path:
     label = re.sub(r"[^A-Za-z0-9.+-]+", "_", "-vs-".join(names))[:60]
     stamp = time.strftime("%Y%m%d-%H%M%S")
     folder = runs / f"{stamp}-{label}"
+    # Runs of the same players may start in the same second.
     for attempt in range(2, 1000):
         if not folder.exists():
             break
@@ -89,6 +90,7 @@ def clear_unfinished(folder: Path) -> None:
     unfinished = [path for path in folder.glob(f"*{_NEW}") if _is_of_run(path.name.removesuffix(_NEW))]
     if not unfinished:
         return
+    # In a run that is in progress, such a file is about to be renamed.
     with contextlib.suppress(FolderBusyError, LaunchError, OSError), contextlib.closing(lock_run(folder)):
         for path in unfinished:
             path.unlink(missing_ok=True)

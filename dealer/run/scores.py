@@ -29,6 +29,7 @@ class DealScores:
         self._values = values
         self._seatings = 1 + max(match_plan.seating for match_plan in match_plans)
         self._slices = range(len(self._match_plans) // self._seatings)
+        # From the chips of all seatings to the mean of a seating, in thousandths of a big blind.
         self._factor = 1000.0 / game.big_blind / self._seatings
         self._taken = [0 for _ in self._slices]
 
@@ -97,6 +98,7 @@ class DealScores:
         """
         size = self._players * self._seatings
         for match_plan, values in zip(self._match_plans, self._values, strict=True):
+            # Without a last group that is not whole.
             for first in range(0, len(values) - size + 1, size):
                 scores = [0.0] * self._players
                 for seat, player in enumerate(match_plan.players):

@@ -146,6 +146,7 @@ class Service:
             _log.info("%d processes of an earlier start were ended", num_ended)
         self.has_started.set()
         loop = asyncio.get_running_loop()
+        # Clients and bots of an earlier start have this time to return.
         timer = loop.call_later(self.settings.own_seat_patience_s, self.queue.stop_unattended)
         works = {
             "the ratings": self._rater.run(),

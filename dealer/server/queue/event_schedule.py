@@ -79,10 +79,12 @@ def find_entrants(
         if own is not None:
             can_enter = not learns(own.bot)
         else:
+            # A bot of a user has to be connected now, or since the event opened, unless the organiser has named it.
             was_connected = number is not None or (newest.seen_s is not None and newest.seen_s >= event.opens_s)
             can_enter = newest.owner is not None and (was_connected or event.named is not None)
         is_wanted = event.named is None or newest.name in event.named
         if can_enter and is_wanted and newest.name not in excluded:
+            # The version that is connected, which can be older than the newest one.
             bot = newest if number is None else records.bot(store, number)
             assert bot is not None
             entrants.append(bot)

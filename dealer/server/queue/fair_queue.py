@@ -119,6 +119,7 @@ def preempted_jobs(
     requests = [job for job in waiting if not job.share.is_idle and job.id not in running]
     if next_job(requests, requested, limits) is not None:
         return idle
+    # Requests that have started since can have raised the number of runs above the limit.
     return idle[: max(0, len(running) - max_runs)]
 
 

@@ -149,7 +149,10 @@ class Ladder:
         chosen = min(candidates, key=_priority)
         key = chosen.game, chosen.versions
         duplicates, tries = self._tries.get(key, (-1, 0))
-        self._tries[key] = chosen.duplicates, tries + 1 if duplicates == chosen.duplicates else 1
+        # A run that was counted adds duplicates, and ends the row of tries without a result.
+        if duplicates != chosen.duplicates:
+            tries = 0
+        self._tries[key] = chosen.duplicates, tries + 1
         return JobRequest(
             chosen.game,
             chosen.players,

@@ -198,6 +198,7 @@ class Presence:
         disconnected = [connected for connected in self._bots.values() if connected.host is host]
         for connected in disconnected:
             del self._bots[connected.name]
+        # At the end of the server, `close` records the bots that are connected.
         if not self._is_closing:
             task = asyncio.create_task(self.record_seen(disconnected))
             self._tasks.add(task)

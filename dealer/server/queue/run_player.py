@@ -63,6 +63,7 @@ class RunPlayer:
         """Play a run; return its report, or None if it was interrupted and has to be resumed."""
         try:
             for name, seat in zip(job.row.players, row.seats, strict=True):
+                # The versions of a run are fixed, so a run that is resumed cannot continue with another one.
                 connected = self._presence.find(job.row.game, name) if name in job.user_bots else None
                 if connected is not None and connected.versions[job.row.game] != seat.version:
                     return RunReport(RunState.CANCELLED, f"{name} has reconnected in another version.")
