@@ -108,7 +108,7 @@ def test_evaluators_are_measured(rows_of: Any) -> None:
     assert all(row["rate_median"] > 0 or row["note"] == "not installed" for row in rows)
 
 
-def test_pokerkit_pays_what_we_pay() -> None:
+def test_pokerkit_pays_the_same_values() -> None:
     pytest.importorskip("pokerkit")
     from bench import selfplay
 

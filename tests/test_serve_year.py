@@ -73,7 +73,7 @@ def test_check_finds_lost_and_duplicate_rows(tmp_path: Path, harm: str, problem:
         assert any(problem in sentence for sentence in course.problems())
 
 
-def test_the_page_has_the_figures_of_the_file() -> None:
+def test_page_has_the_figures_of_the_file() -> None:
     measurements = json.loads(YEAR.MEASURED.read_text("utf-8"))
     page = YEAR.PAGE.read_text("utf-8")
     assert YEAR.with_table(page, measurements) == page

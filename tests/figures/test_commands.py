@@ -33,8 +33,8 @@ def test_documented_disk_space_is_that_of_a_run(tmp_path: Path, game: str) -> No
     play(game, bots, deals=1000, seed=1, seating="single", in_process=True, out=str(tmp_path / "run"))
     sizes = {path.suffix: path.stat().st_size / 1000 for path in (tmp_path / "run").rglob("*") if path.is_file()}
     log, log_and_times = sizes[".log"], sizes[".log"] + sizes[".tlog"]
-    shown = [int(cell.replace(",", "")) for cell in _columns(row)[1:]]
-    assert shown == pytest.approx([log, log_and_times, log_and_times + sizes[".txt"]], abs=10)
+    documented_values = [int(cell.replace(",", "")) for cell in _columns(row)[1:]]
+    assert documented_values == pytest.approx([log, log_and_times, log_and_times + sizes[".txt"]], abs=10)
 
 
 def test_first_command_prints_the_documented_output() -> None:
@@ -49,9 +49,9 @@ def test_first_command_prints_the_documented_output() -> None:
         ((time, unit),) = re.findall(r"(\S+) ([µm]s)", row)
         p99_us = float(time) * _US[unit]
         players.append(player.model_copy(update={"median_us": p99_us, "p99_us": p99_us}))
-    shown = {"players": players, "hands_per_second": float(speed.replace(",", "")), "folder": folder}
+    documented_values = {"players": players, "hands_per_second": float(speed.replace(",", "")), "folder": folder}
     terminal, out = window(80)
-    show_document(terminal, contest_document(result.model_copy(update=shown)))
+    show_document(terminal, contest_document(result.model_copy(update=documented_values)))
     assert out.getvalue() == block
 
 
@@ -64,8 +64,8 @@ def test_preflop_game_has_the_documented_output() -> None:
         output_lines |= {line.rstrip() for line in program.communicate(timeout=PATIENCE_S)[0].decode().splitlines()}
         assert program.wait() == 0
     blocks = re.findall(r"```text\n(.*?)```", text, re.DOTALL)
-    shown = {line for block in blocks for line in block.splitlines() if line.startswith("small blind: ")}
-    assert len(shown) == 2
+    documented_values = {line for block in blocks for line in block.splitlines() if line.startswith("small blind: ")}
+    assert len(documented_values) == 2
     for block in blocks:
         if re.search("small blind|equilibrium", block):
             assert set(block.splitlines()) <= output_lines

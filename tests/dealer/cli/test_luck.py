@@ -17,7 +17,7 @@ from tests.dealer.cli.conftest import Arena
 @pytest.fixture
 def small(finished_runs: Callable[..., Path], tmp_path: Path) -> Path:
     """Finished run of a game with few boards."""
-    played = (
+    arguments = (
         "play",
         "kuhn",
         "A=random?seed=5",
@@ -29,7 +29,7 @@ def small(finished_runs: Callable[..., Path], tmp_path: Path) -> Path:
         "--in-process",
         "--quiet",
     )
-    return shutil.copytree(finished_runs(*played), tmp_path / "small")
+    return shutil.copytree(finished_runs(*arguments), tmp_path / "small")
 
 
 def test_estimators_are_listed_side_by_side(arena_here: Arena, small: Path) -> None:
@@ -50,21 +50,21 @@ def test_estimators_are_listed_side_by_side(arena_here: Arena, small: Path) -> N
 def test_estimates_as_json_are_kept_in_the_result(arena_here: Arena, small: Path) -> None:
     command = arena_here("luck", "small", "--json", "--save", "--known", "A")
     assert command.code == 0
-    found = Estimates.model_validate_json(command.out)
-    (of_game,) = found.games
-    assert (of_game.hands, of_game.deals) == (200, 100)
+    (game_estimates,) = Estimates.model_validate_json(command.out).games
+    assert game_estimates.hands == 200
+    assert game_estimates.deals == 100
     result = ContestResult.model_validate_json((small / "result.json").read_text("utf-8"))
-    assert result.estimates == of_game
-    for player, note in zip(of_game.players, result.players, strict=True):
+    assert result.estimates == game_estimates
+    for player, player_result in zip(game_estimates.players, result.players, strict=True):
         by_name = {estimate.name: estimate for estimate in player.estimates}
-        assert note.won is not None
-        assert by_name["duplicate"].mbb_per_game == pytest.approx(note.won.raw.mean)
-        assert by_name["duplicate"].half_width_95 == pytest.approx(note.won.raw.half_width)
+        assert player_result.won is not None
+        assert by_name["duplicate"].mbb_per_game == pytest.approx(player_result.won.raw.mean)
+        assert by_name["duplicate"].half_width_95 == pytest.approx(player_result.won.raw.half_width)
         assert by_name["AIVAT, A known"].standard_error < by_name["chance-corrected"].standard_error
         assert all(estimate.warning is None for estimate in player.estimates)
-    one, other = (player.estimates for player in of_game.players)
-    for own_estimate, other_estimate in zip(one, other, strict=True):
-        assert own_estimate.mbb_per_game == pytest.approx(-other_estimate.mbb_per_game, abs=1e-6)
+    first, second = (player.estimates for player in game_estimates.players)
+    for estimate, opposite in zip(first, second, strict=True):
+        assert estimate.mbb_per_game == pytest.approx(-opposite.mbb_per_game, abs=1e-6)
 
 
 def test_faults_of_a_known_player_are_a_warning(arena_here: Arena, small: Path) -> None:

@@ -92,18 +92,18 @@ def _kill_at(process: Program, is_time: Callable[[], bool]) -> bool:
     return process.returncode != 0
 
 
-def _survives(folder: Path, arena: Arena, how: str, draw: random.Random, kills: int) -> int:
+def _check_kills(folder: Path, arena: Arena, kind: str, draw: random.Random, kills: int) -> int:
     """Kill and resume a run several times, and compare it with an uninterrupted run."""
     seed = ["--seed", str(draw.randrange(1000))]
     for path in ("whole", "killed"):
         assert not (folder / path).exists()
-    whole = arena(*RUNS[how], *seed, "--out", "whole")
+    whole = arena(*RUNS[kind], *seed, "--out", "whole")
     assert whole.code == 0, whole.err
     hands = _hands(folder / "whole")
     run = folder / "killed"
     killed = 0
     for place in sorted(draw.randrange(hands) for _ in range(kills)):
-        command = ["resume", "killed"] if (run / "run.toml").exists() else [*RUNS[how], *seed, "--out", "killed"]
+        command = ["resume", "killed"] if (run / "run.toml").exists() else [*RUNS[kind], *seed, "--out", "killed"]
         count = _HandCount(run)
         killed += _kill_at(_start(folder, *command), lambda place=place, count=count: count() > place)  # type: ignore[misc]
     resumed = arena("resume", "killed")
@@ -114,7 +114,7 @@ def _survives(folder: Path, arena: Arena, how: str, draw: random.Random, kills: 
 
 
 def _learnt(run: Path) -> dict[str, bytes]:
-    return {path.name: path.read_bytes() for kind in ("log", "journal", "memory") for path in run.glob(f"*.{kind}")}
+    return {path.name: path.read_bytes() for suffix in ("log", "journal", "memory") for path in run.glob(f"*.{suffix}")}
 
 
 @pytest.mark.parametrize("kills", [1, pytest.param(8, marks=pytest.mark.slow)])
@@ -123,7 +123,7 @@ def test_resumed_training_learns_the_same(tmp_path: Path, arena_here: Arena, kil
     training = ["play", "nolimit", "learner?memory=own.memory", "calling", "-n", str(hands), "--seed", "4"]
     whole = arena_here(*training, "--in-process", "--out", "whole")
     assert whole.code == 0, whole.err
-    (tmp_path / "own.memory").rename(tmp_path / "undisturbed.memory")
+    (tmp_path / "own.memory").rename(tmp_path / "uninterrupted.memory")
     run = tmp_path / "killed"
     for place in sorted(random.Random(kills).randrange(2 * hands) for _ in range(kills)):
         command = (
@@ -134,20 +134,22 @@ def test_resumed_training_learns_the_same(tmp_path: Path, arena_here: Arena, kil
     resumed = arena_here("resume", "killed")
     assert resumed.code == 0, resumed.err
     assert _learnt(run) == _learnt(tmp_path / "whole")
-    assert (tmp_path / "own.memory").read_bytes() == (tmp_path / "undisturbed.memory").read_bytes()
+    assert (tmp_path / "own.memory").read_bytes() == (tmp_path / "uninterrupted.memory").read_bytes()
 
 
 @pytest.mark.sampled
-@pytest.mark.parametrize("how", [pytest.param(how, marks=pytest.mark.slow) if how == LONG else how for how in RUNS])
-def test_resumed_run_equals_an_uninterrupted_one(tmp_path: Path, arena_here: Arena, how: str) -> None:
-    assert _survives(tmp_path, arena_here, how, random.Random(how), 2)
+@pytest.mark.parametrize(
+    "kind", [pytest.param(kind, marks=pytest.mark.slow) if kind == LONG else kind for kind in RUNS]
+)
+def test_resumed_run_equals_an_uninterrupted_one(tmp_path: Path, arena_here: Arena, kind: str) -> None:
+    assert _check_kills(tmp_path, arena_here, kind, random.Random(kind), 2)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("how", [how for how in RUNS if how != "in one process"])
-def test_run_killed_ten_times_equals_an_uninterrupted_one(tmp_path: Path, arena: Arena, how: str) -> None:
+@pytest.mark.parametrize("kind", [kind for kind in RUNS if kind != "in one process"])
+def test_run_killed_ten_times_equals_an_uninterrupted_one(tmp_path: Path, arena: Arena, kind: str) -> None:
     """Kills at random numbers of hands."""
-    _survives(tmp_path, arena, how, random.Random(f"ten {how}"), 10)
+    _check_kills(tmp_path, arena, kind, random.Random(f"ten {kind}"), 10)
 
 
 def test_run_killed_before_its_first_hand_is_resumed(tmp_path: Path, arena_here: Arena) -> None:
@@ -173,8 +175,8 @@ def test_bots_of_a_killed_run_exit(tmp_path: Path) -> None:
 
 @unix_only
 def test_interrupted_tournament_names_the_command_that_resumes_it(tmp_path: Path) -> None:
-    how = ["tournament", "kuhn", "random", "calling", "folding", "-n", "20000", "--workers", "2"]
-    process = _start(tmp_path, *how, "--seed", "1", "--out", "cup")
+    kind = ["tournament", "kuhn", "random", "calling", "folding", "-n", "20000", "--workers", "2"]
+    process = _start(tmp_path, *kind, "--seed", "1", "--out", "cup")
     until_s = time.monotonic() + PATIENCE_S
     while _hands(tmp_path / "cup") < 20:
         assert time.monotonic() < until_s
@@ -324,10 +326,10 @@ MORE = {
 
 
 @pytest.mark.sampled
-@pytest.mark.parametrize("how", MORE)
-def test_extended_run_equals_a_longer_one(tmp_path: Path, arena_here: Arena, how: str) -> None:
-    words = MORE[how]
-    hands = () if how == "a number as a rule" else ("-n", "20")
+@pytest.mark.parametrize("kind", MORE)
+def test_extended_run_equals_a_longer_one(tmp_path: Path, arena_here: Arena, kind: str) -> None:
+    words = MORE[kind]
+    hands = () if kind == "a number as a rule" else ("-n", "20")
     assert arena_here(*words, *hands, "--seed", "3", "--out", "run").code == 0
     more = arena_here("resume", "run", "-n", "50", "-q")
     assert more.code == 0, more.err

@@ -58,7 +58,7 @@ def test_lines_fit_the_window_with_whole_numbers() -> None:
         (34, "player mbb/g"),
     ],
 )
-def test_the_least_important_columns_are_left_out_first(width: int | None, head: str) -> None:
+def test_least_important_columns_are_dropped_first(width: int | None, head: str) -> None:
     lines = _lines(width)
     assert lines[0].split() == head.split()
     left_out = sum(title not in lines[0] for title in ("SE", "what it does", "faults"))

@@ -95,13 +95,13 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 def _printed(command: str, width: int | None) -> list[str]:
     """Lines that a command prints in a window, or into a pipe."""
     words = [str(next(_MORE)) if word == "MORE" else word for word in shlex.split(command)]
-    terminal, shown = window(width or 400, is_terminal=width is not None)
+    terminal, screen_text = window(width or 400, is_terminal=width is not None)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("dealer.cli.shell.commands.Terminal", lambda command: terminal)
         result = run_here(words)
-    assert result.code in (0, 1, 3), shown.getvalue()
-    assert "arena: " not in shown.getvalue()
-    return _CONTROL.sub("", shown.getvalue()).splitlines()
+    assert result.code in (0, 1, 3), screen_text.getvalue()
+    assert "arena: " not in screen_text.getvalue()
+    return _CONTROL.sub("", screen_text.getvalue()).splitlines()
 
 
 def _heads(lines: list[str]) -> list[list[str]]:

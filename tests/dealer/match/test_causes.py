@@ -171,7 +171,7 @@ def test_causes_are_values() -> None:
         assert pickle.loads(pickle.dumps(MatchFailure(cause))).cause == cause
 
 
-def test_a_full_buffer_means_that_the_player_does_not_read() -> None:
+def test_full_buffer_means_that_the_player_does_not_read() -> None:
     unreachable = causes.Unreachable(BOB, is_full=False)
     assert causes.Unreachable.from_error(BOB, UnreadLinesError()) == causes.Unreachable(BOB, is_full=True)
     assert causes.Unreachable.from_error(BOB, OSError(errno.ENOBUFS, "the system's own buffers")) == unreachable

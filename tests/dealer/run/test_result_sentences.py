@@ -329,7 +329,7 @@ def test_fault_phrase_names_kind_hand_line_and_remedy(fault: Fault, phrase: str)
     assert fault_phrase(fault) == phrase
 
 
-def test_a_long_line_is_quoted_in_part() -> None:
+def test_long_line_is_quoted_in_part() -> None:
     fault = Fault(Seat(0), FaultKind.MALFORMED_REPLY, 0, b"x" * 4000 + b"\n", Remedy.IGNORED)
     assert len(fault_phrase(fault)) < 250
 
@@ -369,7 +369,7 @@ _STACK = LargestLoss(200_000.0, is_stack=True)
         (681.0, None, ""),
     ],
 )
-def test_a_winner_within_the_guaranteed_interval_may_still_lose(
+def test_winner_within_the_guaranteed_interval_can_still_lose(
     mbb: float, loss: LargestLoss | None, clause: str
 ) -> None:
     assert _guaranteed(mbb, 20.0, 3702.4, loss=loss) == (
@@ -378,7 +378,7 @@ def test_a_winner_within_the_guaranteed_interval_may_still_lose(
     )
 
 
-def test_the_guaranteed_interval_is_silent_where_it_changes_nothing() -> None:
+def test_guaranteed_interval_is_not_named_if_it_changes_nothing() -> None:
     assert "distribution" not in _guaranteed(681.0, 33.0, 680.0, loss=_STACK), "it excludes 0, too"
     assert "distribution" not in _guaranteed(681.0, 700.0, 3702.0, loss=_STACK), "nothing is claimed"
 
@@ -424,7 +424,7 @@ def test_equal_scores_have_only_a_guaranteed_interval() -> None:
         ),
     ],
 )
-def test_a_contest_that_continues_claims_no_winner_unless_its_interval_allows_it(
+def test_continuing_contest_claims_no_winner_unless_its_interval_allows_it(
     lead: Estimate, interval: Interval, sentence: str
 ) -> None:
     standing = Standing(
