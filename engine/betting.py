@@ -153,6 +153,7 @@ class BettingState:
                 if state._run is None:
                     chances.append(parent.raise_refusal() is None)
                 else:
+                    # Collected from the end, so the bits of a run are read from the last one.
                     actions, _, could_raise = state._run
                     chances += [bool(could_raise >> i & 1) for i in reversed(range(len(actions)))]
             state = parent

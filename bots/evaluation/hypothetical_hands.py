@@ -189,6 +189,7 @@ class _Walk:
         leaves = self._pot_shares(PotRow(members & ~(1 << position), known))
         own = np.zeros(self._game.num_players)
         own[position] = 1.0
+        # The pot goes to those who are left, by their shares. What the player puts in is its own cost.
         expected = self._mean(leaves * (pot * folds)[:, np.newaxis] + stays * pots[:, np.newaxis] - np.outer(puts, own))
         self._weights = self._weights * plays
         if not self._weights.any():

@@ -83,23 +83,32 @@ def count_against_one(hole: Cards, board: Cards, unseen: Cards, counts: Counts) 
     cards = _BITS[come].sum(axis=0) + int(_BITS[board].sum())
     plain_keys = keys & _RANKS_ONLY
     hole_key = int(_RANK_KEYS[hole >> 2].sum())
-    held, left_in = int(_BITS[hole].sum()), int(_BITS[unseen].sum())
+    held = int(_BITS[hole].sum())
+    left_in = int(_BITS[unseen].sum())
     # The counters of a key start at 3.
     in_suit = [(keys >> 32 + 4 * suit & 15) - 3 for suit in range(4)]
     for suit, number in _SUITED_BOARDS:
-        is_here = in_suit[suit] == number if number else np.maximum.reduce(in_suit) < 3
+        if number:
+            is_here = in_suit[suit] == number
+        else:
+            is_here = np.maximum.reduce(in_suit) < 3
         if not is_here.any():
             continue
+        # Without a possible flush boards differ by their ranks alone, and the set of suited ones is empty.
         suited = (cards >> 13 * suit & _SUIT_MASK) * (number > 0)
         # Count boards once that have the same ranks, and the same ranks in this suit.
-        _, at, times = np.unique((suited << 26 | plain_keys)[is_here], return_index=True, return_counts=True)
-        at = np.flatnonzero(is_here)[at]
-        suited, times = suited[at, np.newaxis], times[:, np.newaxis]
-        ours = _plain_ranks(plain_keys[at, np.newaxis] + hole_key)
-        plain = _plain_ranks(plain_keys[at, np.newaxis] + _TWO_KEYS)
-        left = np.tile(np.bincount(unseen >> 2, minlength=13), (len(at), 1))
+        patterns = (suited << 26 | plain_keys)[is_here]
+        _, firsts, times = np.unique(patterns, return_index=True, return_counts=True)
+        boards = np.flatnonzero(is_here)[firsts]
+        # Rows are boards. Columns are the sets of two ranks that an opponent can hold.
+        suited = suited[boards, np.newaxis]
+        times = times[:, np.newaxis]
+        ours = _plain_ranks(plain_keys[boards, np.newaxis] + hole_key)
+        plain = _plain_ranks(plain_keys[boards, np.newaxis] + _TWO_KEYS)
+        # Cards left of each rank, shape (boards, 13).
+        left = np.tile(np.bincount(unseen >> 2, minlength=13), (len(boards), 1))
         for dealt in come:
-            left[np.arange(len(at)), dealt[at] >> 2] -= 1
+            left[np.arange(len(boards)), dealt[boards] >> 2] -= 1
         if not number:
             # No flush is possible.
             _compare(ours, plain, _ways_of_two(left) * times, counts)
@@ -115,9 +124,11 @@ def count_against_one(hole: Cards, board: Cards, unseen: Cards, counts: Counts) 
             _compare(ours, plain, (_ways_of_two(left) - both) * times, counts)
         else:
             _compare(ours, FLUSHES.take(suited | 1 << _RANKS), suited_left * others * times, counts)
-            neither = FLUSHES.take(suited) if number == 5 else plain
-            ways = others * (others - 1) // 2 if number == 5 else _ways_of_two(rest)
-            _compare(ours, neither, ways * times, counts)
+            if number == 5:
+                # The board is a flush itself, which beats every hand without a card of the suit.
+                _compare(ours, FLUSHES.take(suited), others * (others - 1) // 2 * times, counts)
+            else:
+                _compare(ours, plain, _ways_of_two(rest) * times, counts)
 
 
 # Suit of a possible flush and number of its cards on the board. The first entry is for boards without one.
@@ -131,7 +142,8 @@ def _ways_of_two(left: _Ints) -> _Ints:
 
 
 def _compare(ours: NDArray[np.uint16], theirs: NDArray[np.uint16], ways: _Ints, counts: Counts) -> None:
-    won, tied = int((ways * (ours > theirs)).sum()), int((ways * (ours == theirs)).sum())
+    won = int((ways * (ours > theirs)).sum())
+    tied = int((ways * (ours == theirs)).sum())
     counts[:3] += (int(ways.sum()) - won - tied, won, tied)
 
 
@@ -159,10 +171,10 @@ def count_sampled(
     """
     for first in range(0, trials, _BLOCK_TRIALS):
         block = min(_BLOCK_TRIALS, trials - first)
-        ours, theirs = np.split(
-            _sampled_ranks(hole[np.newaxis], board, unseen, opponents, first=first, trials=block, start=start), [1]
-        )
-        ours, best = ours[0], theirs.max(axis=0)
+        ranks = _sampled_ranks(hole[np.newaxis], board, unseen, opponents, first=first, trials=block, start=start)
+        ours = ranks[0]
+        theirs = ranks[1:]
+        best = theirs.max(axis=0)
         is_tie = ours == best
         winners = (ours > best).astype(np.int64)
         if is_tie.any():
@@ -195,7 +207,8 @@ def count_sampled_shares(
 def _sampled_ranks(
     holes: Cards, board: Cards, unseen: Cards, opponents: int, first: int, trials: int, start: int
 ) -> NDArray[np.uint16]:
-    to_come, known = _BOARD_CARDS - len(board), len(holes)
+    to_come = _BOARD_CARDS - len(board)
+    known = len(holes)
     drawn = _draw(unseen, to_come + 2 * opponents, first, trials, start)
     keys = _KEYS.take(drawn)
     boards = keys[:to_come].sum(axis=0) + (_START + int(_KEYS[board].sum()))
@@ -211,8 +224,9 @@ def _sampled_ranks(
         bits = _BITS[drawn[:to_come, trial]].sum(axis=0) + _BITS[board].sum()
         is_known = player < known
         bits[is_known] += hole_bits[player[is_known]]
-        place, trial = place[~is_known], trial[~is_known]
-        bits[~is_known] += _BITS[drawn[place, trial]] + _BITS[drawn[place + 1, trial]]
+        unknown_place = place[~is_known]
+        unknown_trial = trial[~is_known]
+        bits[~is_known] += _BITS[drawn[unknown_place, unknown_trial]] + _BITS[drawn[unknown_place + 1, unknown_trial]]
         return np.asarray(bits, np.int64)
 
     return rank_sevens(hands.reshape(-1), bits_of).reshape(hands.shape)
@@ -220,6 +234,7 @@ def _sampled_ranks(
 
 def _draw(unseen: Cards, draws: int, first: int, trials: int, start: int) -> NDArray[np.int64]:
     words = (draws + 1) // 2
+    # The words of a trial follow from its number, so parts of a range draw the showdowns of the whole.
     numbers = np.arange(first * words + 1, (first + trials) * words + 1, dtype=np.uint64)
     word = _mix(numbers * _STEP + np.uint64(start)).reshape(trials, words).T
     places = np.empty((2 * words, trials), np.int64)
@@ -237,6 +252,7 @@ def _draw(unseen: Cards, draws: int, first: int, trials: int, start: int) -> NDA
     for draw in range(draws):
         # All places are in bounds. With "raise" instead of "clip", numpy would copy the output.
         decks.take(places[draw], out=drawn[draw], mode="clip")
+        # The first card that is left takes the place of the drawn one.
         decks[places[draw]] = decks[draw * trials : (draw + 1) * trials]
     return drawn
 
@@ -275,7 +291,8 @@ def count_rank_patterns(holes: Cards, deck: Cards, pots: Sequence[Sequence[int]]
     # to one with the ranks in the suit and the ranks of the rest, at most 20,000 for each suit.
     patterns, keys, suited_boards = _board_patterns()
     left = np.bincount(deck >> 2, minlength=13)
-    left_in, held = int(_BITS[deck].sum()), _BITS[holes].sum(axis=1).tolist()
+    left_in = int(_BITS[deck].sum())
+    held = _BITS[holes].sum(axis=1).tolist()
     plain = [_plain_ranks(keys + int(_RANK_KEYS[hole >> 2].sum())) for hole in holes]
     ways = _ways(left, patterns)
     outcomes = np.zeros((len(pots), 1 << len(holes)))
@@ -285,17 +302,18 @@ def count_rank_patterns(holes: Cards, deck: Cards, pots: Sequence[Sequence[int]]
         rest = left - (in_suit >> _RANKS & 1)
         for number, suited, others, pattern_of in suited_boards:
             if number + max(map(int.bit_count, own)) < _BOARD_CARDS:
+                # No player has a flush, so these boards stay in their patterns.
                 continue
             rows = np.flatnonzero(suited & ~in_suit == 0)
             boards = pattern_of.take(rows, axis=0)
             ways_here = np.broadcast_to(_ways(rest, others), boards.shape)
             ways -= np.bincount(boards.ravel(), ways_here.ravel(), minlength=len(ways))
-            ranks = [
-                FLUSHES.take(suited[rows, np.newaxis] | cards)
-                if number + cards.bit_count() >= _BOARD_CARDS
-                else of_pattern.take(boards)
-                for cards, of_pattern in zip(own, plain, strict=True)
-            ]
+            ranks = []
+            for cards, of_pattern in zip(own, plain, strict=True):
+                if number + cards.bit_count() >= _BOARD_CARDS:
+                    ranks.append(FLUSHES.take(suited[rows, np.newaxis] | cards))
+                else:
+                    ranks.append(of_pattern.take(boards))
             _add_winners(ranks, pots, ways_here, outcomes)
     _add_winners(plain, pots, ways, outcomes)
     _add_shares(outcomes, counts)

@@ -243,6 +243,7 @@ def play(
         return decide_at(strategy, place, state, buckets_on(board[: shown[state.round]]))
 
     places, read = tree_positions(strategy, betting, len(buckets_on(board)), decide)
+    # For holdings with which the strategy comes here on no path.
     fallback = decide(replace(places[0], node=OFF_TREE, owes_call=False), betting)
     policy = mix_policies(places, [decide(place, betting) for place in places], fallback)
     return {action: chances for action, chances in policy.items() if chances.any()}, tuple(read)
@@ -363,6 +364,7 @@ def _chances(strategy: StrategyFile, node: int, buckets: _Buckets) -> Chances:
     chances = strategy.chances(node)
     # A holding that shares a card with the board has no weight; its probabilities are equal.
     padded = np.hstack([chances, np.full((len(chances), 1), 1 / len(chances))])
+    # `NO_BUCKET` is larger than any bucket and reads the column that has been added.
     return padded[:, np.minimum(buckets, chances.shape[1])]
 
 
