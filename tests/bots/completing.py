@@ -1,4 +1,4 @@
-"""Plans as probabilities for every class, for files of strategies."""
+"""Completion of plans: probabilities for every class, as strategy files need them."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ import numpy as np
 from bots.solving.sequence_form import Chances, Plans, SequenceForm, others_of, sequence_values, strategy_of
 
 
-def completed(form: SequenceForm, player: int, plans: Plans) -> dict[str, Chances]:
-    """The probabilities of the actions of each choice, by its name, also for classes that never get there.
+def complete_plan(form: SequenceForm, player: int, plans: Plans) -> dict[str, Chances]:
+    """Return the action probabilities of each choice by its name, also for unreached classes.
 
-    A class that its plan keeps from a choice plays its best answer there to the plans of the others.
+    A class that its plan never leads to a choice plays its best response there to the plans of the others.
+
     """
     strategy = strategy_of(form, player, plans[player])
     values = sequence_values(form, player, *others_of(plans, player))

@@ -1,4 +1,4 @@
-"""Fixtures for bots: views from texts, a scripted dealer behind a socket, the environment of a program."""
+"""Fixtures for bots: views from texts, a scripted dealer behind a socket, a program's environment."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ ROOT = Path(__file__).resolve().parents[2]
 
 @pytest.fixture
 def root() -> Path:
-    """The folder that holds the packages."""
+    """Folder that holds the packages."""
     return ROOT
 
 
 @pytest.fixture
 def program_env() -> dict[str, str]:
-    """An environment in which a Python program finds our packages wherever it is started, and no game is named."""
+    """Environment in which a Python program imports our packages from any folder, with no game set."""
     env = {**os.environ, "PYTHONPATH": str(ROOT)}
     for name in ("ARENA_GAME", "PYTHONSAFEPATH"):
         env.pop(name, None)
@@ -36,7 +36,7 @@ def program_env() -> dict[str, str]:
 
 @pytest.fixture
 def view_of() -> Callable[[str, str], View]:
-    """A function from a game's name and a match state to its view."""
+    """Return a function from a game's name and a match state to its view."""
 
     def view_of(game: str, text: str) -> View:
         rules = find_game(game)[1]
@@ -47,7 +47,7 @@ def view_of() -> Callable[[str, str], View]:
 
 
 class ThreadDealer:
-    """Plays a script (or says fixed bytes after the version line) to whoever connects, in a thread of its own."""
+    """Thread that plays a script, or sends fixed bytes after the version line, to the first client."""
 
     def __init__(self, script: MockDealer | bytes, listener: socket.socket | None = None) -> None:
         self.script = script
@@ -85,7 +85,7 @@ class ThreadDealer:
             return
 
     def join(self) -> None:
-        """Wait until the conversation is over; what went wrong in it is raised here."""
+        """Wait until the conversation is over; raise the error of the thread here."""
         self._thread.join(PATIENCE_S)
         assert not self._thread.is_alive()
         if self.error is not None:
@@ -94,7 +94,7 @@ class ThreadDealer:
 
 @pytest.fixture
 def thread_dealer() -> Iterator[Callable[..., ThreadDealer]]:
-    """A function that starts a `ThreadDealer`; all are ended with the test."""
+    """Return a function that starts a `ThreadDealer`; the test ends all of them."""
     dealers: list[ThreadDealer] = []
 
     def start(script: MockDealer | bytes, listener: socket.socket | None = None) -> ThreadDealer:

@@ -1,4 +1,4 @@
-"""Hands between bots without a dealer, for the tests of whole bots."""
+"""Hands between bots without a dealer, for tests of whole bots."""
 
 from __future__ import annotations
 
@@ -29,20 +29,20 @@ def rembrant(*, explain: bool = False, seed: int | None = None, **options: Any) 
 
 
 def assert_plays(bot: Bot, view: View, action: Action) -> None:
-    """The bot plays the action, which is legal, and says that it always does."""
+    """Check that the bot plays the action, that it is legal, and that its policy is certain."""
     assert bot.policy(view) == {action: 1.0}
     assert bot.act(view) == action
     assert require_legal(action, view) == action
 
 
 def plan_of_bot(form: SequenceForm, game: Game, player: int, bot: Bot) -> Plan:
-    """Return the plan of a bot in one position, by its `policy` in every state that it can reach."""
+    """Return the plan of a bot in one position, from its `policy` in every reachable state."""
     bot.require_game(game)
     return plan_of_policy(form, player, bot, type(bot).__name__)
 
 
 def comment_of(bot: Bot, view: View) -> str:
-    """The one comment a bot makes on an action."""
+    """Return the single comment of a bot on an action."""
     bot.act(view)
     (comment,) = view.comments
     return comment.decode()
@@ -51,26 +51,27 @@ def comment_of(bot: Bot, view: View) -> str:
 def play_random_casts(
     name: str, bots: Sequence[BotMaker], explaining: type[Bot] | tuple[type[Bot], ...], *, hands: int, casts: int
 ) -> int:
-    """Hands between random casts: legal answers, no free folds, the policy is played, one valid comment each.
+    """Play hands between random casts; check legality, free folds, policies and comments.
 
     Args:
         explaining: the classes of bots that comment on each action.
 
     Returns:
-        How many comments were made.
+        Number of comments.
+
     """
     game = find_game(name)[1]
     rng = random.Random(7)
     tables = [[rng.choice(bots)(seed) for seed in range(game.num_players)] for _ in range(casts)]
     source = deals(game, 11)
-    said = 0
+    comments = 0
     for number in range(hands):
         cast = rng.choice(tables)
         hand = Hand(game, next(source))
         while not hand.finished:
             view = View.from_hand(hand, hand.acting_position, number)
             bot = cast[hand.acting_position]
-            # The policy of a random bot names thousands of sizes; the tests of the baseline bots check theirs.
+            # The policy of a random bot names thousands of sizes; the tests of the baseline bots check it.
             policy = bot.policy(view) if isinstance(bot, explaining) else None
             assert view.comments == [], "asking must not change anything"
             answer = bot.act(view)
@@ -87,13 +88,13 @@ def play_random_casts(
                 assert comment.isascii()
                 assert comment.count(b"\n") == comment.count(b"\r") == 1
                 assert len(comment) < 300
-                said += 1
+                comments += 1
             hand.apply(answer)
-    return said
+    return comments
 
 
 def play_legally(players: int, make_bot: BotMaker, hands: int) -> None:
-    """Hands of no-limit hold'em for any number of players, who are made by position."""
+    """Play hands of no-limit hold'em for any number of players; `make_bot` returns the bot of a position."""
     game = find_game("nolimit10")[1]
     game = game._replace(num_players=players, stacks=game.stacks[:players], blinds=game.blinds[:players])
     cast = [make_bot(seat) for seat in range(players)]

@@ -1,4 +1,4 @@
-"""Files of bots and trainings: read back as written; damaged, foreign and newer ones are refused in one sentence."""
+"""Files of bots and trainings: round trips, and refusals of damaged, foreign and newer ones."""
 
 from __future__ import annotations
 
@@ -51,8 +51,8 @@ def test_file_is_read_as_it_was_written(tmp_path: Path, is_mapped: bool) -> None
 
 
 def test_equal_contents_are_equal_bytes() -> None:
-    one, other = artifact_bytes(KIND, {"a": 1, "b": 2}, b"x"), artifact_bytes(KIND, {"b": 2, "a": 1}, b"x")
-    assert one == other
+    first, second = artifact_bytes(KIND, {"a": 1, "b": 2}, b"x"), artifact_bytes(KIND, {"b": 2, "a": 1}, b"x")
+    assert first == second
 
 
 @pytest.mark.parametrize("is_mapped", [False, True])

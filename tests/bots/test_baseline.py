@@ -1,4 +1,4 @@
-"""The baseline bots: what each does on given states, and that none is ever illegal."""
+"""The baseline bots: actions in given states, and legality."""
 
 from __future__ import annotations
 
@@ -147,12 +147,12 @@ def test_random_policy_in_no_limit(view_of: ViewOf) -> None:
 
 DRAWS = 4_000
 SIX_DEVIATIONS = 6 * 0.5 / DRAWS**0.5
-"""More than a share of so many fair draws strays from its chance."""
+"""Six standard deviations of the share of heads in `DRAWS` fair draws."""
 
 
 @pytest.mark.parametrize("nth", [0, 7])
 def test_random_draws_by_its_policy(view_of: ViewOf, nth: int) -> None:
-    """Over many hands, whichever decision of the hand it is."""
+    """The share is right over many hands, at every decision of the hand."""
     view = view_of("limit", OPEN)
     bot = RandomBot(fold=0.2, call=0.3, raise_=0.5, seed=1)
     counts: Counter[Action] = Counter()
@@ -190,7 +190,7 @@ def test_random_draws_by_its_policy_within_one_hand(view_of: ViewOf) -> None:
 
 
 def _first_words(seed: int, hands: int, draws: int = 1) -> list[list[int]]:
-    """Of every hand the first numbers, in 16 classes."""
+    """Return the first numbers of each hand, in 16 classes."""
     chance = HandRandom(seed)
     rows = []
     for number in range(hands):
@@ -220,7 +220,7 @@ def _first_words(seed: int, hands: int, draws: int = 1) -> list[list[int]]:
     ],
 )
 def test_random_numbers_are_independent(what: str, pairs: Callable[[], list[tuple[int, int]]]) -> None:
-    """All 256 pairs of classes come up equally often: chi squared with 255 degrees of freedom, 6 deviations around."""
+    """All 256 pairs of classes are equally frequent: chi-square with 255 degrees of freedom, within 6 deviations."""
     counts = Counter(pairs())
     expected = DRAWS / 256
     statistic = sum((counts[a, b] - expected) ** 2 / expected for a in range(16) for b in range(16))
@@ -228,7 +228,7 @@ def test_random_numbers_are_independent(what: str, pairs: Callable[[], list[tupl
 
 
 def test_random_numbers_are_splitmix64() -> None:
-    """Against the first outputs of the published generator, started at 1234567."""
+    """Compare with the first outputs of the published generator, started at 1234567."""
     chance = HandRandom(0)
     chance._counter = 1234567
     words = [chance.integer(0, 2**64 - 1) for _ in range(5)]
@@ -294,7 +294,7 @@ BOTS: list[Callable[[], Bot]] = [
 @pytest.mark.sampled
 @pytest.mark.parametrize("name", shipped_games())
 def test_answers_are_legal(name: str) -> None:
-    """Hands between random casts: every answer legal, chips conserved, policy and action in accord."""
+    """Play hands between random casts: answers are legal, chips conserved, actions follow policies."""
     game = find_game(name)[1]
     rng = random.Random(7)
     casts = [[rng.choice(BOTS)() for _ in range(game.num_players)] for _ in range(20)]
@@ -313,7 +313,7 @@ def test_answers_are_legal(name: str) -> None:
 
 
 def test_raising_ends_at_the_limits_of_the_protocol() -> None:
-    """Smallest raises back and forth: the 64 actions of a round end them, not an illegal answer."""
+    """With minimum raises back and forth, the limit of 64 actions ends a round, not an illegal answer."""
     game = find_game("nolimit")[1]
     hand = Hand(game, next(deals(game, 1)))
     bot = RaisingBot()

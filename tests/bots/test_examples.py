@@ -1,4 +1,4 @@
-"""The examples and the snippets of the documentation, run."""
+"""Examples and snippets of the documentation, run."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def code_blocks(text: str, language: str) -> list[str]:
 
 
 def limit_script() -> MockDealer:
-    """Two hands of limit hold'em: an ace and king in the big blind, then seven-two on the button."""
+    """Script two hands of limit hold'em: an ace and king in the big blind, then seven-two on the button."""
     first = MockDealer("limit").tell("MATCHSTATE:0:0::AhKs|").ask("MATCHSTATE:0:0:c:AhKs|")
     first.tell("MATCHSTATE:0:0:cr:AhKs|").ask("MATCHSTATE:0:0:crc/:AhKs|/AcKd4h")
     first.tell("MATCHSTATE:0:0:crc/rf:AhKs|/AcKd4h")
@@ -58,7 +58,7 @@ def test_pot_odds_bot(root: Path, program_env: dict[str, str]) -> None:
 
 
 def test_snippet_of_the_package(tmp_path: Path, program_env: dict[str, str]) -> None:
-    """The bot of the docstring's example, with the line that makes it a program."""
+    """Run the docstring's example with the line that makes it a program."""
     assert bots.__doc__ is not None
     examples = [example.source for example in doctest.DocTestParser().get_examples(bots.__doc__)]
     shown = [source for source in examples if source.startswith(("from bots import", "class"))]
@@ -89,7 +89,7 @@ def test_snippet_of_the_package(tmp_path: Path, program_env: dict[str, str]) -> 
 def test_client_in_javascript(
     root: Path, program_env: dict[str, str], game: str, others: list[str], hands: int
 ) -> None:
-    """It plays from the pages connect-a-bot and game-files alone; whatever is no legal action is an error here."""
+    """The client is written from the pages connect-a-bot and game-files alone; an illegal action is an error."""
     path = root / "tests" / "conformance" / "data" / "games" / game
     played = str(path) if path.exists() else game
     with RemoteBot(["node", str(root / "examples" / "client.js")], played, environment=program_env) as bot:
@@ -109,7 +109,7 @@ typedef struct { int version; } WSADATA;
 #define closesocket close
 static int WSAStartup(int version, WSADATA *about) { about->version = version; return 0; }
 """
-"""Headers of Windows for the client, made of those of POSIX."""
+"""Windows headers for the client, emulated with POSIX."""
 
 
 @pytest.fixture(scope="module", params=["posix", "winsock"])
@@ -135,8 +135,8 @@ def test_c_client(c_client: Path, chunk_bytes: int | None) -> None:
     assert script.replies == ["r", "r", "c"]
 
 
-def test_c_client_knows_whose_turn_it_is(c_client: Path) -> None:
-    """A hand to the river with the lower seat, then an end by showdown: asked exactly where the rules ask."""
+def test_c_client_detects_its_turn(c_client: Path) -> None:
+    """In a hand to the river with the lower seat, then a showdown, it is asked exactly when the rules say."""
     flop, turn, river = "/2c7d9h", "/2c7d9h/3c", "/2c7d9h/3c/4s"
     script = MockDealer("limit").ask("MATCHSTATE:1:8::|QdQs", "r").tell("MATCHSTATE:1:8:r:|QdQs")
     script.ask("MATCHSTATE:1:8:rr:|QdQs", "c").tell(f"MATCHSTATE:1:8:rrc/:|QdQs{flop}")
@@ -170,16 +170,16 @@ def test_python_bot_of_the_guide(root: Path, tmp_path: Path, program_env: dict[s
 
 
 def test_conversation_of_the_guide(root: Path) -> None:
-    """The dialogue printed in the guide, with a bot that says what is printed there."""
+    """Run the guide's printed dialogue with a bot that sends the printed messages."""
     guide = (root / "docs" / "protocol.md").read_text(encoding="utf-8")
-    said = [line.split(maxsplit=1) for line in code_blocks(guide, "text")[0].splitlines() if line]
-    assert said[0] == ["bot", "VERSION:2.0.0"]
-    assert {who for who, _ in said} == {"bot", "dealer"}
+    conversation = [line.split(maxsplit=1) for line in code_blocks(guide, "text")[0].splitlines() if line]
+    assert conversation[0] == ["bot", "VERSION:2.0.0"]
+    assert {speaker for speaker, _ in conversation} == {"bot", "dealer"}
     script = MockDealer("nolimit")
-    from_bot = [text for who, text in said if who == "bot"]
-    for index, (who, text) in enumerate(said):
-        if who == "dealer":
-            asks = index + 1 < len(said) and said[index + 1][0] == "bot"
+    from_bot = [text for speaker, text in conversation if speaker == "bot"]
+    for index, (speaker, text) in enumerate(conversation):
+        if speaker == "dealer":
+            asks = index + 1 < len(conversation) and conversation[index + 1][0] == "bot"
             (script.ask if asks else script.tell)(text)
     for text in from_bot:
         script.receive(text.encode() + b"\r\n")

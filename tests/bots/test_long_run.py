@@ -1,4 +1,4 @@
-"""Long computations: one process at a time, saved at any end, results kept as they are found."""
+"""Long computations: one process at a time, saved at every end, results kept immediately."""
 
 from __future__ import annotations
 

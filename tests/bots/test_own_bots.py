@@ -1,4 +1,4 @@
-"""Bots of a user's own: classes in files and modules, and bots that an installed distribution declares."""
+"""A user's own bots: classes in files and modules, and bots declared by installed distributions."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ class Stone:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Iterator[Path]:
-    """A folder with a bot in two files; what it put on the path and among the modules is gone afterwards."""
+    """Folder with a bot in two files; its entries on the path and among the modules are removed afterwards."""
     (tmp_path / "shark.py").write_text(SHARK)
     (tmp_path / "shark_advice.py").write_text("ADVICE = 'raise'\n")
     path, modules = list(sys.path), set(sys.modules)
@@ -109,16 +109,16 @@ def test_a_class_in_a_module(folder: Path) -> None:
 def test_files_of_one_name_in_two_folders(folder: Path) -> None:
     (folder / "other").mkdir()
     (folder / "other" / "shark.py").write_text("from bots.baseline import CallingBot\nclass Shark(CallingBot): pass\n")
-    one, other = make_bot(f"{folder}/shark.py:Shark"), make_bot(f"{folder}/other/shark.py:Shark")
-    assert type(one) is not type(other)
-    assert type(one).__module__ != type(other).__module__
+    first, second = make_bot(f"{folder}/shark.py:Shark"), make_bot(f"{folder}/other/shark.py:Shark")
+    assert type(first) is not type(second)
+    assert type(first).__module__ != type(second).__module__
 
 
 HELPED = "from strategy import NAME\nfrom bots.baseline import CallingBot\nclass Shark(CallingBot):\n    name = NAME\n"
 
 
 def test_helpers_of_one_name_in_two_folders(folder: Path) -> None:
-    """Each bot has the helper beside it, whichever comes first; the packages of both are told apart, too."""
+    """Each bot imports the helper beside it, in either order; packages of both are separate, too."""
     for name in ("one", "other"):
         (folder / name / "tools").mkdir(parents=True)
         (folder / name / "shark.py").write_text(HELPED)
@@ -225,7 +225,7 @@ def test_names_of_bots_are_recognised(name: str, is_bot: bool) -> None:
 
 @pytest.fixture
 def installed(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A distribution on the path that declares three bots, one of which cannot be imported."""
+    """Install a distribution that declares three bots, one of which cannot be imported."""
     info = folder / "shark_bots-1.2.dist-info"
     info.mkdir()
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: shark-bots\nVersion: 1.2\n")

@@ -1,4 +1,4 @@
-"""The example that the package's documentation opens with, and the names it exports."""
+"""The package's documented example and its exported names."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ import dealer
 
 
 def test_the_example_of_the_package() -> None:
-    found = doctest.testmod(bots)
-    assert found.attempted
-    assert not found.failed
+    examples = doctest.testmod(bots)
+    assert examples.attempted
+    assert not examples.failed
 
 
 def test_exported_names_exist_once() -> None:

@@ -1,4 +1,4 @@
-"""Tasks over processes and over a cluster: results in order, and a worker that dies costs nothing but time."""
+"""Tasks on processes and on a cluster: ordered results, and recovery from dead workers."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_workers_that_always_die_fail_the_map() -> None:
 
 
 def test_no_process_is_left_after_an_error() -> None:
-    """While one is left, its executor's thread may close a pipe that the end of the interpreter writes to."""
+    """The executor's thread of a remaining process can close a pipe that the interpreter's end writes to."""
     earlier = multiprocessing.active_children()
     with local_workers(1) as workers:
         # Processes of this machine report no progress.
@@ -96,7 +96,11 @@ def test_death_of_a_worker_kills_the_other_workers() -> None:
 
 
 class BarrierExecutor(Executor):
-    """Run tasks only once `count` threads submit one; start a process during the shutdown, and wait for its kill."""
+    """Executor that runs tasks only once `count` threads submit one.
+
+    During the shutdown it starts a process and waits for its kill.
+
+    """
 
     def __init__(self, count: int) -> None:
         self._barrier = threading.Barrier(count)
@@ -115,7 +119,7 @@ class BarrierExecutor(Executor):
         assert self._is_killed.wait(PATIENCE_S)
 
     def terminate(self) -> None:
-        """Go on, as a process does that takes too long to save its state."""
+        """Do nothing, like a process that takes too long to save its state."""
 
     def kill(self) -> None:
         self._is_killed.set()
@@ -149,7 +153,7 @@ if __name__ == "__main__":
 
 @pytest.mark.skipif(os.name == "nt", reason="processes are killed by a signal")
 def test_death_of_an_idle_worker_does_not_delay_the_end(tmp_path: Path) -> None:
-    """No task reports a death between tasks, after which the executor waits for processes that ignore SIGTERM."""
+    """Between tasks no task reports a death, and the executor waits for processes that ignore SIGTERM."""
     earlier = set(multiprocessing.active_children())
     workers = local_workers(2, ignores_term=True)
     # Both processes are set up when one has done a task while the other waits.
@@ -174,7 +178,7 @@ def test_workers_end_with_a_killed_parent(tmp_path: Path) -> None:
         worker = psutil.Process(int(parent.stdout.readline()))
         worker.terminate()
         parent.kill()
-    # Who inherits it may leave it as a zombie.
+    # The adopting process may leave it as a zombie.
     wait_for(lambda: not worker.is_running() or worker.status() == psutil.STATUS_ZOMBIE)
 
 

@@ -10,7 +10,7 @@ from bots.workers import is_wanted, send_progress
 
 
 def wait_for_one(path: str, number: int) -> int:
-    """The number; 1 comes only when the file is there."""
+    """Return the number; for 1, wait for the file first."""
     while number == 1 and not Path(path).exists():
         time.sleep(0.01)
     return number
@@ -21,7 +21,7 @@ def square(number: int) -> int:
 
 
 def die_once(path: str, number: int) -> int:
-    """Kill the worker the first time that task 2 is done."""
+    """Kill the worker the first time that task 2 runs."""
     if number == 2:
         try:
             os.close(os.open(path, os.O_CREAT | os.O_EXCL))

@@ -1,4 +1,4 @@
-"""Hands of hold'em with random buckets, which cost nothing to compute; strategies of small games as plans."""
+"""Hold'em hands with random buckets, which are cheap to make, and plans of small games."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ BUCKETS = (169, 7, 5, 6)
 
 @cache
 def flop_starts() -> tuple[int, ...]:
-    """Count the distinct hands on the canonical flops before each flop, and on all."""
+    """Count the distinct hands on the canonical flops before each flop, and in total."""
     starts = [0]
     for board in canonical_boards(3).cards.tolist():
         starts.append(starts[-1] + int(distinct_holdings(board).max()) + 1)
@@ -25,7 +25,7 @@ def flop_starts() -> tuple[int, ...]:
 
 
 def random_hands(seed: int = 5, buckets: tuple[int, int, int, int] = BUCKETS) -> ClusteredHands:
-    """Clusters around random centres."""
+    """Return clusters around random centres."""
     numbers = np.random.default_rng(seed)
     boards, starts = canonical_boards(3), flop_starts()
     flops = FlopBuckets(boards.keys, np.array(starts), numbers.integers(0, buckets[1], starts[-1]).astype(np.uint16))
@@ -44,7 +44,7 @@ def random_tables(buckets: tuple[int, int, int, int] = BUCKETS) -> CardTables:
 
 
 def plans_of(game: SmallGame, strategy: NDArray[np.float64]) -> Plans:
-    """A strategy of a small game in the order of a file as plans."""
+    """Convert a strategy of a small game, in file order, to plans."""
     plans, place = [np.ones(game.form.plan_shape(player)) for player in range(2)], 0
     for player, of_boards in game.decisions():
         count, of_board = len(of_boards[0][0].actions), len(of_boards[0][1])

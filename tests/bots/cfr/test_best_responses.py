@@ -1,4 +1,4 @@
-"""Best responses from a round on: the kernel against sequence forms and matrices, draws, and solved rounds."""
+"""Best responses from a round on: the kernel compared with sequence forms and matrices."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ def limit() -> StrategyFile:
     return read_strategy(SHIPPED["limit"])
 
 
-# ---- Leduc poker: holdings of one card, with a second card that nobody else has
+# ---- Leduc poker: holdings of one card, padded with a second card that no other holding has
 
 
 def leduc_holdings(boards: list[Card | None], held: list[Card]) -> Holdings:
-    """Return the holdings of Leduc poker on these boards, the first of which decides on their order."""
+    """Return the holdings of Leduc poker on these boards, ordered by the first board."""
     cards = np.array(held, np.uint8)
     ranks = np.array([[_leduc_rank(card, board) for card in held] for board in boards])
     orders = np.argsort(ranks, kind="stable", axis=1)
@@ -117,7 +117,7 @@ def test_response_from_the_second_round_of_leduc_is_that_of_the_sequence_form() 
             played = np.ascontiguousarray(strategy[1 + number : 2 + number, after][:, :, order])
             arrays = evaluation_arrays(subgame, holdings, np.ascontiguousarray(reach[:, order]), played)
             won += answer(arrays, 0, 0) + answer(arrays, 1, 0)
-    # 6 cards of one player, 5 of the other, 4 boards. What the players win before cancels in the sum of both.
+    # 6 cards of one player, 5 of the other, 4 boards. Winnings before the board cancel in the sum of both.
     expected = sum(value_from_second_round(form, plans, player) for player in range(2))
     assert won / 120 == pytest.approx(expected, abs=1e-5)
     assert expected > 0.5
@@ -132,7 +132,7 @@ def path_to(tree: BettingTree, node: int) -> list[int]:
 
 
 def value_from_second_round(form: SequenceForm, plans: tuple[Plan, Plan], player: int) -> float:
-    """Return what a player wins who follows its plan before the board card and plays a best response after it."""
+    """Return the winnings of a player who follows its plan before the board card and best-responds after it."""
     values = sequence_values(form, player, plans[1 - player]).copy()
     plan = plans[player]
     for choice in reversed(form.choices[player]):
@@ -148,7 +148,7 @@ def value_from_second_round(form: SequenceForm, plans: tuple[Plan, Plan], player
 
 
 def matrices(on_board: BoardResponses) -> tuple[NDArray[np.bool_], NDArray[np.float64]]:
-    """Return which pairs of holdings are possible, and the results of their showdowns."""
+    """Return the possible pairs of holdings, and the results of their showdowns."""
     holes = [HOLDINGS[number] for number in on_board.numbers]
     ranks = np.array([rank_hand((*hole, *on_board.board)) for hole in holes])
     cards = np.array(holes)
@@ -274,13 +274,13 @@ def test_mean_over_drawn_rivers_is_that_over_all(limit: StrategyFile) -> None:
     responses = Responses(limit, Endgames(limit, 1), TURN)
     start = responses.starts[3]
     whole = BoardResponses(responses, BOARD[:4])
-    # Without a best response the turn is played by the strategy in both, so the means are equal.
+    # Without a best response the strategy plays the turn in both, so the means are equal.
     expected = whole.winnings(start, is_best=False)
     parts = [BoardResponses(responses, BOARD[:4], np.arange(first, 48, 8)) for first in range(8)]
     drawn = np.array([part.winnings(start, is_best=False) for part in parts])
     assert drawn.mean(axis=0) == pytest.approx(expected, rel=1e-4)
     assert drawn.std(axis=0).min() > 0
-    # A response whose turn is chosen in advance wins at most what the best one wins.
+    # A response with a turn fixed in advance wins at most as much as the best response.
     answered = np.mean([part.winnings(start) for part in parts], axis=0)
     assert (answered <= whole.winnings(start)).all()
 

@@ -1,4 +1,4 @@
-"""Canonical boards and hands: counted, and the same whatever the suits are called."""
+"""Canonical boards and hands: counts, and invariance under names of suits."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def hands_on(cards: int) -> int:
 
 
 @pytest.mark.parametrize(("cards", "count"), [(3, 1755), (4, 16_432), pytest.param(5, 134_459, marks=pytest.mark.slow)])
-def test_canonical_boards_stand_for_all(cards: int, count: int) -> None:
+def test_canonical_boards_represent_all(cards: int, count: int) -> None:
     boards = canonical_boards(cards)
     assert len(boards.keys) == count
     assert boards.times.sum() == comb(52, cards)

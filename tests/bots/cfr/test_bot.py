@@ -1,4 +1,4 @@
-"""The bot: probabilities, draws, comments, and games it refuses."""
+"""The bot `cfr`: probabilities, draws, comments, refused games."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def view_of(text: str, game: Game = LIMIT) -> View:
 
 
 def test_policy_is_of_legal_actions_after_raises_of_any_size() -> None:
-    """Raises of any size by both, its own included: hands that it would never have come to."""
+    """After raises of any size by both players, the bot can hold hands that its strategy never has there."""
     bot, numbers = CfrBot(seed=1, rivers=1, turns=1), np.random.default_rng(4)
     for number in range(7):
         hand = Hand(NO_LIMIT, deal_hand(NO_LIMIT, 7, number))
@@ -84,7 +84,7 @@ def test_policy_by_holding_agrees_with_policy(text: str) -> None:
         "MATCHSTATE:0:0:r250r900r1600:5c5d|",
         "MATCHSTATE:0:0:r300c/cr450:5c5d|/2h7dQs",
         "MATCHSTATE:0:0:r300c/cr1000c/cr3000c/cr20000:5c5d|/2h7dQs/2c/2d",
-        # Read as all-in by what it may have called, and then not all-in.
+        # The raise to 9000 can be read as all-in, but play continues.
         "MATCHSTATE:1:0:cr9000c/r11000:|AhKd/2h7dQs",
         "MATCHSTATE:1:0:r250c/cr500c/cr700c/r1000r3333:|5c5d/2h7dQs/2c/9h",
     ],
@@ -139,7 +139,7 @@ def test_call_that_the_tree_never_makes_follows_pot_odds() -> None:
     buckets = np.array([50, 200, 300, 499])
     position = TreePosition(OFF_TREE, 300, np.ones(4), is_exact=False)
     decided = decide_at(strategy, position, betting, buckets)
-    # 19,700 to call for a pot of 40,000 in the end: 49.25 %.
+    # 19,700 to call for a final pot of 40,000: 49.25 %.
     assert decided[CALL].tolist() == [0, 0, 1, 1]
     assert decided[FOLD].tolist() == [1, 1, 0, 0]
 
@@ -170,7 +170,7 @@ def test_strategy_file_refuses_other_games() -> None:
 
 @pytest.mark.parametrize(("name", "chips"), [("kuhn", 1e-4), ("kuhn-depth", 1e-4), ("leduc", 1e-5)])
 def test_shipped_strategies_of_small_games_are_equilibria(name: str, chips: float) -> None:
-    """Counted by the rule book, apart from the training."""
+    """Computed from the rules, independently of the training."""
     game = find_game(name)[1]
     assert exact_exploitability(game, CfrBot(), "cfr").exploitability < chips
 

@@ -1,4 +1,4 @@
-"""Copies that learn apart: the same whoever computes them, and their mean nearer to an equilibrium than they are."""
+"""Copies that learn separately: independent of the workers, with a mean nearer to equilibrium."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.bots.cfr.drawn import random_hands, random_tables
 from tests.clusters import local_cluster
 
 
-def test_copies_of_a_game_whose_boards_are_all_walked_are_refused() -> None:
+def test_invalid_copies_are_refused() -> None:
     with pytest.raises(SolvingError, match=r"leduc: all of its boards are walked in each iteration"):
         plan_training(CfrSettings(game="leduc", copies=2))
     with pytest.raises(SolvingError, match=r"copies must be 1 to 64, not 65"):
@@ -28,7 +28,7 @@ def test_copies_of_a_game_whose_boards_are_all_walked_are_refused() -> None:
 
 
 class PicklingThreads(ThreadPoolExecutor):
-    """Threads that are given and give what another process would."""
+    """Threads that pickle arguments and results, as processes do."""
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
         """Call the function with copies of the arguments."""
@@ -69,7 +69,7 @@ def draw_hands() -> None:
 @pytest.mark.slow  # numba compiles in every process
 def test_a_cluster_comes_to_the_same_strategy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for module in (abstraction, training):
-        # So that the change is undone here.
+        # monkeypatch undoes the change here.
         monkeypatch.setattr(module, "cluster_hands", None)
     draw_hands()
     plan = plan_training(CfrSettings(buckets="7/5/6", deals=20, copies=2))

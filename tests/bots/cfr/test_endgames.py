@@ -1,4 +1,4 @@
-"""Rivers and turns: solutions beside a linear program and exact best answers, and the ranges that players bring."""
+"""Solved rivers and turns compared with a linear program and best responses; ranges of players."""
 
 from __future__ import annotations
 
@@ -130,7 +130,7 @@ def test_river_is_solved_to_the_value_of_its_linear_program(name: str) -> None:
     assert solution.values[0] == pytest.approx(-solution.values[1], abs=1e-4 * chips)
     assert solution.gap == pytest.approx(exploitability(form, plans), abs=1e-4 * chips)
     assert -1e-4 * chips < solution.gap < 1e-3 * chips
-    # The value is not 0 by symmetry.
+    # Without symmetry the value is not 0.
     assert abs(value) > 0.005 * chips
 
 
@@ -253,7 +253,7 @@ def test_action_that_no_holding_takes_leaves_the_range_unchanged() -> None:
 
 
 def test_policies_do_not_depend_on_the_order_of_questions() -> None:
-    """Raises that no tree has included, of both players, on river and turn."""
+    """Both players raise to sizes outside every tree, on river and turn."""
     rivers = [PLAYED["nolimit"] + path for path in ["cr1900r5000r9000"]]
     turns = ["r300c/cc/cr777", "r300c/cc/r650r1777c/"]
     states = [betting_after(NO_LIMIT, text) for text in (*rivers, *turns)]
@@ -313,7 +313,7 @@ def test_ranges_on_the_river_follow_from_the_solved_turn() -> None:
     pot = raise_to(900)
     river = start.after(CALL).after(pot).after(CALL)
     weights = endgames.at(river, BOARD)[0].weights
-    # The first to act decides on the river, so it is its turn that counts.
+    # The first to act decides on the river, so the solved turn gives its range.
     turn = endgames.at(start, BOARD[:4])[0]
     checked, bet = turn.after(0, CALL), turn.after(turn.after(0, CALL) or 0, pot)
     assert checked

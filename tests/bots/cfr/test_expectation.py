@@ -1,4 +1,4 @@
-"""Winnings of strategies of hold'em from each other, beside a slow walk over the rule book's states."""
+"""Winnings of hold'em strategies against each other, compared with a slow walk of the rules."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ SIZES = "1:all/all/all/1,all:all"
 def random_strategy(
     folder: Path, text: str, sizes: str, seed: int, hands: ClusteredHands | None = None
 ) -> StrategyFile:
-    """A strategy with buckets of random hands."""
+    """Return a strategy with buckets of random hands."""
     game, hands, chance = parse_game_definition(text), hands or random_hands(seed), np.random.default_rng(seed)
     tree = betting_tree(game, read_sizes(sizes, 4) if sizes else None)
     parts = []
@@ -100,7 +100,7 @@ def slow_value(
 
 @pytest.mark.parametrize(("text", "sizes"), [(SHORT_HOLDEM, ""), (SHORT_NOLIMIT, SIZES)])
 def test_winnings_are_those_of_a_slow_walk(tmp_path: Path, text: str, sizes: str) -> None:
-    one, other = (random_strategy(tmp_path, text, sizes, seed) for seed in (1, 2))
+    first, second = (random_strategy(tmp_path, text, sizes, seed) for seed in (1, 2))
     won = []
     for number in range(2):
         board, holes = draw_pairs(4, number)
@@ -108,26 +108,26 @@ def test_winnings_are_those_of_a_slow_walk(tmp_path: Path, text: str, sizes: str
         for row in holes.tolist():
             pair = tuple(map(tuple, row))
             for cards in (pair, pair[::-1]):
-                values.append(slow_value((one, other), cards, board))
-                values.append(-slow_value((other, one), cards, board))
+                values.append(slow_value((first, second), cards, board))
+                values.append(-slow_value((second, first), cards, board))
         assert len(values) == 4 * PAIRS
         won.append(100 * np.mean(values))
-    comparison = compare_strategies(one, other, 2, seed=4)
+    comparison = compare_strategies(first, second, 2, seed=4)
     assert comparison.count == 2
     assert comparison.mean == pytest.approx(np.mean(won), rel=1e-4)
     assert comparison.variance == pytest.approx(np.var(won, ddof=1), rel=1e-3)
 
 
 def test_comparison_is_antisymmetric(tmp_path: Path) -> None:
-    one, other = (random_strategy(tmp_path, SHORT_HOLDEM, "", seed) for seed in (1, 2))
-    alone = compare_strategies(one, other, 50)
+    first, second = (random_strategy(tmp_path, SHORT_HOLDEM, "", seed) for seed in (1, 2))
+    alone = compare_strategies(first, second, 50)
     with ThreadPoolExecutor(3) as pool:
-        assert compare_strategies(one, other, 50, pool=pool).mean == alone.mean
-    assert compare_strategies(other, one, 50).mean == pytest.approx(-alone.mean)
-    assert compare_strategies(one, other, 50, seed=2).mean != alone.mean
-    assert compare_strategies(one, one, 20).mean == pytest.approx(0, abs=1e-9)
+        assert compare_strategies(first, second, 50, pool=pool).mean == alone.mean
+    assert compare_strategies(second, first, 50).mean == pytest.approx(-alone.mean)
+    assert compare_strategies(first, second, 50, seed=2).mean != alone.mean
+    assert compare_strategies(first, first, 20).mean == pytest.approx(0, abs=1e-9)
     with pytest.raises(SolvingError, match="with the same bets"):
-        compare_strategies(one, random_strategy(tmp_path, SHORT_NOLIMIT, SIZES, 3), 2)
+        compare_strategies(first, random_strategy(tmp_path, SHORT_NOLIMIT, SIZES, 3), 2)
 
 
 def test_boards_and_holdings_follow_from_seed_and_number() -> None:
@@ -141,7 +141,7 @@ def test_boards_and_holdings_follow_from_seed_and_number() -> None:
         places[np.arange(5), list(board)] += PAIRS
         for place in range(4):
             np.add.at(places[5 + place], holes.reshape(PAIRS, 4)[:, place], 1)
-    # A holding has each card 185 times; a place of the board each six times on average, 32 pairs each.
+    # Each card is in 185 holdings; at each place of the board six times on average, 32 pairs each.
     assert abs(places[5:] - 300 * PAIRS / 52).max() < 80
     assert places[:5].max() < 20 * PAIRS
     assert draw_pairs(7, 0)[0] != draw_pairs(8, 0)[0]

@@ -1,4 +1,4 @@
-"""Features and buckets of hands: beside counts one by one, and the same whatever the suits are called."""
+"""Features and buckets of hands compared with slow counts; invariance under names of suits."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ def ranks_by_holding(board: tuple[int, ...]) -> dict[int, int]:
 
 
 def opponents(ranks: dict[int, int], holding: int) -> list[int]:
-    """The holdings that an opponent may have."""
+    """Return the holdings that an opponent can have."""
     return [other for other in ranks if not {*HOLDING_CARDS[holding]} & {*HOLDING_CARDS[other]}]
 
 
 def counted(ranks: dict[int, int], holding: int, others: list[int]) -> int:
-    """Twice the wins, and once the ties."""
+    """Count twice the wins plus the ties."""
     return sum(2 * (ranks[other] < ranks[holding]) + (ranks[other] == ranks[holding]) for other in others)
 
 
@@ -104,7 +104,7 @@ def test_features_on_a_flop_are_means_over_all_turns() -> None:
         for at, cards in enumerate(HOLDING_CARDS.tolist()):
             moved = sorted(c & 0xFC | order[c & 3] for c in cards)
             expected[at] += turns[np.searchsorted(keys, key), HOLDING_NUMBERS[moved[0], moved[1]]]
-    # A holding has 47 turn cards; here the two others have features as well, so sums pass a byte.
+    # A holding has 47 turn cards; here two others have features as well, so sums exceed a byte.
     assert np.array_equal(features, np.floor(expected / 47 + 0.5).astype(np.int64).astype(np.uint8))
 
 

@@ -1,4 +1,4 @@
-"""Tables of three and six players in merged trees: exact on the lines of the tree, legal on all others."""
+"""Tables of three and six players in merged trees: exact on lines of the tree, legal elsewhere."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def walk(name: str, strategy: StrategyFile, numbers: np.random.Generator) -> lis
             index = part.actions[node].index(CALL)
         action = part.actions[node][index]
         if action.kind is ActionKind.RAISE and entry is not None:
-            # The chips of the entry: scaled with the pot, up to the stack.
+            # Chips of the entry are scaled with the pot, up to the stack.
             model = tree.models[entry.subtree]
             fraction = entry.pot / model.pot
             exact = entry.matched + (action.hand_total - model.matched) * fraction
@@ -140,7 +140,7 @@ def test_lines_of_the_tree_are_at_their_nodes(name: str, strategies: dict[str, S
 
 
 def random_action(state: BettingState, numbers: np.random.Generator) -> Action:
-    """Draw an action of a table: limps, calls of any number of players, and raises of any size, often the smallest."""
+    """Return a limp, a call of any number of players, or a raise of any size, often the smallest."""
     legal = state.legal_actions()
     kind = numbers.integers(8)
     if legal.can_raise and kind < 2:
@@ -172,7 +172,7 @@ def test_policy_is_of_legal_actions_in_every_state(name: str, strategies: dict[s
             states += 1
             off_tree += place.node == OFF_TREE
             state = state.after(random_action(state, numbers))
-    # Most decisions are those of the strategy, even at a table as wild as this.
+    # Even at such a wild table the strategy has most decisions.
     assert off_tree < states / 2
 
 
@@ -183,14 +183,14 @@ def test_policy_is_of_legal_actions_in_every_state(name: str, strategies: dict[s
         ("r250r875f", "r250r875f"),
         ("r250r875fr2012", "r250r875fr2012"),
         ("fc", "fc"),
-        # An open limp is the smallest raise, and who limps after it calls that.
+        # An open limp is the smallest raise, and a later limp calls it.
         ("c", "r250"),
         ("cc", "r250c"),
         ("cr450", "r250r875"),
         ("cr450fr2000", "r250r875fr2012"),
         # A raise that is nearer to a call replaces the one before.
         ("r200r300", "fr250"),
-        # But not one of the player in turn, and not one of a player whom the tree needs.
+        # Exceptions: the raise of the player in turn, and of a player whom the tree needs.
         ("r250r400f", "r250r875f"),
         ("r200r300r400", "r250fr875"),
         ("r200r300r900", "r250r875r2012"),
@@ -292,10 +292,10 @@ def test_rivers_that_two_players_see_are_solved(
     ranges = find_ranges(strategy, endgame.start, board, strategy.buckets_on)
     own = endgame.weights[1]
     assert own / own.sum() == pytest.approx(ranges[1] / ranges[1].sum(), abs=1e-4)
-    asked = []
-    monkeypatch.setattr(Endgames, "at", lambda _, betting, board: asked.append(betting) or (endgame, node))
+    solved = []
+    monkeypatch.setattr(Endgames, "at", lambda _, betting, board: solved.append(betting) or (endgame, node))
     bot = CfrBot(strategy=strategy.path)
     for table in ("r250cc/r501cf/cc/c", "r250cc/cr501cc/ccc/c"):
         state = betting_after(strategy.game, table)
         bot.endgame_at(View.from_deal(state, state.acting_position, 0, deal_hand(strategy.game, 7, 1)))
-    assert asked == [betting]
+    assert solved == [betting]

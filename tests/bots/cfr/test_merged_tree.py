@@ -1,4 +1,4 @@
-"""Trees with merged flops, beside the rules of betting."""
+"""Trees with merged flops, compared with the rules of betting."""
 
 from __future__ import annotations
 

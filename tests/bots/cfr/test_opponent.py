@@ -1,4 +1,4 @@
-"""The answer of `cfr?exploit` to an opponent: counts, the model, and matches that are split."""
+"""The opponent model of `cfr?exploit`: counts, responses, and split matches."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def played(ours: CfrBot, other: str, hands: int, first: int = 0) -> list[HandRec
     )
 
 
-def test_a_model_begins_as_the_strategy_and_comes_to_do_what_was_seen() -> None:
+def test_model_begins_as_the_strategy_and_learns_observed_actions() -> None:
     model = OpponentModel()
     before = model.of(START, HALVES)
     assert sum(before.values()) == pytest.approx([1, 1])
@@ -44,7 +44,7 @@ def test_a_model_begins_as_the_strategy_and_comes_to_do_what_was_seen() -> None:
     after = model.of(START, HALVES)
     assert sum(after.values()) == pytest.approx([1, 1])
     assert (after[CALL] > 0.8).all()
-    # What is seen in one situation says nothing about another.
+    # Observations in one situation do not change the others.
     other = START.after(RAISE)
     assert model.of(other, HALVES)[FOLD] == pytest.approx(before[FOLD])
 
@@ -59,7 +59,7 @@ def test_actions_that_are_not_legal_have_no_chance() -> None:
 
 @pytest.mark.slow  # numba compiles
 def test_a_caller_is_answered_without_bluffs() -> None:
-    """It learns that the opponent never folds, and bets what wins more often than not."""
+    """The bot learns that the opponent never folds, and bets hands that win more often than not."""
     ours = bot(exploit=1)
     played(ours, "calling", 60)
     assert ours._answerer is not None
@@ -114,7 +114,7 @@ def test_damaged_files_are_refused(tmp_path: Path) -> None:
             read_model(str(tmp_path / "start"))
 
 
-def test_exploitation_is_for_limit_holdem() -> None:
+def test_exploitation_of_other_games_is_refused() -> None:
     assert bot().is_learning
     assert not CfrBot().is_learning
     assert bot().memory_path is None

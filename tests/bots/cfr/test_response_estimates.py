@@ -21,7 +21,7 @@ def test_resumed_estimate_is_that_of_one_computation(tmp_path: Path) -> None:
     assert whole.mean == pytest.approx(sum(scores) / 3)
     estimate_responses(settings, 2, folder=tmp_path)
     assert estimate_responses(settings, 3, folder=tmp_path).mean == whole.mean
-    # Fewer boards than are stored: those with the first numbers.
+    # Fewer boards than are stored: the first ones by number.
     assert estimate_responses(settings, 2, folder=tmp_path).mean == pytest.approx(sum(scores[:2]) / 2)
     with pytest.raises(BotFileError, match="seed 3, not seed 4"):
         estimate_responses(response_settings("limit", BOT, "river", 4), 2, folder=tmp_path)

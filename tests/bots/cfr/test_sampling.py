@@ -1,4 +1,4 @@
-"""Walks with sampled deals: beside an obvious slow twin, and to the equilibrium of games whose values are known."""
+"""Training on sampled deals: compared with a slow twin, and with games of known value."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ KUHN3 = betting_tree(find_game("kuhn.limit.3p")[1])
 
 @cache
 def tree_of(name: str) -> BettingTree | MergedTree:
-    """Of two or three players; with side pots, of three with different stacks; merged, of very different flops."""
+    """Return a tree of two or three players, of three with side pots and different stacks, or with merged flops."""
     if name == "merged":
         game = find_game("nolimit3")[1]._replace(stacks=(3000,) * 3)
         return merged_tree(game, lambda entry, _: len(entry.positions))
@@ -64,7 +64,7 @@ def sizes_in_whole_tree(state: BettingState) -> Sequence[Action]:
 
 
 def draw_leduc(seed: np.uint64, first: int, buckets: NDArray[np.uint16], ranks: NDArray[np.uint16]) -> None:
-    """Deals of Leduc poker by their numbers."""
+    """Draw deals of Leduc poker by number."""
     boards, deck = LEDUC_GAME.buckets, sorted(LEDUC.game.deck)
     for row in range(len(ranks)):
         cards = np.random.default_rng([int(seed), first + row]).permutation(deck)[:3].tolist()
@@ -93,9 +93,9 @@ def test_drawn_deals_are_real_ones() -> None:
     assert np.array_equal(again, buckets[600:1100])
     assert np.array_equal(others, ranks[600:1100])
     # Two players with random hands tie in 4 % of the deals; five standard deviations are 2.2 %.
-    one, other = ranks.astype(int).T
-    assert abs(np.mean(one == other) - 0.041) < 0.022
-    assert abs(np.sign(one - other).mean()) < 0.11
+    first, second = ranks.astype(int).T
+    assert abs(np.mean(first == second) - 0.041) < 0.022
+    assert abs(np.sign(first - second).mean()) < 0.11
     counts = np.bincount(buckets[:, 0, 0], minlength=169)
     assert counts[starting_hand((48, 49))] < counts[starting_hand((48, 45))] + 15
     assert (counts > 0).sum() > 160
@@ -103,7 +103,7 @@ def test_drawn_deals_are_real_ones() -> None:
 
 @pytest.mark.parametrize("players", [2, 3, 10])
 def test_buckets_of_a_deal_are_those_of_the_tables(players: int) -> None:
-    """The kernel's deals, drawn once more in Python."""
+    """Draw the kernel's deals again in Python."""
     tables = random_tables()
     buckets, outcome = np.empty((40, players, 4), np.uint16), np.empty((40, players), np.uint16)
     draw_deals(tables, np.uint64(9), 5, buckets, outcome)
@@ -137,7 +137,7 @@ def values_at(tree: BettingTree, node: int, ranks: list[int]) -> list[float]:
 
 
 def values_after_entry(tree: MergedTree, entry: FlopEntry, node: int, ranks: list[int]) -> list[float]:
-    """Return the winnings at an end of the subtree of an entry, by the engine, of the entry's chips."""
+    """Return the winnings at an end of an entry's subtree, by the engine, in chips of the entry."""
     model = tree.models[entry.subtree]
     subtree = tree.subtrees[entry.subtree]
     spent = tree.preflop.spent[entry.node].astype(float).tolist()
@@ -175,7 +175,7 @@ def slow_walk(
     own: NDArray[np.float32],
     others: NDArray[np.float32],
 ) -> tuple[list[tuple[int, float]], list[int]]:
-    """The regrets that a walk finds where each other player has one action with a regret above 0."""
+    """Return the regrets of a walk in which each other player has one action with a positive regret."""
     places = places_by_node(tree)
     entries = {entry.node: entry for entry in tree.entries} if isinstance(tree, MergedTree) else {}
     regrets: list[tuple[int, float]] = []
@@ -218,7 +218,7 @@ def test_a_walk_finds_the_regrets_of_its_slow_twin(name: str) -> None:
     arrays, players = sampled_tree(tree, BUCKETS), tree.game.num_players
     chance = np.random.default_rng(7)
     numbers = chance.normal(size=arrays.size).astype(np.float32)
-    # Each other player always takes the action with the greatest regret: those of its others are below 0.
+    # Each other player takes the action with the greatest regret: its other regrets are below 0.
     pure = np.full(arrays.size, -1, np.float32)
     for places in places_by_node(tree).values():
         pure[places[np.arange(len(places)), chance.integers(places.shape[1], size=len(places))]] = 1
@@ -260,7 +260,7 @@ def test_subtrees_with_one_entry_give_the_regrets_of_the_whole_tree() -> None:
             assert part.actions[merged_node] == whole.actions[node]
             places = whole_places[0, node]
             merged_numbers[merged_places[number, merged_node]] = whole_numbers[places]
-            # Mostly calls, because more of the tree is walked then.
+            # Mostly calls, because they reach more of the tree.
             actions = part.actions[merged_node]
             call = actions.index(CALL) if CALL in actions else 1
             chosen = np.where(chance.random(len(places)) < 0.8, call, chance.integers(len(actions), size=len(places)))
@@ -296,7 +296,7 @@ def test_a_pot_has_too_many_chips() -> None:
         sampled_tree(betting_tree(game, read_sizes("all", 4)), BUCKETS)
 
 
-def test_there_is_no_room_for_what_is_found() -> None:
+def test_overflow_of_the_walks_memory_is_reported() -> None:
     arrays = sampled_tree(tree_of("limit"), BUCKETS)
     numbers = np.zeros(arrays.size, np.float32)
     buckets, ranks = np.zeros((3, 2, 4), np.uint16), np.zeros((3, 2), np.uint16)
@@ -317,7 +317,7 @@ def test_leduc_is_solved() -> None:
 
 
 def draw_kuhn3(seed: np.uint64, first: int, buckets: NDArray[np.uint16], ranks: NDArray[np.uint16]) -> None:
-    """Deals of Kuhn poker for three by their numbers."""
+    """Draw deals of Kuhn poker for three by number."""
     for row in range(len(ranks)):
         ranks[row] = np.random.default_rng([int(seed), first + row]).permutation(4)[:3]
         buckets[row, :, 0] = ranks[row]
@@ -328,6 +328,7 @@ def kuhn3_value(strategy: NDArray[np.float64], player: int, *, is_best: bool) ->
 
     Args:
         strategy: shape (decisions, actions, cards).
+
     """
     rows = {node: strategy[at] for at, node in enumerate(KUHN3.decisions.tolist())}
 
@@ -380,7 +381,7 @@ def test_the_mean_of_copies_is_nearer_to_an_equilibrium_than_they_are() -> None:
             copy.iterate()
     apart = [leduc_exploitability(copy.averages) for copy in copies]
     together = leduc_exploitability(np.add.reduce([copy.averages for copy in copies]))
-    # At most their mean by convexity; the luck of the deals evens out as well.
+    # At most their mean by convexity; averaging also reduces the sampling error of the deals.
     assert together < 0.9 * np.mean(apart)
 
 

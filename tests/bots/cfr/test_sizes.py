@@ -1,4 +1,4 @@
-"""The bets and raises of a no-limit tree: read from a text, and in chips."""
+"""Bet and raise sizes of a no-limit tree: parsed, and in chips."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ NO_LIMIT = find_game("nolimit")[1]
         ("r300r900r2700r20000", None),
         ("r300c/", [600, 900, 20_000]),
         ("r300c/r600r1800", [20_000]),
-        # Half a pot of 16,200 would leave 3,800 behind, and the pot more than there is.
+        # Half a pot of 16,200 would leave 3,800, and a whole pot exceeds the stack.
         ("r300r900r2700c/r8100c/", [20_000]),
         ("cc/r201", [603, 20_000]),
     ],

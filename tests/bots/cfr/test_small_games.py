@@ -1,4 +1,4 @@
-"""Small games learnt on their sequence form: values that are known, and strategies in the order of a file."""
+"""Small games solved in sequence form: known values, and strategies in file order."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ END GAMEDEF
 
 
 def every_size(state: BettingState) -> list[Action]:
-    """All raises that the rules allow."""
+    """Return all raises that the rules allow."""
     legal = state.legal_actions()
     return [raise_to(total) for total in range(legal.raise_min, legal.raise_max + 1)]
 
@@ -61,7 +61,7 @@ def test_small_games_are_solved() -> None:
 
 
 def test_no_limit_game_is_solved_to_the_value_of_its_linear_program() -> None:
-    """All-ins before the board included, as the stacks are of four and five chips and every size is in the tree."""
+    """Stacks of four and five chips and every size include all-ins before the board."""
     game = parse_game_definition(TINY_LEDUC)
     learning = solver(game, every_size)
     while learning.iteration < 120:

@@ -1,4 +1,4 @@
-"""Strategies and checkpoints on disk: read back as written, and refused in one sentence otherwise."""
+"""Strategies and checkpoints on disk: read back as written, or refused in one sentence."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from protocol import find_game
 
 @pytest.fixture
 def leduc(tmp_path: Path) -> Path:
-    """A strategy of Leduc poker, drawn at random."""
+    """Return a random strategy of Leduc poker."""
     tree = betting_tree(find_game("leduc")[1])
     buckets = RankBuckets(tree.game).counts
     numbers = np.random.default_rng(3)

@@ -1,4 +1,4 @@
-"""Values of strategies: the kernel against a recursion, and computations that are cut."""
+"""Values of strategies: the kernel compared with a recursion, and interrupted computations."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def test_kernel_computes_the_values_of_a_recursion(limit: tuple[StrategyFile, Be
             if {*hole} & {*other}:
                 signs[row, column] = np.nan
     values, weights = values_of_all_nodes(tree, strategy, buckets, signs, player, 0.01)
-    # Each recorded node has a place for each holding, so that nothing is summed up.
+    # Each recorded node has a place for each holding, so that nothing is summed.
     nodes = recorded_nodes(tree)
     places = np.full(len(tree.kinds), -1, np.int64)
     places[nodes] = np.arange(len(nodes)) * 1000
@@ -135,7 +135,7 @@ def test_winnings_are_returns_of_the_real_pot() -> None:
     values = StrategyValues(strategy, np.array([0], np.int32), np.full((2, 169), 0.5, np.float32))
     buckets = np.arange(169)
     assert values.winnings(start, Position(1), buckets) == pytest.approx(np.full(169, 0.5 * 150 - 50))
-    # A decision without values: the rank of the bucket is its share.
+    # Without values at a decision, the bucket's rank is its share.
     limped = start.after(CALL)
     assert values.winnings(limped, Position(0), buckets) == pytest.approx((buckets + 0.5) / 169 * 200 - 100)
 

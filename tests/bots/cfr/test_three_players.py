@@ -1,4 +1,4 @@
-"""The bot at a table of three, with a strategy whose tree has fewer raises than the rules."""
+"""The bot at a table of three, with fewer raises in its tree than the rules allow."""
 
 from __future__ import annotations
 
@@ -49,11 +49,11 @@ def node_of(tree: BettingTree, text: str) -> int:
     [
         ("", ""),
         ("crcc/rrc", "crcc/rrc"),
-        # A second raise before the flop is a call of the first, and so is a third one.
+        # The tree maps the second and third raise before the flop to a call of the first.
         ("rr", "rc"),
         ("rrr", "rcc/"),
         ("rrc", "rcc/"),
-        # Whoever folded then has put in less at the table, and is out in the tree when it is its turn.
+        # A player who folds to the second raise has put in less at the table, and folds in the tree in its turn.
         ("rrcc/", "rcc/"),
         ("rrcf/", "rcc/"),
         ("rrcf/r", "rcc/r"),
@@ -70,7 +70,7 @@ def test_raises_beyond_the_tree_are_read_as_calls(
     ((place,), _) = tree_positions(strategy, betting, 1, lambda *_: {})
     assert place.node == node_of(tree, read)
     assert place.owes_call == (tree.rounds[place.node] > betting.round)
-    # The place of the one who folds out of turn is passed over.
+    # The early fold is skipped.
     if not place.owes_call:
         assert tree.players[place.node] == betting.acting_position
 

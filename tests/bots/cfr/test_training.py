@@ -1,4 +1,4 @@
-"""Trainings with their folders: gone on with, killed at any moment, and refused where they are others."""
+"""Training folders: resumed, killed at any moment, refused with other settings."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ def test_training_of_three_players_in_no_limit_is_resumed(tmp_path: Path, monkey
     monkeypatch.setattr("bots.cfr.training.load_hands", lambda *_: (random_hands(), random_tables()))
     plan = plan_training(CfrSettings(game="nolimit3", buckets="7/5/6", deals=100))
     trained = train(plan, tmp_path / "whole", iterations=4)
-    # The plan counts the tables of the cards too, 2.8 million bytes.
+    # The plan includes the tables of the cards, 2.8 million bytes.
     assert plan.strategy_bytes - 2_900_000 < len(read_strategy(str(trained.path)).probabilities) < plan.strategy_bytes
     for iterations in (1, 4):
         again = train(plan, tmp_path / "halves", iterations=iterations, threads=2)

@@ -1,4 +1,4 @@
-"""The mapping of sizes: the axioms of Ganzfried & Sandholm (2013), and the numbers of their table."""
+"""Mapping of sizes: the axioms of Ganzfried & Sandholm (2013), and the values of their table."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ SIZES = st.floats(0.0, 50.0)
 def test_the_axioms(one: float, other: float, part: float, next_part: float) -> None:
     lower, upper = sorted((one, other))
     assume(upper - lower > 1e-3)
-    # Boundary: a size of the tree is itself.
+    # Boundary: a size of the tree maps to itself.
     assert lower_chance(lower, lower, upper) == pytest.approx(1)
     assert lower_chance(upper, lower, upper) == pytest.approx(0)
-    # Monotone: a larger size is less often read as the lower one; and it is a probability.
+    # Monotone: a larger size is read as the lower one less often; and it is a probability.
     first, second = sorted((lower + part * (upper - lower), lower + next_part * (upper - lower)))
     assert -1e-9 <= lower_chance(second, lower, upper) <= lower_chance(first, lower, upper) + 1e-9 <= 1 + 2e-9
-    # Small changes of any size change little.
+    # Continuous: small changes of any size change little.
     moved = min(first + 1e-7, upper)
     assert lower_chance(moved, lower, upper) == pytest.approx(lower_chance(first, lower, upper), abs=1e-3)
 
 
 @given(lower=st.floats(0.0, 5.0), width=st.floats(0.01, 5.0), part=st.floats(0.01, 0.99))
-def test_it_keeps_a_bettor_indifferent(lower: float, width: float, part: float) -> None:
-    """Calls of A and B are those of the one-street game, 1 / (1 + size), and so the mixture calls what lies between."""
+def test_translation_keeps_a_bettor_indifferent(lower: float, width: float, part: float) -> None:
+    """Called as in the one-street game, 1 / (1 + size), the mixture of A and B is called as often as the size."""
     upper = lower + width
     size = lower + part * width
     chance = lower_chance(size, lower, upper)
@@ -38,7 +38,7 @@ def test_it_keeps_a_bettor_indifferent(lower: float, width: float, part: float) 
 
 
 def test_halfway_sizes_of_the_paper() -> None:
-    """Between A and B the chance is one half at x = (A + B + 2AB) / (A + B + 2)."""
+    """Between A and B the probability is one half at x = (A + B + 2AB) / (A + B + 2)."""
     for lower, upper in ((0.01, 1.0), (0.1, 1.0), (0.25, 1.0), (0.5, 1.0), (0.5, 2.0), (1.0, 20.0)):
         halfway = (lower + upper + 2 * lower * upper) / (lower + upper + 2)
         assert lower_chance(halfway, lower, upper) == pytest.approx(0.5)

@@ -1,4 +1,4 @@
-"""The betting as arrays: counted, and walked beside the rule book."""
+"""Betting trees as arrays: counted, and compared with the rules."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Positions in a tree, beside a slow twin that draws a reading of each raise and stays with it."""
+"""Positions in a tree, compared with a slow twin that fixes a reading of each raise."""
 
 from __future__ import annotations
 
@@ -27,20 +27,20 @@ HOLE, BOARD = (DECK[0], DECK[3]), (DECK[4],)
 
 
 class Twin:
-    """Follows every reading of every raise on its own."""
+    """Slow twin: follow every reading of every raise separately."""
 
     def __init__(self, tree: BettingTree, chances: dict[int, NDArray[np.float64]], buckets: tuple[int, int]) -> None:
         self.tree, self.chances, self.buckets = tree, chances, buckets
         self.weights: dict[Action, float] = defaultdict(float)
 
     def policy(self, betting: BettingState) -> dict[Action, float]:
-        steps = [one for actions in betting.rounds for one in actions]
+        steps = [step for actions in betting.rounds for step in actions]
         self.follow(0, betting_start(GAME), steps, betting.acting_position, 1.0, 100, False)
         total = sum(self.weights.values())
         return {action: weight / total for action, weight in self.weights.items() if weight}
 
     def of_table(self, node: int, state: BettingState, matched: int) -> list[Action]:
-        """The actions of a node as they are at the table."""
+        """Map the actions of a node to the table."""
         outcome = []
         for action in self.tree.actions[node]:
             if action.kind is ActionKind.RAISE:
@@ -114,7 +114,7 @@ class Twin:
 
 
 def strategy_at(folder: Path, seed: int) -> tuple[str, dict[int, NDArray[np.float64]]]:
-    """A strategy drawn at random, with actions that are never taken, as a file and by node."""
+    """Return a random strategy in which some actions are never taken, as a file and by node."""
     numbers, buckets = np.random.default_rng(seed), RankBuckets(GAME).counts
     chances = {}
     for node in TREE.decisions.tolist():
@@ -159,7 +159,7 @@ def test_policy_is_the_mean_over_all_readings(text: str, tmp_path: Path) -> None
         path, chances = strategy_at(tmp_path, seed)
         expected = Twin(TREE, chances, buckets).policy(view.betting)
         if not expected:
-            # With this strategy nobody plays so.
+            # The strategy never plays this way.
             continue
         outcome = CfrBot(strategy=path).policy(view)
         for action in {*outcome, *expected}:

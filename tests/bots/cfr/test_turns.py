@@ -1,4 +1,4 @@
-"""Solved turns, with classes on rivers: beside solutions of every holding, classes, and the weights of pairs."""
+"""Solved turns with river classes, compared with exact solutions; classes; weights of pairs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""AIVAT with values is exact on average, whatever the values, and removes most variance with good ones."""
+"""AIVAT with values: exact on average with any values, low variance with good ones."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ Hole: TypeAlias = tuple[Card, ...]
 
 
 def random_values(game: Game, seed: int) -> PairValues:
-    """Values that foresee nothing before the end of the betting."""
+    """Values that are uninformative before the end of the betting."""
     exact = ExactValues(game, Known(uniform))
 
     def value(betting: BettingState, holes: tuple[Hole, Hole], board: tuple[Card, ...]) -> float:
@@ -191,7 +191,7 @@ def test_mean_in_holdem_is_that_of_the_chips(known: str, other: str) -> None:
     strategy = read_strategy(SHIPPED["limit"])
     nodes = recorded_nodes(load_tree(strategy))
     entries = int(np.array(strategy.buckets)[strategy.rounds[nodes]].sum())
-    # Values that foresee nothing, so that a term with another mean than 0 shows.
+    # With uninformative values, a term with a mean other than 0 would show.
     returns = np.random.default_rng(3).random((2, entries), np.float32)
     bot = make_bot(f"{known}?seed=5" if known == "random" else known)
     terms = ValueTerms(game, {"A": bot}, StrategyValues(strategy, nodes, returns), CfrBot(rivers=1))

@@ -1,4 +1,4 @@
-"""Observations: every field against the view, nothing hidden, and whole information sets in small games."""
+"""Observations: every field compared with the view, hidden cards, information sets."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from protocol import find_game
 
 
 def random_points(game_name: str, hands: int) -> Iterator[Hand]:
-    """Yield the points of random hands, also the last ones."""
+    """Yield the points of random hands, the last ones included."""
     game = find_game(game_name)[1]
     menu = ActionMenu(game)
     rng = np.random.default_rng(3)

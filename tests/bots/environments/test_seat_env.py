@@ -1,4 +1,4 @@
-"""One seat against bots: Gymnasium's checker, the hands of `arena play`, hands without a decision, refusals."""
+"""One seat against bots: Gymnasium's checker, hands of `arena play`, no decision, refusals."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_hand_that_ends_before_the_players_turn_is_an_episode_of_one_call() -> N
     for number in range(4):
         _, info = env.reset(seed=1 if number == 0 else None)
         if number % 2 == 0:
-            # In the big blind: the opponent has folded.
+            # In the big blind, the opponent has folded.
             assert info["action_mask"].tolist() == [0, 1, 0]
             _, reward, is_over, _, _ = env.step(2)
             assert (reward, is_over) == (0.5, True)
@@ -67,7 +67,7 @@ def test_hand_that_ends_before_the_players_turn_is_an_episode_of_one_call() -> N
 def test_sizes_with_the_same_total_are_masked() -> None:
     env = SeatEnv("nolimit", "calling", raise_sizes=(0.0, 0.25, 0.5, 1.0, math.inf), seat=1)
     _, info = env.reset(seed=1)
-    # The pot after calling is 200, so the smallest raise and a quarter and half of the pot are all to 200.
+    # The pot after a call is 200, so the smallest raise, a quarter and half of the pot are all to 200.
     assert info["action_mask"].tolist() == [1, 1, 1, 0, 0, 1, 1]
     assert env.step(3)[4]["is_corrected"]
     assert env.view().actions_by_round[0][0][1].hand_total == 200

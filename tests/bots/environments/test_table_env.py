@@ -1,4 +1,4 @@
-"""Tables whose seats all act: PettingZoo's own tests, the hands of the engine, masks and rewards."""
+"""Tables with all seats to act: PettingZoo's tests, hands of the engine, masks, rewards."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def test_hands_are_those_of_the_engine(game: str) -> None:
             assert env.terminations[agent]
 
 
-def test_numbers_go_on_from_a_given_hand() -> None:
+def test_numbers_continue_from_a_given_hand() -> None:
     env = TableEnv("leduc")
     for options, number in (({"hand_number": 12}, 12), (None, 13)):
         env.reset(seed=7 if options else None, options=options)

@@ -1,4 +1,4 @@
-"""The training loop of research/tables/agents.md runs as it stands."""
+"""The training loop of research/tables/agents.md, run unchanged."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ PAGE = Path(__file__).resolve().parents[3] / "research" / "tables" / "agents.md"
 
 
 @pytest.mark.slow
-def test_loop_prints_what_the_page_shows(capsys: pytest.CaptureFixture[str]) -> None:
+def test_loop_prints_the_output_on_the_page(capsys: pytest.CaptureFixture[str]) -> None:
     block = re.search(r"<!-- loop -->(.*)<!-- end of loop -->", PAGE.read_text("utf-8"), re.DOTALL)
     assert block is not None
     code, output = re.findall(r"```(?:python|text)\n(.*?)```", block[1], re.DOTALL)
@@ -25,7 +25,7 @@ def test_loop_prints_what_the_page_shows(capsys: pytest.CaptureFixture[str]) -> 
     assert capsys.readouterr().out == output
 
 
-def test_best_response_wins_what_the_page_states() -> None:
+def test_best_response_wins_the_amount_on_the_page() -> None:
     form = sequence_form(small_game(find_game("kuhn")[1]))
     for player in (0, 1):
         opponent = plan_of_policy(form, 1 - player, make_bot("random"), "random")

@@ -1,4 +1,4 @@
-"""Hands side by side: the kernels against `SeatEnv` and `TableEnv`, and tables in Python for other bots."""
+"""Parallel hands: kernels compared with `SeatEnv` and `TableEnv`; Python tables for other bots."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SIZES = (0.0, 0.5, 1.0, math.inf)
 
 
 def assert_rows_are_those_of_tables(game: str, raise_sizes: tuple[float, ...] | None, hands: int) -> None:
-    """Play random actions, legal or not, in a batch of all seats; `TableEnv` plays each finished hand again."""
+    """Play random actions, legal or not, in a batch of all seats; play each finished hand again in `TableEnv`."""
     batch = HandBatch(game, 5, raise_sizes=raise_sizes)
     batch.reset(seed=9, first_hand=3)
     table = TableEnv(game, raise_sizes=raise_sizes)

@@ -1,7 +1,8 @@
-"""Make the tables of strategies: `python -m tests.bots.equilibrium.generate` rewrites their files.
+"""Generate the tables of strategies: `python -m tests.bots.equilibrium.generate` rewrites their files.
 
-It takes seconds. If a checksum it prints is a new one, `bots.equilibrium.bot.CHECKSUMS` has to follow: a game may
-have many equilibria, and another version of the solver may find another.
+It takes seconds. If a printed checksum changes, update `bots.equilibrium.bot.CHECKSUMS`: a game can have many
+equilibria, and another version of the solver can return another.
+
 """
 
 from __future__ import annotations
@@ -17,23 +18,24 @@ from bots.solving.equilibria import LinearProgram
 from bots.solving.sequence_form import Plan, SequenceForm, plan_of, sequence_form
 from engine import Game
 from protocol import find_game
-from tests.bots.completing import completed
+from tests.bots.completing import complete_plan
 
 _MISTAKES: Final = 1e-6
 
 
 def equilibrium_table(game: Game) -> Table:
-    """An equilibrium of a game of two players; where its own plan never leads, a player's best answers.
+    """Return an equilibrium of a two-player game, with best responses where a player's own plan never leads.
 
-    They are those to an opponent who makes one mistake in a million: against one who makes none, it may be as good to
-    fold the best card as to call with it.
+    The responses are to an opponent who errs once in a million actions: against a perfect one, folding the best card
+    can be as good as calling with it.
+
     """
     form = sequence_form(rank_game(game))
     plans = LinearProgram(form).solve().plans
     erring = [_MISTAKES * _even(form, player) + (1 - _MISTAKES) * plan for player, plan in enumerate(plans)]
     table = {}
     for player in (0, 1):
-        chances = completed(form, player, (plans[0], erring[1]) if player == 0 else (erring[0], plans[1]))
+        chances = complete_plan(form, player, (plans[0], erring[1]) if player == 0 else (erring[0], plans[1]))
         for choice in form.choices[player]:
             for number, card in enumerate(form.game.classes[player]):
                 by_letter = dict(zip(choice.actions, chances[choice.name][:, number].tolist(), strict=True))

@@ -1,4 +1,4 @@
-"""Costs of deviations from an equilibrium, exactly and as estimated from hands."""
+"""Costs of deviations from an equilibrium, exact and estimated from hands."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ def lost(game: Game, position: int, bot: Bot) -> tuple[float, float]:
         holes = tuple([hole if seat == at else () for seat, hole in enumerate(deal.hole_cards)])
         view = View(state, at, 0, holes, deal.board[: game.board_cards_by_round[state.round]])
         won = cost = 0.0
-        told = (bot if at == position else equilibrium).policy(view)
-        assert told is not None
-        for action, chance in told.items():
+        policy = (bot if at == position else equilibrium).policy(view)
+        assert policy is not None
+        for action, chance in policy.items():
             if chance:
                 won_after, cost_after = walk(state.after(action), deal)
                 here = costs[at, state_of(view)][action.kind] if at == position else 0.0
@@ -73,7 +73,7 @@ def test_costs_are_the_loss_to_the_equilibrium_in_leduc(position: int) -> None:
 
 
 def test_known_costs() -> None:
-    """To call a bet with the worst of three cards loses a chip more, to fold the best one three."""
+    """Calling a bet with the worst of three cards loses one chip more, folding the best one three."""
     costs = action_costs(game_named("kuhn"))
     assert costs[1, ("r", "J")] == {ActionKind.FOLD: 0, ActionKind.CALL: pytest.approx(1)}
     assert costs[1, ("r", "K")] == {ActionKind.FOLD: pytest.approx(3), ActionKind.CALL: 0}
@@ -100,8 +100,8 @@ def test_deviations_in_hands_are_counted() -> None:
     (played_,) = worst.choices
     assert (played_.did, played_.chance, played_.cost) == ("call", 0, pytest.approx(1))
     assert worst.cost.mean == pytest.approx(100 * played_.times / 600)
-    assert report.decisions == sum(one.times for situation in report.situations for one in situation.choices)
-    assert report.cost.mean == pytest.approx(sum(one.cost.mean for one in report.situations))
+    assert report.decisions == sum(row.times for situation in report.situations for row in situation.choices)
+    assert report.cost.mean == pytest.approx(sum(row.cost.mean for row in report.situations))
     assert worst.cost.half_width is not None
     assert 0 < worst.cost.half_width < worst.cost.mean
 

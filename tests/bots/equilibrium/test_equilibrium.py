@@ -1,4 +1,4 @@
-"""The player `equilibrium`: its tables, what it tells and draws, what it refuses."""
+"""The player `equilibrium`: tables, policy, draws, refusals."""
 
 from __future__ import annotations
 
@@ -53,8 +53,8 @@ def test_a_table_is_read_as_it_was_written(name: str) -> None:
         assert min(chances) >= 0
 
 
-def test_the_tables_can_be_made_anew() -> None:
-    """Another version of the solver may find another equilibrium, of the same value."""
+def test_tables_are_reproducible() -> None:
+    """Another version of the solver can return another equilibrium of the same value."""
     for name in CHECKSUMS:
         game = find_game(name)[1]
         assert equilibrium_table(game).keys() == strategy_table(name).keys()
@@ -93,7 +93,7 @@ def test_actions_are_drawn_by_the_policy(view_of: ViewOf) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", GAMES)
-def test_over_both_seats_it_loses_to_nobody(name: str) -> None:
+def test_equilibrium_never_loses_over_both_seats(name: str) -> None:
     for opponent in ("random", "raising", "calling"):
         won = RunningMean()
         bots = [EquilibriumBot(seed=1), make_bot(opponent, 2)]
@@ -119,6 +119,6 @@ def test_no_equilibrium_bluffs_more() -> None:
         make_bot("equilibrium?bluff=0.5")
 
 
-def test_it_folds_what_cannot_win(view_of: ViewOf) -> None:
+def test_hands_that_cannot_win_are_folded(view_of: ViewOf) -> None:
     assert EquilibriumBot().policy(view_of("kuhn", "MATCHSTATE:1:0:r:|Qs")) == {FOLD: 1}
     assert EquilibriumBot().policy(view_of("kuhn", "MATCHSTATE:1:0:c:|As")) == {RAISE: 1}

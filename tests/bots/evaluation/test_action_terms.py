@@ -1,4 +1,4 @@
-"""Terms of actions: 0 on average over the whole tree, whatever the strategies, the policies known, and the weights."""
+"""Action terms have mean 0 over the whole tree, with any strategies, policies and weights."""
 
 from __future__ import annotations
 

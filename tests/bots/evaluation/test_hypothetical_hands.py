@@ -1,4 +1,4 @@
-"""AIVAT over ranges: exact on average over the whole tree, and with the spread that others have counted."""
+"""AIVAT over ranges: exact on average over the whole tree, with published spreads."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from tests.logs.variance.small_games import Strategy, all_hands, drawn, small_ga
 def estimated(
     name: str, strategies: tuple[Strategy, ...], known: str
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Of every hand its probability, and by position what was won, its mean over all holdings, and AIVAT."""
+    """Return for every hand its probability and, by position, chips won, their mean over all holdings, and AIVAT."""
     game = small_game(name)
     hands = all_hands(game, strategies)
     records = [hand.record for hand in hands]
@@ -68,13 +68,13 @@ def test_expectation_is_exact(name: str, known: str) -> None:
     ],
 )
 def test_variance_of_the_mean_over_all_holdings_is_known(name: str, one: float, both: float) -> None:
-    """Of uniform play: how many times the spread of the chips won is that of their mean over all holdings."""
+    """Known for uniform play: the ratio of the spreads of the chips won and of their mean over all holdings."""
     for known, ratio in (("A", one), ("AB", both)):
         chances, raw, imagined, _ = estimated(name, (uniform, uniform), known)
         assert variance(chances, raw[:, 0]) / variance(chances, imagined[:, 0]) == pytest.approx(ratio, rel=1e-9)
 
 
-def test_numbers_of_holdings() -> None:
+def test_number_of_holdings() -> None:
     assert number_of_holdings(find_game("limit")[1], 1) == 1225
     assert number_of_holdings(find_game("leduc")[1], 2) == 30
     assert number_of_holdings(find_game("kuhn.limit.3p")[1], 2) == 6
@@ -91,7 +91,7 @@ def test_bot_without_a_policy_is_refused() -> None:
 
 
 def test_policy_by_holding_gives_the_same_terms() -> None:
-    """A bot that tells its policy for all holdings at once, and the same asked one by one."""
+    """A bot with a policy for all holdings at once gives the same terms as one asked for each."""
 
     class OneByOne:
         def __init__(self) -> None:

@@ -1,4 +1,4 @@
-"""Local best response: its parts against slow twins, its values against exact ones."""
+"""Local best response: parts compared with slow twins, results with exact values."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ LIMIT, NOLIMIT = find_game("limit")[1], find_game("nolimit")[1]
 
 
 class Tight(Bot):
-    """Folds to a bet without a pair of its own; with one it raises half of the time. Told one holding at a time."""
+    """Bot that folds to a bet without a pair of its own, and raises half of the time with one."""
 
     def act(self, view: View) -> Action:
         return CALL
 
     def policy(self, view: View) -> Mapping[Action, float]:
-        one, other = view.hole_cards
-        if one >> 2 != other >> 2:
+        first, second = view.hole_cards
+        if first >> 2 != second >> 2:
             return {FOLD if view.can_fold else CALL: 1.0}
         return {CALL: 0.5, RAISE: 0.5} if view.can_raise else {CALL: 1.0}
 
@@ -73,7 +73,7 @@ def test_action_sets() -> None:
 
 
 def test_range_holding_by_holding(view_of: ViewOf) -> None:
-    """Every factor of every weight, asked one by one, as the definition has it."""
+    """The slow twin follows the definition: each factor of each weight, one holding at a time."""
     bot = make_bot("rembrant?reading=probabilistic")
     known = RangeOfPolicy(LIMIT, bot, "rembrant")
     view = view_of("limit", "MATCHSTATE:0:0:crc/rrc/:AhTd|/9h9c2d/7s")
@@ -98,7 +98,7 @@ def test_action_that_the_policy_never_takes_changes_nothing(view_of: ViewOf) -> 
 
 @pytest.mark.slow  # numba compiles
 def test_values_by_the_definition() -> None:
-    """The value of each action, holding by holding and board by board, on the turn against a small range."""
+    """On the turn against a small range: each action by holding and board."""
     hole, board = parse_cards("AhTd"), parse_cards("9h9c2d7s")
     known = RangeOfPolicy(LIMIT, Tight(), "tight")
     betting = after(CALL, CALL, CALL, CALL, RAISE)
@@ -114,7 +114,7 @@ def test_values_by_the_definition() -> None:
     pot, call = betting.pot, betting.to_call
     value = known._value(betting, CALL, weights, hole, board)
     assert value == pytest.approx(share * pot - (1 - share) * call)
-    # None of them folds to a raise of one more bet.
+    # No holding folds to a raise of one more bet.
     more = LIMIT.raise_sizes[2]
     raised = known._value(betting, RAISE, weights, hole, board)
     assert raised == pytest.approx(share * (pot + more) - (1 - share) * (call + more))
@@ -123,7 +123,7 @@ def test_values_by_the_definition() -> None:
 
 
 def test_raise_that_makes_hands_fold() -> None:
-    """Before the flop: all but pairs fold to a raise, 78 in 1,326 do not."""
+    """Before the flop all but pairs fold to a raise; 78 of 1,326 do not."""
     known = RangeOfPolicy(LIMIT, Tight(), "tight")
     hole = parse_cards("7c2d")
     betting = betting_start(LIMIT)
@@ -142,19 +142,19 @@ def test_raise_that_makes_hands_fold() -> None:
 
 
 def test_blinds_are_won_from_a_folding_bot(monkeypatch: pytest.MonkeyPatch) -> None:
-    """750 mbb exactly, in both games, with any set that has raises: half a blind in one seat, a whole in the other."""
+    """Half a blind in one seat and a whole one in the other: exactly 750 mbb with any set that has raises."""
     monkeypatch.setattr("bots.evaluation.exploiting.DEALS_A_PART", 4)
     for game, sets in ((LIMIT, ("fcr", "c/fcr/fcr/fcr")), (NOLIMIT, ("fcpa", "c/c/fcpa/fcpa"))):
         exploitation = Exploitation(game, "folding", sets, seed=1)
         part = play_part(exploitation, 0)
-        for one in lower_bounds(exploitation, [part]):
-            assert one.raw.mean == 750
-            assert one.deals == 4
-            assert sum(part.mean for part in one.by_end) == pytest.approx(750)
-        for one in lower_bounds(exploitation, [part] * 40):
-            assert one.won.mean == pytest.approx(750), "fitted weights take no luck off where there is none"
-            assert one.won.half_width == pytest.approx(one.raw.half_width)
-            assert one.variance_ratio is None, "there is nothing to save"
+        for bounds in lower_bounds(exploitation, [part]):
+            assert bounds.raw.mean == 750
+            assert bounds.deals == 4
+            assert sum(part.mean for part in bounds.by_end) == pytest.approx(750)
+        for bounds in lower_bounds(exploitation, [part] * 40):
+            assert bounds.won.mean == pytest.approx(750), "fitted weights take no luck off where there is none"
+            assert bounds.won.half_width == pytest.approx(bounds.raw.half_width)
+            assert bounds.variance_ratio is None, "there is nothing to save"
     exploitation = Exploitation(NOLIMIT, "folding", ("fc",), seed=1)
     (checked,) = lower_bounds(exploitation, [play_part(exploitation, 0)])
     assert checked.by_end[0].mean == 250, "the small blind folds; else both check to the end"
@@ -162,7 +162,7 @@ def test_blinds_are_won_from_a_folding_bot(monkeypatch: pytest.MonkeyPatch) -> N
 
 @pytest.mark.slow  # numba compiles
 def test_sets_are_independent() -> None:
-    """The same cards and draws for all sets: the same set twice wins the same, whatever stands beside it."""
+    """All sets get the same cards and draws: a set's result does not depend on the other sets."""
     both = Exploitation(LIMIT, "random", ("fcr", "c/c/fcr/fcr"), seed=4)
     alone = replace(both, actions=("c/c/fcr/fcr",))
     assert play_part(both, 3)[:, 1].tolist() == play_part(alone, 3)[:, 0].tolist()
@@ -171,7 +171,7 @@ def test_sets_are_independent() -> None:
 
 
 class _Backwards:
-    """Workers of which the first task is the slowest: all others end, then comes the interrupt."""
+    """Workers whose first task is the slowest: all others end, then the interrupt comes."""
 
     def each(self, function: Callable[..., Any], *arguments: Sequence[Any]) -> Iterator[tuple[int, Any]]:
         tasks = list(zip(*arguments, strict=True))
@@ -230,8 +230,8 @@ def test_bots_without_a_policy_are_refused() -> None:
 # ---- the player
 
 
-def test_player_plays_what_is_measured() -> None:
-    """Hands of `lbr` against the bot, dealer and all, win what the deals of the measurement do, showdowns aside."""
+def test_player_plays_as_the_measurement_does() -> None:
+    """Hands of `lbr` against the bot, with the real dealer, win as much as the measurement's deals, showdowns aside."""
     deals = DEALS_A_PART
     exploitation = Exploitation(LIMIT, "rembrant", ("fcr",), seed=6)
     measured = play_part(exploitation, 0)[:, 0]
@@ -268,7 +268,7 @@ def test_options_of_the_player() -> None:
 
 
 def test_value_of_shoves_against_a_caller() -> None:
-    """200 big blinds times the mean of what a hand is better than even: 16,039 mbb, from the table of matchups."""
+    """200 big blinds times the mean advantage of hands better than even: 16,039 mbb, from the table of matchups."""
     edge = [max(0.0, 2 * exact_equity(cards).equity - 1) for cards in combinations(range(52), 2)]
     assert np.mean(edge) == pytest.approx(0.0801971, abs=5e-8)
     assert 200_000 * np.mean(edge) == pytest.approx(16_039, abs=1)
@@ -276,7 +276,7 @@ def test_value_of_shoves_against_a_caller() -> None:
 
 @pytest.mark.slow
 def test_exploitation_of_a_caller_in_limit() -> None:
-    """1160 ± 25 mbb, measured by another program over 12,000 deals."""
+    """Another program measured 1160 ± 25 mbb over 12,000 deals."""
     exploitation = Exploitation(LIMIT, "calling", ("fcr", "c/fcr/fcr/fcr"), seed=8)
     played = [play_part(exploitation, part) for part in range(80)]
     bounds, waiting = lower_bounds(exploitation, played)
@@ -292,7 +292,7 @@ def test_exploitation_of_a_caller_in_limit() -> None:
 
 @pytest.mark.slow
 def test_exploitation_of_a_caller_in_nolimit() -> None:
-    """Before the flop it shoves exactly the better half of hands, and waits with the rest: 16,039 mbb and more."""
+    """Before the flop it shoves exactly the better half of hands and waits with the rest: at least 16,039 mbb."""
     exploitation = Exploitation(NOLIMIT, "calling", ("ca/fc/fc/fc", "fcpa"), seed=8)
     played = np.concatenate([play_part(exploitation, part) for part in range(80)])
     chips = played[:, 0, :, 0].mean(axis=1) * 10

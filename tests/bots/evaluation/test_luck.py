@@ -1,4 +1,4 @@
-"""The luck of local best response: every term is 0 on average over the whole tree, whatever policy is answered."""
+"""Luck terms of local best response: mean 0 over the whole tree, with any policy."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from tests.logs.variance.small_games import Strategy, all_deals, drawn, small_ga
 
 
 class _Branch(Exception):
-    """The opponent is asked once more than it has been told to answer."""
+    """Raised when the opponent has another decision than those given."""
 
     def __init__(self, betting: BettingState, board: tuple[Card, ...]) -> None:
         self.betting, self.board = betting, board
@@ -41,7 +41,7 @@ class _Branch(Exception):
 def every_line(
     opponent: RangeOfPolicy, strategy: Strategy, sets: ActionSets, deal: Deal, position: Position
 ) -> Iterator[tuple[float, list[Action], np.ndarray]]:
-    """All that the opponent may do in a deal: the probability, its actions, and what is kept of the hand."""
+    """Yield all actions of the opponent in a deal: probability, actions, and the record of the hand."""
     waiting: list[tuple[float, list[Action]]] = [(1.0, [])]
     while waiting:
         probability, actions = waiting.pop()
@@ -62,7 +62,7 @@ def every_line(
 
 
 def end_of(opponent: RangeOfPolicy, sets: ActionSets, deal: Deal, position: Position, answers: list[Action]) -> float:
-    """The chips won with the cards that the opponent holds: what a showdown pays, and not a mean."""
+    """Return the chips won with the opponent's actual cards: the showdown's result, no mean."""
     game, left = opponent.game, iter(answers)
     betting = betting_start(game)
     while not betting.finished:
@@ -73,7 +73,7 @@ def end_of(opponent: RangeOfPolicy, sets: ActionSets, deal: Deal, position: Posi
 
 
 def by_ranks(game: Game) -> list[tuple[Deal, float]]:
-    """A deal of each combination of ranks, and its probability: nothing here looks at suits."""
+    """Yield a deal of each combination of ranks with its probability; suits play no role here."""
     results: dict[tuple[int, ...], list[Deal]] = defaultdict(list)
     for deal in all_deals(game):
         results[tuple([card >> 2 for card in (*deal.hole_cards[0], *deal.hole_cards[1], *deal.board)])].append(deal)
@@ -82,7 +82,7 @@ def by_ranks(game: Game) -> list[tuple[Deal, float]]:
 
 
 def over_the_tree(game: Game, strategy: Strategy, actions: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Of every hand of both positions: its probability, the chips won, and what is kept of it."""
+    """Return for every hand of both positions its probability, the chips won, and its record."""
     opponent = RangeOfPolicy(game, Known(strategy), "known")
     sets = ActionSets(actions, game.is_limit)
     deals = by_ranks(game)
@@ -125,21 +125,21 @@ def test_mean_is_exact(name: str, strategy: Strategy, actions: str) -> None:
 
 
 def test_many_raises_at_once_equal_single_ones() -> None:
-    """A policy that is the same with all cards, told as numbers and by holding; it names every size."""
+    """One policy for all cards, given as numbers and by holding, names every size."""
     game = find_game("nolimit")[1]._replace(stacks=(2_000, 1_500))
     opponent = RangeOfPolicy(game, make_bot("random"), "random")
     hole, board = parse_cards("AhTd"), parse_cards("9h9c2d")
     betting = betting_start(game)
     for action in (CALL, CALL, raise_to(300)):
         betting = betting.after(action)
-    told = opponent.at(betting, tuple(board))
-    by_holding = StatePolicy(betting, {one: np.full(1326, chance) for one, chance in told.chances.items()})
-    assert len(told.chances) > 1_000
+    by_action = opponent.at(betting, tuple(board))
+    by_holding = StatePolicy(betting, {policy: np.full(1326, chance) for policy, chance in by_action.chances.items()})
+    assert len(by_action.chances) > 1_000
     for action in (FOLD, CALL, raise_to(900), raise_to(1_500)):
         results = []
-        for one in (told, by_holding):
+        for policy in (by_action, by_holding):
             luck = Luck(opponent, Position(1 - betting.acting_position), hole)
-            luck.draw(one, tuple(board), action)
+            luck.draw(policy, tuple(board), action)
             results.append(luck.terms)
         assert results[0] == pytest.approx(results[1], abs=1e-9)
         assert np.abs(results[0]).max() > 0

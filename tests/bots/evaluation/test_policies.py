@@ -1,4 +1,4 @@
-"""Policies of bots, of files, and of programs that are asked."""
+"""Policies of bots, of files, and of programs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Deviations from a policy: what they cost by playing out, and players who do not depart."""
+"""Cost of deviations from a policy, by playing out; players without deviations."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from logs.record import HandRecord
 
 
 class Folding(Bot):
-    """It folds every bet on the river, and calls elsewhere."""
+    """Bot that folds every bet on the river and calls elsewhere."""
 
     def act(self, view: View) -> Action:
         return view.fold() if view.round == 3 and view.to_call else CALL
@@ -30,7 +30,7 @@ def played(*bots: Bot, hands: int, game: str = "limit") -> Iterator[list[tuple[s
 
 
 def test_deviations_are_played_out() -> None:
-    """The slow twin: beside one who calls, folding costs what the showdown would have brought."""
+    """Slow twin: against a caller, folding costs the result of the showdown."""
     deals = list(played(Folding(), make_bot("raising"), hands=30))
     report = leaks_against_policy(deals, "A", make_bot("calling"), "calling")
     lost, folds = 0.0, 0
@@ -75,14 +75,14 @@ def test_player_of_the_policy_has_no_leaks(game: str) -> None:
 
 @pytest.mark.slow
 def test_player_of_the_policy_rarely_has_a_leak() -> None:
-    """At most one match in twenty shows anything."""
-    shown = 0
+    """At most one match in twenty reports a leak."""
+    leaks_reported = 0
     for seed in range(200):
         records = self_play("limit", [make_bot(f"random?seed={seed}"), make_bot("raising")], deals=30, seed=seed)
         deals = [[(record.match_name, record)] for record in records]
         report = leaks_against_policy(deals, None, make_bot("random?seed=999"), "random")
-        shown += any(cell.is_leak for cell in report.cells)
-    assert shown <= 20  # Binomial(200, 0.05) exceeds 20 once in a thousand times
+        leaks_reported += any(cell.is_leak for cell in report.cells)
+    assert leaks_reported <= 20  # Binomial(200, 0.05) exceeds 20 in one of a thousand cases
 
 
 def test_few_hands_and_other_games_are_refused() -> None:

@@ -1,4 +1,4 @@
-"""Selection, crossover and mutation, held against what their definitions say."""
+"""Selection, crossover and mutation, compared with their definitions."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def shares(selection: Selection, fitness: Any = FITNESS) -> Any:
 
 
 def tournament_shares(size: int) -> Any:
-    """By going through all draws; the first of equals wins."""
+    """Compute shares from all possible draws; the first of equals wins."""
     chances = np.zeros(len(FITNESS))
     for drawn in np.ndindex(*[len(FITNESS)] * size):
         chances[max(drawn, key=lambda index: FITNESS[index])] += 1
@@ -141,9 +141,9 @@ def test_every_gene_has_its_chance(crossover: Crossover) -> None:
 
 
 def test_one_operator_for_a_whole_generation() -> None:
-    one = one_of(some_genes(1), some_genes(6))
+    operator = one_of(some_genes(1), some_genes(6))
     used = np.ones((20, 10), bool)
-    sums = [one(used, generator(seed)).sum(axis=1) for seed in range(30)]
+    sums = [operator(used, generator(seed)).sum(axis=1) for seed in range(30)]
     assert all(len(set(of_one.tolist())) == 1 for of_one in sums)
     assert {int(of_one[0]) for of_one in sums} == {1, 6}
 

@@ -1,4 +1,4 @@
-"""Whole evolutions: their results, their interruption, and the division of their work."""
+"""Whole evolutions: results, interruption, and division into workers."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ GENOME = Genome.alike(6, 0, 1)
 
 
 def near(chromosomes: Any, seeds: Any, opponents: Any) -> Evaluation:
-    """The nearer every gene is to 0.3, the better; only the first four genes count."""
+    """Score genes by their distance to 0.3; only the first four genes count."""
     used = np.zeros(chromosomes.shape[:2], bool)
     used[:, :4] = True
     return Evaluation(-((chromosomes[:, :4, 0] - 0.3) ** 2).sum(axis=1), used)
@@ -52,20 +52,20 @@ def noisy(chromosomes: Any, seeds: Any, opponents: Any) -> Evaluation:
 
 
 def taller(chromosomes: Any, seeds: Any, opponents: Any) -> Evaluation:
-    """Each wins what its sum is above the opponent's, on average."""
+    """Score the mean margin of an individual's sum over the opponents' sums."""
     margins = chromosomes.sum(axis=(1, 2))[:, None] - opponents.sum(axis=(1, 2))[None, :]
     return Evaluation(margins.mean(axis=1), None, -margins)
 
 
 def pennies(chromosomes: Any, seeds: Any, opponents: Any) -> Evaluation:
-    """Matching pennies with one gene, the chance of heads: the exact expectation."""
-    one, other = chromosomes[:, 0, 0][:, None], opponents[:, 0, 0][None, :]
-    won = (2 * one - 1) * (2 * other - 1)
+    """Return the exact expectation in matching pennies with one gene, the probability of heads."""
+    own, opposing = chromosomes[:, 0, 0][:, None], opponents[:, 0, 0][None, :]
+    won = (2 * own - 1) * (2 * opposing - 1)
     return Evaluation(won.mean(axis=1), None, -won)
 
 
 def taller_in_sum(chromosomes: Any, seeds: Any, opponents: Any) -> Evaluation:
-    """As `taller`, in whole numbers, and what an opponent gets against all together."""
+    """Score as `taller`, in integers; `totals` are each opponent's results against all individuals."""
     margins = np.rint(100 * chromosomes.sum(axis=(1, 2)))[:, None] - np.rint(100 * opponents.sum(axis=(1, 2)))[None, :]
     return Evaluation(margins.mean(axis=1), None, totals=-margins.sum(axis=0))
 
@@ -224,10 +224,12 @@ def test_totals_of_rivals_equal_single_results() -> None:
         return Evaluation(evaluation.fitness, totals=evaluation.against.sum(axis=0))
 
     options: dict[str, Any] = {"opponents": opponents(20), "opposition": "rivals"}
-    one, other = run(make(single, **options), 5), run(make(together, **options), 5)
-    assert np.array_equal(one.state.population, other.state.population)
-    assert np.array_equal(np.asarray(one.state.opponents), np.asarray(other.state.opponents))
-    assert [row.rivals_best for row in one.state.history] == [row.rivals_best for row in other.state.history]
+    from_single, from_totals = run(make(single, **options), 5), run(make(together, **options), 5)
+    assert np.array_equal(from_single.state.population, from_totals.state.population)
+    assert np.array_equal(np.asarray(from_single.state.opponents), np.asarray(from_totals.state.opponents))
+    best_of_single = [row.rivals_best for row in from_single.state.history]
+    best_of_totals = [row.rivals_best for row in from_totals.state.history]
+    assert best_of_single == best_of_totals
 
 
 def test_each_side_plays_against_the_others_hall_of_fame() -> None:

@@ -1,4 +1,4 @@
-"""The hands of the training, played by the rule book, one action after another."""
+"""Hands of the training, played by the rules, one action after another."""
 
 from __future__ import annotations
 
@@ -28,9 +28,10 @@ class SlowPlay:
     """All hands of all deals.
 
     Attributes:
-        won: what ten players won, in dollars.
-        used: the genes that player 0 was asked for.
+        won: winnings of ten players, in dollars.
+        used: the genes that player 0 used.
         records: the hands; player 0 is called ``0``, and a chip is a fifth of a dollar.
+
     """
 
     won: list[float]
@@ -39,12 +40,12 @@ class SlowPlay:
 
     @property
     def flops(self) -> list[HandRecord]:
-        """The hands with a flop."""
+        """Hands with a flop."""
         return [record for record in self.records if len(record.betting.rounds) > 1]
 
 
 def played_slowly(deals: DealSet, chromosomes: Any, odds: Sequence[Odds], rake: bool) -> SlowPlay:
-    """Play all hands by the rule book; `odds` is by player."""
+    """Play all hands by the rules; `odds` is by player."""
     won, used, records = [0.0] * 10, set(), []
     for number, cards in enumerate(deals.cards.tolist()):
         holdings = [cards[2 * pair : 2 * pair + 2] for pair in range(10)]

@@ -1,4 +1,4 @@
-"""The evolved agent as a bot: chart, genes, decisions, files, and whole matches at tables of every size."""
+"""The evolved agent as a bot: chart, genes, decisions, files, matches at tables of every size."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def test_charts() -> None:
 
 
 def test_share_of_flops_is_that_of_the_work() -> None:
-    """Its ten players saw 3,630 to 3,965 flops in 20,000 hands each."""
+    """The work's ten players saw 3,630 to 3,965 flops in 20,000 hands each."""
     random, seen, hands = np.random.default_rng(1), 0, 1500
     for _ in range(hands):
         cards = random.permutation(52)[:20].tolist()
@@ -135,9 +135,9 @@ def test_tables_of_every_size_are_played(make: Make, game: str) -> None:
 
 def test_comments_name_chart_and_gene(make: Make) -> None:
     records = self_play("limit", [make(explain=True), make()], deals=40, seed=1, seating="single")
-    said = [comment.text for record in records for comment in record.comments]
-    assert any("chart of the big blind with 1 raises" in text or "chart of the dealer" in text for text in said)
-    assert any("; gene " in text and " raises above " in text and " -> " in text for text in said)
+    comments = [comment.text for record in records for comment in record.comments]
+    assert any("chart of the big blind with 1 raises" in text or "chart of the dealer" in text for text in comments)
+    assert any("; gene " in text and " raises above " in text and " -> " in text for text in comments)
 
 
 @pytest.mark.parametrize("game", ["nolimit", "kuhn", "leduc"])
@@ -203,6 +203,6 @@ class TestFiles:
         with pytest.raises(BotFileError, match="z: it has thresholds outside of -100 to 100"):
             read_chromosome(str(tmp_path / "z"))
 
-    def test_a_folder_that_is_not_there(self, tmp_path: Path) -> None:
+    def test_missing_folder_is_refused(self, tmp_path: Path) -> None:
         with pytest.raises(BotFileError, match="it cannot be written: No such file or directory"):
             write_chromosome(str(tmp_path / "none" / "x"), bytes(2 * GENES), {})

@@ -1,4 +1,4 @@
-"""Checks along a run: who sits at which table, when, and what is kept; no hand is played here."""
+"""Checks during a run: seating, schedule and stored results, without playing hands."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def state(number: int, champions: int, best: int = 1) -> State:
 
 
 class Tables:
-    """Keeps who sat at which table; everybody wins as much as its seat."""
+    """Record the players at each table; each wins as much as its seat number."""
 
     def __init__(self) -> None:
         self.seen: list[Any] = []

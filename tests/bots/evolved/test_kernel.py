@@ -1,4 +1,4 @@
-"""The compiled hands of the training, held against the rule book, and its tables against other counts."""
+"""Compiled hands of the training compared with the rules, and its tables with other counts."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_each_deal_sees_a_flop_and_no_card_twice(deals: DealSet) -> None:
 
 
 def test_deals_without_a_flop_are_left_out_and_no_others() -> None:
-    """Of all deals about as many see no flop in any rotation as the charts let: deal by deal."""
+    """Deals without a flop in any rotation are dropped: the mean share of flops of the others agrees."""
     spent = np.empty(10, np.int64)
     random = np.random.default_rng(1)
     shares = []

@@ -1,4 +1,4 @@
-"""Charts of a run, from its history and its checks; no hand is played here."""
+"""Charts of a run, from its history and its checks, without playing hands."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def test_a_run_has_the_charts_of_the_thesis(charts: dict[str, Chart]) -> None:
     assert best.ys == (0.0, 10.0, 20.0, 30.0, 40.0, 50.0)
 
 
-def test_checks_are_shown_where_they_were_made(charts: dict[str, Chart]) -> None:
+def test_checks_are_shown_at_their_generation(charts: dict[str, Chart]) -> None:
     random, earlier = charts["Against random trainers"], charts["Against earlier champions"]
     assert [line.ys for line in random.series] == [(5.0, 9.0), (7.0, 6.0)]
     assert [(line.xs, line.ys) for line in earlier.series] == [((5.0,), (2.0,)), ((5.0,), (1.0,))]

@@ -1,4 +1,4 @@
-"""Hands of a training for charts and trackers: as by the rule book, and as the kernel counts them."""
+"""Hands of a training for charts and trackers, compared with the rules and the kernel."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ def test_hands_as_by_the_rule_book() -> None:
 
 
 def _winnings(rake: bool) -> list[float]:
-    """What the ten players win by the kernel, in dollars."""
+    """Winnings of the ten players by the kernel, in dollars."""
     evaluator = replace(EVALUATOR, rake=rake)
     result = evaluator(CHROMOSOMES[:1], np.zeros(1, np.uint64), CHROMOSOMES[1:])
     assert result.against is not None
     return [float(result.fitness[0]), *result.against[0].tolist()]
 
 
-def test_written_hands_win_what_the_training_counts(tmp_path: Path) -> None:
+def test_written_hands_have_the_winnings_of_the_training(tmp_path: Path) -> None:
     hands = training_hands(EVALUATOR.deal_set, CHROMOSOMES, ["reward"] * 10, NAMES)
     (path,) = write_hands(tmp_path, hands, hero="0", rake=True)
     dollars = dict.fromkeys(NAMES, 0.0)

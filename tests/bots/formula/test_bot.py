@@ -1,4 +1,4 @@
-"""`mfs` and `rh`: what they do in given states, options, comments, draws, and that they are never illegal."""
+"""`mfs` and `rh`: actions in given states, options, comments, draws, legality."""
 
 from __future__ import annotations
 
@@ -161,7 +161,7 @@ def actions_of(bot: Bot, numbers: range) -> dict[int, list[Action]]:
 
 @pytest.mark.parametrize("spec", ["mfs?trials=10", "random?decisions=20/50/15/10/5"])
 def test_draws_follow_from_seed_hand_and_state(spec: str) -> None:
-    """The same hands are played when they start in the middle, go backwards or are repeated."""
+    """Hands are the same when play starts in the middle, goes backwards, or repeats them."""
     whole = actions_of(make_bot(spec, 3), range(40))
     late = actions_of(make_bot(spec, 3), range(20, 40))
     backwards = actions_of(make_bot(spec, 3), range(39, -1, -1))
@@ -208,7 +208,7 @@ print(code, at_start, *sorted(heavy))
 def test_playing_mfs_compiles_nothing(
     thread_dealer: Callable[..., Any], program_env: dict[str, str], tmp_path: Path
 ) -> None:
-    """The first chance that has to be counted loads numpy; nothing loads numba."""
+    """The first chance to be counted loads numpy; nothing loads numba."""
     script = MockDealer("limit3").ask("MATCHSTATE:1:0:cc:|AhAs|", "r")
     script.ask("MATCHSTATE:1:0:ccrcc/c:|AhAs|/2c3c4c", "r").tell("MATCHSTATE:1:0:ccrcc/crff:|AhAs|/2c3c4c")
     dealer = thread_dealer(script)

@@ -1,4 +1,4 @@
-"""The five decisions in limit and no-limit, at every edge, and how they are drawn."""
+"""The five decisions in limit and no-limit, at every edge, and their draws."""
 
 from __future__ import annotations
 
@@ -37,10 +37,10 @@ ViewOf = Callable[[str, str], View]
         ("nolimit3", "MATCHSTATE:2:0:r451cc/r553c:||AhKs/2c3c4c", (FOLD, CALL, *map(raise_to, (655, 1382, 2212)))),
         # a stack that half the pot and the pot exceed
         ("nolimit", "MATCHSTATE:1:0:r9000c/r12000:|AhKs/2c3c4c", (FOLD, CALL, *map(raise_to, (15000, 20000, 20000)))),
-        # only all-in is left; then nothing but calling it
+        # only all-in is left; then only a call of it
         ("nolimit", "MATCHSTATE:0:0:r15000:AhKs|", (FOLD, CALL, *map(raise_to, (20000, 20000, 20000)))),
         ("nolimit", "MATCHSTATE:0:0:r20000:AhKs|", (FOLD, CALL, CALL, CALL, CALL)),
-        # the others are all-in or out: nobody is left to answer a raise
+        # the others are all-in or out: no player is left to answer a raise
         ("nolimit3", "MATCHSTATE:1:0:r20000f:|AhKs|", (FOLD, CALL, CALL, CALL, CALL)),
         ("nolimit3", "MATCHSTATE:1:0:fr20000:|AhKs|", (FOLD, CALL, CALL, CALL, CALL)),
         ("nolimit3", "MATCHSTATE:1:0:r20000c:|AhKs|", (FOLD, CALL, CALL, CALL, CALL)),

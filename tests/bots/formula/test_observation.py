@@ -1,4 +1,4 @@
-"""Observations of players, every quantity counted by hand from the betting."""
+"""Observations of players, with every quantity counted by hand from the betting."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ ViewOf = Callable[[str, str], View]
         ("limit10", "MATCHSTATE:0:0:ffcfcfcf:AhKs|||||||||", (45, 9.0, 5, 0, 10, 1, 0, 5, 10)),
         ("nolimit", "MATCHSTATE:0:0:r20000:AhKs|", (20100, 201.0, 19900, 1, 2, 0, 0, 2, 100)),
         ("nolimit3", "MATCHSTATE:1:0:r300cc/c:|AhKs|/2c3c4c", (900, 3.0, 0, 1, 3, 1, 1, 3, 100)),
-        # the small blind has folded his 50; a bet of 200
+        # the small blind has folded after posting 50; a bet of 200
         ("nolimit3", "MATCHSTATE:2:0:r300fc/r500:||AhKs/2c3c4c", (850, 850 / 300, 200, 2, 3, 0, 1, 2, 100)),
-        # the opponent is all-in and does not act any more, the big blind does
+        # the opponent is all-in and does not act again, the big blind does
         ("nolimit3", "MATCHSTATE:0:0:r20000:AhKs||", (20150, 403.0, 19950, 1, 3, 1, 0, 3, 100)),
         ("kuhn", "MATCHSTATE:1:0:r:|Ks", (3, 3.0, 1, 1, 2, 0, 0, 2, 1)),
     ],
@@ -44,7 +44,7 @@ def test_every_quantity(view_of: ViewOf, game: str, state: str, values: tuple[fl
     assert observe(view_of(game, state)) == Observation(None, *values)  # type: ignore[arg-type]
 
 
-def test_chance_is_taken_as_given(view_of: ViewOf) -> None:
+def test_given_chance_is_not_computed(view_of: ViewOf) -> None:
     assert observe(view_of("limit", "MATCHSTATE:1:0::|AhKs"), 62.5).chance_percent == 62.5
 
 

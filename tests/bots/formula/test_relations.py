@@ -1,4 +1,4 @@
-"""The formulas, each number computed by hand."""
+"""The formulas, with each number computed by hand."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def test_mfs(seen: Observation, relation: float) -> None:
 
 
 def test_mfs_is_exact_where_it_is_fair() -> None:
-    """The relation of a fair price is 1 and not a little less, as rounding down would show."""
+    """A fair price has a relation of exactly 1; rounding down would give less."""
     for own in range(1, 200):
         for price in range(0, 200, 7):
             pot = 2 * own + price
@@ -71,7 +71,7 @@ def test_mfs_is_exact_where_it_is_fair() -> None:
         (ALL_IN, {8: 2}),
         (replace(SMALL_BLIND, chance_percent=0.0), {1e6: 1}),
         (replace(SMALL_BLIND, chance_percent=100.0), {1e-6: 5}),
-        # at the start of the game he enters, whatever the cards, the price and k
+        # at the start of a game the player enters with any cards, price and k
         (FIRST_OF_TEN, {0.25: 2, 1e6: 2}),
         (replace(FIRST_OF_TEN, chance_percent=0.0, raise_chips=19900), {2: 2}),
         (replace(FIRST_OF_TEN, raise_chips=0), {2: 2}),
@@ -81,7 +81,7 @@ def test_mfs_decisions(seen: Observation, decisions: dict[float, int]) -> None:
     assert {k: mfs_decision(seen, k) for k in decisions} == decisions
 
 
-def test_mfs_needs_what_it_is_made_of() -> None:
+def test_mfs_refuses_missing_quantities() -> None:
     with pytest.raises(ValueError, match="needs CHANCE"):
         mfs_relation(replace(SMALL_BLIND, chance_percent=None))
     with pytest.raises(ValueError, match="needs a stake"):

@@ -1,4 +1,4 @@
-"""The four games told once more, as questions asked one after the other of two strategies, with exact fractions."""
+"""Slow, obvious twin of the four games: questions to two strategies in turn, in exact fractions."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from bots.kuhn.runs import plan_of_genes
 from bots.solving import sequence_form as of_plans
 
 Strategy: TypeAlias = Mapping[str, Sequence[Fraction]]
-"""The probability of yes by row and card."""
+"""Probability of yes by row and card."""
 
 
 def exploitability(game: KuhnGame, first: Sequence[float], second: Sequence[float]) -> float:
-    """Return the mean loss of both to their best responses; 0 in an equilibrium."""
+    """Return the mean loss of both players to their best responses; 0 in an equilibrium."""
     plans = plan_of_genes(game, 0, first), plan_of_genes(game, 1, second)
     return of_plans.exploitability(sequence_form_of(game), plans)
 
@@ -76,7 +76,7 @@ def expected_value(game: KuhnGame, first: Sequence[float], second: Sequence[floa
 
 
 def best_value(game: KuhnGame, seat: int, opponent: Sequence[float]) -> Fraction:
-    """The most that a seat can win on average: each card tries all its pure answers."""
+    """Return the best mean winnings of a seat over all pure answers of each card."""
     other = strategy(game, opponent)
     total = Fraction()
     for card in range(3):

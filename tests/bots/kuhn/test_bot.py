@@ -1,4 +1,4 @@
-"""The six models at the table: what they tell, what they draw, what they refuse."""
+"""The six models at the table: policy, draws, refusals."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def test_games_that_a_dealer_can_deal() -> None:
 
 @pytest.mark.parametrize("variant", [Variant.CLASSIC, Variant.DEPTH])
 def test_dealt_game_is_that_of_the_laboratory(variant: Variant) -> None:
-    """Every pair of models has the same values by the rule book as by the trees of the laboratory."""
+    """The rules and the laboratory's trees give every pair of models the same values."""
     game = find_game(WIRE_NAMES[variant])[1]
     form = sequence_form(small_game(game))
     plans = {name: [plan_of_bot(form, game, at, make_bot(f"kuhn-{name}")) for at in (0, 1)] for name in MODEL_NAMES}
@@ -48,7 +48,7 @@ def test_dealt_game_is_that_of_the_laboratory(variant: Variant) -> None:
 
 
 def test_best_responses_over_the_wire() -> None:
-    """Nobody can win more from Rational than a twelfth of a chip in the first seat, and a sixth in the second."""
+    """Against Rational, nothing wins more than a twelfth of a chip in the first seat, a sixth in the second."""
     game = find_game("kuhn")[1]
     form = sequence_form(small_game(game))
     bot = make_bot("kuhn-rational")
@@ -87,7 +87,7 @@ def test_other_bets_count_as_the_nearest(view_of: ViewOf) -> None:
 
 
 def expected_at_a_dealer(game_name: str, first: str, second: str) -> float:
-    """Expected winnings of the first player, over all deals and all actions of two bots with policies."""
+    """Compute expected winnings of the first player over all deals and all actions of two bots with policies."""
     game = find_game(game_name)[1]
     bots = (make_bot(first), make_bot(second))
 
@@ -161,9 +161,9 @@ def test_actions_are_drawn_by_the_policy(view_of: ViewOf, variant: Variant) -> N
 @pytest.mark.parametrize("variant", WIRE_NAMES)
 @pytest.mark.parametrize("pair", [("bluffer", "rational"), ("safe", "bluffer"), ("caller", "rational")])
 def test_winnings_approach_the_exact_values(variant: Variant, pair: tuple[str, str]) -> None:
-    """Hands in both seats; half of both positions' exact values."""
-    one, other = (models(variant)[name] for name in pair)
-    exact = (expected_value(KuhnGame(variant), one, other) - expected_value(KuhnGame(variant), other, one)) / 2
+    """The exact value of hands in both seats is half of both positions' values."""
+    first, second = (models(variant)[name] for name in pair)
+    exact = (expected_value(KuhnGame(variant), first, second) - expected_value(KuhnGame(variant), second, first)) / 2
     bots = [make_bot(f"kuhn-{name}", seed) for seed, name in enumerate(pair)]
     won = RunningMean()
     for record in self_play(WIRE_NAMES[variant], bots, deals=20_000, seed=5, names=pair):

@@ -1,4 +1,4 @@
-"""Fitness of strategies, exact and by drawn hands, against single hands and exact probabilities."""
+"""Fitness of strategies, exact and sampled, compared with single hands and exact probabilities."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ SEEDS = np.arange(1, 9, dtype=np.uint64) * np.uint64(0xABCDEF)
 
 
 def strategies(game: KuhnGame, count: int, seed: int = 1) -> Any:
-    """Drawn, some genes 0 or 1 exactly."""
+    """Random strategies, with some genes exactly 0 or 1."""
     return np.clip(np.random.default_rng(seed).uniform(-0.3, 1.3, (count, 3 * len(game.rows), 1)), 0, 1)
 
 
@@ -47,7 +47,7 @@ def chance(chromosome: Any, answers: Any, card: int) -> float:
 
 
 def hand(game: KuhnGame, first: Any, second: Any, word: int) -> int:
-    """Return the winnings of the first player in the hand that a word decides."""
+    """Return the winnings of the first player in the hand that a random word decides."""
     deal, point = divmod((word >> 11) * (2.0**-53 * 6), 1.0)
     one, other = list(permutations(range(3), 2))[int(deal)]
     end, won = 0.0, 0
@@ -196,7 +196,7 @@ class TestAsPublished:
 @pytest.mark.slow  # numba compiles
 class TestHands:
     @pytest.mark.parametrize("game", GAMES, ids=str)
-    def test_hands_as_told_one_by_one(self, game: KuhnGame) -> None:
+    def test_hands_equal_their_slow_twins(self, game: KuhnGame) -> None:
         first, second = strategies(game, 6), strategies(game, 50, seed=2)
         outcome = against_rivals(game, False, first, SEEDS[:6], second)
         won = [
@@ -224,7 +224,7 @@ class TestHands:
         assert outcome.totals / 4 == pytest.approx(np.array(paid) / 9)
 
     def test_numbers_of_payoffs_drawn_are_distributed_as_hands_are(self) -> None:
-        """The sum of a few hands against its exact distribution, for numbers drawn and for hands drawn."""
+        """Compare the sum of a few hands with its exact distribution, for sampled numbers and sampled hands."""
         game, games, players = KuhnGame(Variant.BOTH), 3, 60_000
         one, other = strategies(game, 1, seed=5), genes(strategies(game, 1, seed=6))
         single = payoffs(game, genes(one), other)

@@ -1,4 +1,4 @@
-"""Results of runs with the parameters of the work, with fixed seeds, within the spread over many seeds."""
+"""Results with the work's parameters and fixed seeds, within the spread over many seeds."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ def result(name: str, seed: int) -> KuhnResult:
 
 
 def signs(genes: tuple[float, ...]) -> str:
-    """0 and 1 where a gene has converged, ``~`` elsewhere."""
+    """Return 0 and 1 where a gene has converged, ``~`` elsewhere."""
     return "".join("0" if gene < 0.05 else "1" if gene > 0.95 else "~" for gene in genes)
 
 
 def agree(outcome: str, expected: str) -> bool:
-    """Every 0 and 1 that is expected is found, or nearly so."""
+    """Return whether every expected 0 and 1 is reached, or nearly so."""
     return all(
         sign == wanted for sign, wanted in zip(outcome, expected.replace(" ", ""), strict=True) if wanted in "01"
     )
@@ -51,12 +51,12 @@ def agree(outcome: str, expected: str) -> bool:
 @pytest.mark.parametrize("seed", [1, 2])
 def test_against_a_model(name: str, mean: float, best: float, genes: str, seed: int) -> None:
     outcome = result(name, seed)
-    # Four standard deviations, as the means against Caller spread over 50 seeds.
+    # Four standard deviations of the means against Caller over 50 seeds.
     assert outcome.mean[-1] == pytest.approx(mean, abs=0.009)
     assert outcome.record == pytest.approx(best, abs=0.05)
     assert outcome.record_value is not None
     assert outcome.record_value < outcome.record or name == "classic-folder-1"
-    # A few mutants keep a mean gene from the very end.
+    # A few mutants keep a mean gene from exactly 0 or 1.
     rounded = tuple(0.0 if gene < 0.08 else 1.0 if gene > 0.92 else gene for gene in outcome.genes)
     assert agree(signs(rounded), genes)
 

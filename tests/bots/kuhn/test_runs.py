@@ -1,4 +1,4 @@
-"""Runs in a folder: an interruption at any moment changes nothing."""
+"""Runs in a folder can be interrupted at any moment without effect on the result."""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
-"""Exact values, against a second telling of the rules and against published and computed numbers.
+"""Exact values, compared with a twin of the rules and with published and computed numbers.
 
-`exact.json` holds the models, their values against each other and the best answers to them, as enumerated by an
+`exact.json` holds the models, their values against each other and the best responses to them, as enumerated by an
 independent program, rounded to 5 (values) and 6 to 9 digits.
+
 """
 
 from __future__ import annotations
@@ -74,10 +75,10 @@ def test_the_payoffs_of_each_game() -> None:
 
 @pytest.mark.parametrize("seed", [0])
 def test_values_are_those_of_the_rules(game: KuhnGame, seed: int) -> None:
-    one, other = genes_of(game, seed), genes_of(game, seed + 100)
-    value = expected_value(game, one, other)
-    assert value == pytest.approx(float(naive.expected_value(game, one, other)), abs=1e-12)
-    chances = payoffs(game, one, other)
+    first, second = genes_of(game, seed), genes_of(game, seed + 100)
+    value = expected_value(game, first, second)
+    assert value == pytest.approx(float(naive.expected_value(game, first, second)), abs=1e-12)
+    chances = payoffs(game, first, second)
     assert sum(chances.values()) == pytest.approx(1, abs=1e-12)
     assert sum(won * chance for won, chance in chances.items()) == pytest.approx(value, abs=1e-12)
 
@@ -86,7 +87,7 @@ def test_values_are_those_of_the_rules(game: KuhnGame, seed: int) -> None:
 @pytest.mark.parametrize(
     "game", [pytest.param(one, marks=[pytest.mark.slow] * (one.variant is Variant.BOTH)) for one in GAMES]
 )
-def test_best_answers_are_the_best_of_all_pure_ones(game: KuhnGame, seat: int) -> None:
+def test_best_responses_are_the_best_of_all_pure_ones(game: KuhnGame, seat: int) -> None:
     if game.tens_as_twos or game.variant is Variant.BOTH:
         opponent = models(game.variant)["bluffer"]
     else:
@@ -103,14 +104,14 @@ def test_the_models_and_their_values(variant: Variant) -> None:
     for name, rows in EXACT["models"][variant.value].items():
         assert players[name] == tuple(gene for row in game.rows for gene in rows[row])
     for pair, value in EXACT["values"][variant.value].items():
-        one, other = pair.replace(" (P1)", "").replace(" (P2)", "").split(" vs ")
-        outcome = expected_value(game, players[one], players[other])
+        first, second = pair.replace(" (P1)", "").replace(" (P2)", "").split(" vs ")
+        outcome = expected_value(game, players[first], players[second])
         assert outcome == pytest.approx(value, abs=5.1e-6)
-        assert outcome == pytest.approx(float(naive.expected_value(game, players[one], players[other])), abs=1e-12)
+        assert outcome == pytest.approx(float(naive.expected_value(game, players[first], players[second])), abs=1e-12)
 
 
 @pytest.mark.parametrize("variant", Variant)
-def test_the_best_answers_to_the_models(variant: Variant) -> None:
+def test_best_responses_to_the_models(variant: Variant) -> None:
     for name, seats in EXACT["best_answers"][variant.value].items():
         opponent, _, rule = name.partition(" (")
         game, genes = KuhnGame(variant, tens_as_twos=bool(rule)), models(variant)[opponent]
@@ -120,10 +121,10 @@ def test_the_best_answers_to_the_models(variant: Variant) -> None:
             assert outcome.value == pytest.approx(known["value"], abs=6e-10)
             is_tied_with_chips = variant is Variant.BOTH and opponent in ("rational", "bluffer")
             if not is_tied_with_chips:
-                # Where two best answers put in different amounts, the other program took the other one.
+                # Where two best responses put in different amounts, the other program chose the other one.
                 assert standard_deviation(game, *pair) == pytest.approx(known["sd"], abs=6e-7)
             if rule and seat == 1:
-                # The other program has the gaps of bets of 2 alone, and other signs for what never decides.
+                # The other program has gaps for bets of 2 only, and other signs for irrelevant genes.
                 assert outcome.symbols()[12:15] == known["symbols"][12:15]
                 continue
             assert outcome.symbols() == known["symbols"]
@@ -133,7 +134,7 @@ def test_the_best_answers_to_the_models(variant: Variant) -> None:
 
 @pytest.mark.parametrize("a", [0, 0.1, 0.25, 1 / 3])
 def test_the_equilibria_of_the_classic_game(a: float) -> None:
-    """Kuhn (1950): one for every a up to 1/3, all against the one strategy of the second player."""
+    """Kuhn (1950): one for every a up to 1/3, all against the single strategy of the second player."""
     game = KuhnGame()
     first, second = (a, 0, 3 * a, 0, a + 1 / 3, 1), (1 / 3, 0, 1, 0, 1 / 3, 1)
     assert naive.exploitability(game, first, second) == pytest.approx(0, abs=1e-12)
@@ -145,8 +146,8 @@ def test_beyond_the_family_there_is_no_equilibrium(first: Genes) -> None:
     assert naive.exploitability(KuhnGame(), first, (1 / 3, 0, 1, 0, 1 / 3, 1)) > 1e-4
 
 
-def test_the_strategies_that_the_work_prints() -> None:
-    """Winnings of best responses against them, and theirs against the first four models."""
+def test_values_of_the_printed_strategies() -> None:
+    """Winnings of best responses against them, and their winnings against the first four models."""
     game, players = KuhnGame(), models(Variant.CLASSIC)
     printed = {
         "coevo_P1": (0, (0.1, 0, 0.43, 0.01, 0.56, 1)),
@@ -161,8 +162,8 @@ def test_the_strategies_that_the_work_prints() -> None:
             assert (-1) ** seat * expected_value(game, *pair) == pytest.approx(value, abs=6e-6)
 
 
-def test_the_best_for_the_worse_of_two_purposes() -> None:
-    """Half against the worst opponent and half against Rational, no strategy has more than -1/72."""
+def test_optimum_of_two_purposes_is_minus_1_72() -> None:
+    """No strategy exceeds -1/72 on average over its worst opponent and Rational."""
     known, game = EXACT["mixed"], KuhnGame()
     worst = -best_answer(game, 1, known["genes"]).value
     against = expected_value(game, known["genes"], models(Variant.CLASSIC)["rational"])
@@ -170,7 +171,7 @@ def test_the_best_for_the_worse_of_two_purposes() -> None:
     assert (worst + against) / 2 == pytest.approx(-1 / 72, abs=1e-12)
 
 
-def test_the_bluffer_that_the_printed_answers_fit() -> None:
+def test_printed_answers_fit_the_conjectured_bluffer() -> None:
     game = KuhnGame(Variant.BOTH)
     values = [best_answer(game, seat, CONJECTURED_BLUFFER).value for seat in (0, 1)]
     assert values == pytest.approx([2.25, 3.25], abs=1e-12)
@@ -193,7 +194,7 @@ def test_each_game_has_an_equilibrium(variant: Variant) -> None:
         assert value == pytest.approx(-1 / 18, abs=1e-12)
 
 
-def test_the_spread_of_a_sure_thing_and_of_a_coin() -> None:
+def test_spread_of_a_constant_and_of_a_coin() -> None:
     folder, caller = models(Variant.CLASSIC)["folder"], models(Variant.CLASSIC)["caller"]
     assert payoffs(KuhnGame(), caller, folder) == {1: pytest.approx(1)}
     assert standard_deviation(KuhnGame(), caller, folder) == pytest.approx(0, abs=1e-7)
@@ -215,8 +216,8 @@ def test_invalid_genes_and_games_are_refused() -> None:
         model("sly", Variant.CLASSIC)
 
 
-def test_decisions_that_cannot_be_told_apart_need_the_same_past() -> None:
-    """A player that has forgotten what it did has no sequence form."""
+def test_decisions_of_one_information_set_need_the_same_past() -> None:
+    """A player that forgets its own action has no sequence form."""
     end = Leaf("", 0, 1)
     again = DecisionNode("B", 0, ("no", "yes"), (end, end))
     game = PublicGame(DecisionNode("A", 0, ("no", "yes"), (again, again)), (CARDS, CARDS), np.zeros((1, 3, 3)))

@@ -1,4 +1,4 @@
-"""The player `learner`: it learns, it freezes, it goes on from a file, it explains itself; journals."""
+"""The player `learner`: learning, freezing, files, comments, journals."""
 
 from __future__ import annotations
 
@@ -47,14 +47,14 @@ def winnings(game: str, bots: Sequence[Bot], hands: int, seed: int) -> float:
 
 
 def trained(game: str, opponent: Bot, hands: int, seed: int = 1) -> LearnerBot:
-    """A learner after hands against one opponent."""
+    """Return a learner after hands against one opponent."""
     bot = LearnerBot(empty=True, seed=seed)
     winnings(game, [bot, opponent], hands, seed=seed)
     return bot
 
 
 def knowing(view: View, **rewards: int) -> Memory:
-    """A memory of one hand for each named decision in the cell of a state."""
+    """Return a memory with one hand for each named decision in the cell of a state."""
     bot = LearnerBot(empty=True, seed=1)
     memory = Memory(CONSTANTS)
     cell = cell_of(observe(view, bot.chance.percent(view)), CONSTANTS)
@@ -64,7 +64,7 @@ def knowing(view: View, **rewards: int) -> Memory:
 
 
 def frozen(tmp_path: Path, memory: Memory, **options: bool) -> LearnerBot:
-    """A learner that has this memory and learns no more."""
+    """Return a learner with this memory that does not learn."""
     path = tmp_path / "frozen.memory"
     write_memory(path, memory)
     return LearnerBot(memory=str(path), learn=False, seed=1, **options)
@@ -75,13 +75,13 @@ def frozen(tmp_path: Path, memory: Memory, **options: bool) -> LearnerBot:
 
 @pytest.mark.parametrize("game", ["nolimit", pytest.param("limit", marks=pytest.mark.slow)])
 def test_blinds_are_won_from_a_folding_bot(game: str, tmp_path: Path) -> None:
-    """(1 + 0.5) / 2 big blinds are all there is."""
+    """The blinds are the maximum: (1 + 0.5) / 2 big blinds."""
     bot = frozen(tmp_path, trained(game, FoldingBot(), 150).memory)
     assert winnings(game, [bot, FoldingBot()], 50, seed=2) == pytest.approx(750, abs=10)
 
 
 def test_only_met_cells_are_kept() -> None:
-    """Far fewer than there are, and more with more to meet."""
+    """Few of all cells are kept, and more after more hands."""
     few = trained("limit", FoldingBot(), 15).memory
     many = trained("limit", RandomBot(seed=3), 15).memory
     assert 2 <= len(few.cells) < len(many.cells) < 200

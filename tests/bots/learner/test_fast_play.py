@@ -1,4 +1,4 @@
-"""A learner trained with compiled hands has the chips and the memory that the bot has after the same hands."""
+"""Training with compiled hands, compared with the bot in chips and memory."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from protocol import find_game
 _COARSE = Constants(chance_interval=20, big_qty=3, little_qty=2)
 
 
-def test_line_ups_let_a_learner_meet_everybody() -> None:
+def test_line_ups_contain_every_opponent() -> None:
     assert line_ups(["a"], 3) == [("a", "a", "a")]
     assert line_ups(["a", "b"], 3) == [("a", "b", "a")]
     assert line_ups(["a", "b", "c"], 2) == [("a", "b"), ("b", "c"), ("c", "a")]

@@ -1,4 +1,4 @@
-"""The compiled chances are those of `bots.sdk.chance`, to the last bit."""
+"""Compiled chances, compared with `bots.sdk.chance` to the last bit."""
 
 from __future__ import annotations
 

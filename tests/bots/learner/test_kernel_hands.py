@@ -1,4 +1,4 @@
-"""Compiled hands are those that the bots play in `bots.self_play`: the same chips in every hand."""
+"""Compiled hands, compared with `bots.self_play` in the chips of every hand."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def test_hands_of_the_simple_players(number: int) -> None:
     )
     chances = np.full((_DEALS, len(table.chance_trials), players, 3, 9), NO_CHANCE)
     values = np.zeros((_DEALS, players, players))
-    for _ in range(2):  # the second time with the chances known
+    for _ in range(2):  # the second time with cached chances
         assert (
             play_deals(
                 betting_tables(game), table, nothing, np.array(cards, np.uint8), _FIRST, players, chances, values

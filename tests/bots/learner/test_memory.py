@@ -1,4 +1,4 @@
-"""The learner's constants, cells and memory: levels, formulas 4, 7 and 8, sums in any order, files."""
+"""The learner's constants, cells and memory: levels, formulas 4, 7 and 8, order of sums, files."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ SEEN = Observation(
 
 
 def random_memory(seed: int, hands: int = 200) -> tuple[Memory, list[tuple[list[tuple[MemoryCell, Decision]], int]]]:
-    """A memory of random hands, and the hands."""
+    """Return a memory of random hands, and the hands."""
     numbers = random.Random(seed)
     counts = level_counts(CONSTANTS)
     memory, learnt = Memory(CONSTANTS), []
@@ -188,7 +188,7 @@ def test_every_decision_of_a_hand_has_its_reward() -> None:
 
 
 def test_memory_holds_the_sums_of_the_rewards() -> None:
-    """Against the obvious: all rewards in lists."""
+    """The slow twin keeps all rewards in lists."""
     memory, hands = random_memory(1)
     rewards: dict[tuple[MemoryCell, Decision], list[int]] = {}
     for decisions, reward in hands:
@@ -207,14 +207,14 @@ def test_memory_holds_the_sums_of_the_rewards() -> None:
 
 
 def test_inconsistent_memories_are_refused(tmp_path: Path) -> None:
-    path, here = tmp_path / "x.memory", "0" * 9
+    path, lowest = tmp_path / "x.memory", "0" * 9
     write_memory(path, Memory(CONSTANTS))
     header = read_artifact(path, _KIND).header
     for cells, hands, problem in [
-        ([here, here], 1, "out of order"),
-        (["1" + here[1:], here], 1, "out of order"),
-        (["9" + here[1:]], 1, "beyond its levels"),
-        ([here], -1, "the number of hands is missing or unknown"),
+        ([lowest, lowest], 1, "out of order"),
+        (["1" + lowest[1:], lowest], 1, "out of order"),
+        (["9" + lowest[1:]], 1, "beyond its levels"),
+        ([lowest], -1, "the number of hands is missing or unknown"),
     ]:
         body = "".join(f"{cell} 1:1,5,0,0\n" for cell in cells).encode()
         write_artifact(path, _KIND, {**header, "cells": len(cells), "hands": hands}, body)
@@ -235,7 +235,7 @@ def test_memory_is_read_as_it_was_written(tmp_path: Path) -> None:
 
 
 def test_equal_memories_are_equal_bytes(tmp_path: Path) -> None:
-    """In whatever order the hands were learnt, and after it was read."""
+    """The order of hands and a round trip through a file do not matter."""
     hands = [*random_memory(0)[1], *random_memory(1)[1]]
     data, other = [memory_bytes(learnt(order)) for order in (hands, hands[::-1])]
     assert data == other

@@ -1,4 +1,4 @@
-"""The memories that come with the arena: for their games and constants only, and trained as their files say."""
+"""Shipped memories: selected by game and constants, trained as their files state."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def test_options_replace_the_shipped_memory(name: str) -> None:
 
 @pytest.mark.parametrize("name", SHIPPED)
 def test_shipped_memory_won_its_last_test(name: str) -> None:
-    """Frozen, against the field that it learnt on, in the record of its training; and it did not lose to the other."""
+    """In the record of its training, the frozen memory beat its own field and did not lose to the other."""
     record = json.loads(shipped_memory(find_game(name)[1], Constants()).training)
     (field, half_width), (unseen, unseen_half_width) = record["blocks"][-1][3:]
     assert field - half_width > 0
@@ -44,7 +44,7 @@ def test_shipped_memory_won_its_last_test(name: str) -> None:
 
 @pytest.mark.parametrize("players", [3, 10])
 def test_other_games_start_without_a_memory(players: int) -> None:
-    """Other stacks, or another number of players."""
+    """Different stacks or numbers of players are different games."""
     of_ten = find_game("nolimit10")[1]
     game = of_ten._replace(num_players=players, blinds=of_ten.blinds[:players], stacks=(30_000,) * players)
     assert shipped_memory(game, Constants()) == Memory(Constants())

@@ -1,6 +1,7 @@
 """Trainings of a learner: interruptions, reports and refusals.
 
-Opponents that are named by class are not compiled, which makes these tests quick.
+Opponents named by class are not compiled, which makes these tests quick.
+
 """
 
 from __future__ import annotations
@@ -55,7 +56,7 @@ def test_report_has_a_row_per_block(tmp_path: Path) -> None:
     assert [row[0] for row in table.rows] == [8, 16]
     assert isinstance(chart, Chart)
     assert [series.xs for series in chart.series] == [(8.0, 16.0)] * 3
-    # Folding, the other field pays 750 whenever it is raised, and never wins.
+    # The other field folds, pays 750 whenever it is raised, and never wins.
     assert all(isinstance(block, Block) and block.unseen.mean >= 0 for block in blocks)
 
 
@@ -98,7 +99,7 @@ def test_invalid_settings_are_refused(wrong: dict[str, object], words: str) -> N
     ],
 )
 def test_learner_wins_from_fixed_opponents(tmp_path: Path, game: str, opponent: str, least: int) -> None:
-    """40,000 hands of training, 20,000 of frozen play; nobody can win more than 750 from a player that always folds."""
+    """After 40,000 hands of training, 20,000 frozen ones; 750 is the maximum against a player that always folds."""
     settings = LearnerSettings(
         game=game, opponents=(opponent,), unseen=("folding",), block=40_000, test=20_000, trials=100
     )

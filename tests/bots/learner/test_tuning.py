@@ -1,6 +1,7 @@
-"""The search for constants: stopped anywhere it ends the same, and its figures mean what they say.
+"""Search for constants: interruptions, and the meaning of its figures.
 
-Opponents that are named by class are not compiled, which makes these tests quick.
+Opponents named by class are not compiled, which makes these tests quick.
+
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ def test_interrupted_search_ends_the_same(tmp_path: Path) -> None:
     with pytest.raises(KeyboardInterrupt):
         search(_SETTINGS, tmp_path / "parts", show=stop)
     path = tmp_path / "parts" / "evolution.jsonl"
-    path.write_bytes(path.read_bytes() + b"[[1, 2")  # a line cut off
+    path.write_bytes(path.read_bytes() + b"[[1, 2")  # a truncated line
     assert search(_SETTINGS, tmp_path / "parts") == whole
     assert path.read_bytes() == (tmp_path / "whole" / "evolution.jsonl").read_bytes()
     for result in whole:

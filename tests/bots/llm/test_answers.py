@@ -1,4 +1,4 @@
-"""Actions from the texts of a model."""
+"""Actions parsed from texts of a model."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from engine import CALL, FOLD, Action, raise_to
 ViewOf = Callable[[str, str], View]
 
 FACING_BET = ("nolimit", "MATCHSTATE:0:7:r300c/cr600:AhKs|/2c7d9h")
-"""300 chips of both players before the flop, and a bet of 300."""
+"""Both players put in 300 chips before the flop; a bet of 300 on the flop."""
 UNOPENED = ("nolimit", "MATCHSTATE:0:7:r300c/:AhKs|/2c7d9h")
 LIMIT = ("limit", "MATCHSTATE:1:0::|AhKs")
 

@@ -43,7 +43,7 @@ def endpoint() -> Iterator[FakeEndpoint]:
 
 @pytest.fixture
 def pauses(monkeypatch: pytest.MonkeyPatch) -> list[float]:
-    """The pauses between requests. They pass at once, and nothing else takes any time on the bot's clock."""
+    """Record pauses between requests; no other time passes on the bot's clock."""
     pauses: list[float] = []
 
     class Clock:
@@ -287,7 +287,7 @@ def test_notes_are_written_after_each_hand(endpoint: FakeEndpoint, bot_for: BotF
     assert "response_format" not in endpoint.requests[1]
     notes = [exchange.answer for exchange in read_exchanges(path)][1]
     assert len(notes) == 1_000
-    # A process that is started again for the next hand continues with them.
+    # A process restarted for the next hand reads them.
     again = bot_for(memory="match")
     check(again, MockDealer("kuhn").ask("MATCHSTATE:0:2::As|", "c").tell("MATCHSTATE:0:2:cc:As|Ks"))
     assert "It bluffs." in endpoint.prompts[4]

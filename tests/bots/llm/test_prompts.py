@@ -1,4 +1,4 @@
-"""States in words, and templates."""
+"""States in words, and prompt templates."""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
-"""Make the table of strategies before the flop: `python -m tests.bots.lp_mc.generate` rewrites its file.
+"""Generate the table of strategies before the flop: `python -m tests.bots.lp_mc.generate` rewrites its file.
 
-It takes seconds. If the checksum it prints is a new one, that in `bots.lp_mc.strategy` has to follow: the equilibrium
-is one of many, and another version of the solver may find another.
+It takes seconds. If the printed checksum changes, update that in `bots.lp_mc.strategy`: the equilibrium is one of many,
+and another version of the solver can return another.
+
 """
 
 from __future__ import annotations
@@ -13,12 +14,12 @@ import numpy as np
 from bots.lp_mc.preflop import PreflopRules, preflop_form, solve, solve_as_published
 from bots.lp_mc.strategy import BETTINGS, STRATEGIES, PreflopStrategy
 from bots.solving.sequence_form import Plans, SequenceForm
-from tests.bots.completing import completed
+from tests.bots.completing import complete_plan
 
 
 def strategy_table(form: SequenceForm, plans: Plans) -> PreflopStrategy:
-    """Two plans as probabilities of fold, call and raise, complete: see `tests.bots.completing.completed`."""
-    chances = {name: array for player in (0, 1) for name, array in completed(form, player, plans).items()}
+    """Convert two plans to complete probabilities of fold, call and raise; see `tests.bots.completing`."""
+    chances = {name: array for player in (0, 1) for name, array in complete_plan(form, player, plans).items()}
     rows = [np.vstack([chances[name], np.zeros((3 - len(chances[name]), chances[name].shape[1]))]) for name in BETTINGS]
     return PreflopStrategy(tuple(float(number) for row in rows for number in row.T.ravel()))
 

@@ -1,4 +1,4 @@
-"""The simulation, trial by trial as the work tells it, slowly: every trial deals cards and plays a whole hand."""
+"""Slow twin of the simulation: every trial deals cards and plays a whole hand."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from engine.splitmix import MASK_64, STEP, mixed
 
 
 class Words:
-    """The random numbers of the cards: 32 bits at a time, two from each word; a trial begins with a new word."""
+    """Random numbers of the cards: 32 bits at a time, two from each word; a trial begins with a new word."""
 
     def __init__(self, start: int) -> None:
         self.counter = start
@@ -41,7 +41,7 @@ def holdings(view: View, left_out: float) -> tuple[list[Card], list[tuple[Card, 
 
 
 def dealt(view: View, unseen: list[Card], hand: tuple[Card, Card], words: Words) -> Deal:
-    """A trial's cards: the opponent's hand is put aside at the end, the board is drawn from the rest."""
+    """Deal a trial's cards: the opponent's hand moves to the end, the board comes from the rest."""
     deck = list(unseen)
     for card, end in ((hand[1], len(deck) - 1), (hand[0], len(deck) - 2)):
         at = deck.index(card)
@@ -56,7 +56,7 @@ def dealt(view: View, unseen: list[Card], hand: tuple[Card, Card], words: Words)
 
 
 def opponents_action(model: OpponentModel, round_: int, owes: bool, aggression: float, prior: float) -> Action:
-    """By the frequencies: the first of fold, call and raise whose share, with those before it, is above the number."""
+    """Draw by frequency: the first of fold, call and raise whose cumulative share exceeds the number."""
     counts = list(model.counts[round_][owes])
     weights = [count + prior * (owes or kind > 0) for kind, count in enumerate(counts)]
     if not sum(weights):
@@ -69,7 +69,7 @@ def opponents_action(model: OpponentModel, round_: int, owes: bool, aggression: 
 def simulate_slowly(
     view: View, model: OpponentModel, options: SimulationOptions, start: int
 ) -> dict[ActionKind, float]:
-    """The values of call and raise."""
+    """Return the values of call and raise."""
     numbers = mixed(start)
     words = Words(mixed(numbers))
     unseen, hands = holdings(view, model.fold_share(options.weakest, view.round))

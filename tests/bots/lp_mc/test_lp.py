@@ -1,4 +1,4 @@
-"""The players `lp` and `lp-mc`: the equilibrium before the flop, as probabilities and as draws."""
+"""The players `lp` and `lp-mc`: the equilibrium before the flop, as probabilities and draws."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from tests.bots.playing import ViewOf
 LIMIT = find_game("limit")[1]
 HANDS = {"AA": "AhAs", "K3o": "Kh3s", "72o": "7h2s", "T9s": "Th9h"}
 BETTINGS = {"": 1, "c": 0, "r": 0, "cr": 1, "rr": 1, "crr": 0, "rrr": 0, "crrr": 1}
-"""Each betting, and whose turn it is then."""
+"""Each betting, and the position to act."""
 
 
 def views(view_of: ViewOf, name: str, number: int = 0) -> list[View]:
-    """The states in which a starting hand has to be played before the flop."""
+    """Yield the states in which a starting hand has a decision before the flop."""
     cards = HANDS[name]
     return [
         view_of("limit", f"MATCHSTATE:{us}:{number}:{betting}:" + (f"{cards}|" if us == 0 else f"|{cards}"))
@@ -37,7 +37,7 @@ def views(view_of: ViewOf, name: str, number: int = 0) -> list[View]:
 @pytest.mark.parametrize("name", HANDS)
 @pytest.mark.parametrize("which", ["equilibrium", "published"])
 @pytest.mark.parametrize("kind", [LpBot, LpMcBot])
-def test_policy_is_that_of_the_table(view_of: ViewOf, kind: type[LpBot | LpMcBot], which: str, name: str) -> None:
+def test_policy_equals_the_table(view_of: ViewOf, kind: type[LpBot | LpMcBot], which: str, name: str) -> None:
     bot = kind(preflop=which, seed=1)
     strategy = preflop_strategy(as_published=which == "published")
     for view, betting in zip(views(view_of, name), BETTINGS, strict=True):
@@ -61,9 +61,9 @@ def test_actions_are_drawn_by_the_policy(view_of: ViewOf, which: str, name: str)
     hands = 150
     for number in range(hands):
         for view, betting in zip(views(view_of, name, number), BETTINGS, strict=True):
-            one, other = (bot.act(view) for bot in bots)
-            assert one == other
-            drawn[betting][one] += 1
+            first, second = (bot.act(view) for bot in bots)
+            assert first == second
+            drawn[betting][first] += 1
     for view, betting in zip(views(view_of, name), BETTINGS, strict=True):
         policy = bots[0].policy(view)
         assert policy is not None

@@ -1,4 +1,4 @@
-"""The player `mc`: what it does with values, its options, its comments, and the games it refuses."""
+"""The player `mc`: use of values, options, comments, refused games."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ CAPPED = "MATCHSTATE:1:0:cc/crrrr:|AhKs/2c7dTh"
         (PAID, 5.0, 6.5, CALL, RAISE),
         (PAID, 6.5, 5.0, CALL, RAISE),
         (PAID, 5.0, 6.6, RAISE, RAISE),
-        # a check is free, and nothing is folded
+        # a check is free, so folding is no option
         (FREE, -2.0, -1.0, CALL, CALL),
         (FREE, -2.0, 1.0, RAISE, RAISE),
         (CAPPED, 3.0, None, CALL, CALL),

@@ -1,4 +1,4 @@
-"""The model of the opponent, and how a simulated hand goes by it."""
+"""The model of the opponent, and simulated hands that follow it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def betting(text: str) -> BettingState:
 
 
 def model_of(*hands: tuple[str, int], first_round: int = 0, prior: float = 0.0) -> OpponentModel:
-    """A model that has seen hands, each with our position in it."""
+    """Return a model that has seen hands, each with our position in it."""
     model = OpponentModel(4, first_round=first_round, prior=prior)
     for number, (text, us) in enumerate(hands):
         model.observe(betting(text), us, number)
@@ -109,7 +109,7 @@ def test_share_of_folds() -> None:
         ("rc/cr", CALL, CALLS, (-10, 60)),
         ("rc/cr", RAISE, FOLDS, (50, 0)),
         ("rc/cr", RAISE, CALLS, (-20, 80)),
-        # no raise is left to it
+        # it has no raise left
         ("rc/rrr", RAISE, RAISES, (-20 - 40, 40 + 80 + 80)),
         # before the flop the big blind may raise a limp
         ("", CALL, CALLS, (-5, 20)),
@@ -117,5 +117,5 @@ def test_share_of_folds() -> None:
     ],
 )
 def test_hand_is_played_out(state: str, action: object, chances: AggressionCuts, line: tuple[int, int]) -> None:
-    here = betting(state)
-    assert play_out(here, action, [[chances, chances]] * 4, 0.5) == line  # type: ignore[arg-type]
+    state_betting = betting(state)
+    assert play_out(state_betting, action, [[chances, chances]] * 4, 0.5) == line  # type: ignore[arg-type]

@@ -1,4 +1,4 @@
-"""The game before the flop, its equilibrium, and what the work printed in its place."""
+"""The game before the flop, its equilibrium, and the work's printed strategy."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ from tests.bots.lp_mc.generate import strategy_table
 
 WORK = PreflopRules()
 VALUE = -0.043795367202
-"""Of the small blind, in chips: blinds 1/2, bets of 2, at most four."""
+"""Values of the small blind, in chips: blinds 1/2, bets of 2, at most four."""
 
 
 @cache
@@ -76,7 +76,7 @@ def test_form_has_the_size_of_the_work() -> None:
 
 
 def test_payoffs_are_those_of_two_hands() -> None:
-    """One pair of classes by hand: AA against KK, four bets and a showdown."""
+    """Worked example of one pair of classes: AA against KK, four bets and a showdown."""
     form = form_of()
     matrix = np.zeros((1860, 1860))
     payoffs = form.payoffs().summed()
@@ -116,10 +116,10 @@ def test_equilibrium_has_the_known_value() -> None:
 
 def test_regret_matching_reaches_the_value() -> None:
     (plans,) = islice(regret_matching(form_of(), is_plus=True), 99, 100)
-    least = -best_response(form_of(), 1, plans[0]).value
-    most = best_response(form_of(), 0, plans[1]).value
-    assert least < VALUE < most
-    assert most - least < 4e-3
+    worst_value = -best_response(form_of(), 1, plans[0]).value
+    best_value = best_response(form_of(), 0, plans[1]).value
+    assert worst_value < VALUE < best_value
+    assert best_value - worst_value < 4e-3
 
 
 @pytest.mark.slow
@@ -131,7 +131,7 @@ def test_regret_matching_reaches_the_value_within_a_millionth() -> None:
 
 @pytest.mark.parametrize("seed", [0])
 @pytest.mark.parametrize("kind", ["any", "pure"])
-def test_a_correct_equilibrium_loses_to_nobody_over_both_seats(seed: int, kind: str) -> None:
+def test_correct_equilibrium_never_loses_over_both_seats(seed: int, kind: str) -> None:
     form, plans = form_of(), solved().plans
     rng = np.random.default_rng(seed)
     others = []
@@ -168,7 +168,7 @@ def test_other_blinds_bets_and_caps(rules: PreflopRules) -> None:
 
 @pytest.mark.slow
 def test_value_of_a_higher_cap_is_that_of_selby() -> None:
-    """-0.04463 for the small blind where hardly anything is capped."""
+    """The value is -0.04463 for the small blind with hardly any cap."""
     assert solved(PreflopRules(cap=8)).value == pytest.approx(-0.04463, abs=5e-5)
 
 
@@ -190,13 +190,13 @@ SOLVED_BALANCES = {"raising": 0.0403, "random": 0.1290, "calling": -0.0505}
 
 
 def counted(chances: np.ndarray) -> list[int]:
-    """Count the hands that take each action for certain."""
+    """Count the hands that take each action with certainty."""
     return [int((row > 1 - 1e-9).sum()) for row in chances]
 
 
 @pytest.mark.slow
 def test_mistake_reproduces_the_printed_strategy() -> None:
-    """13 raise-raise, 66 raise-call, 89 fold and K3o mixed; after a raise 139 call, 29 reraise and KJo mixed."""
+    """13 raise-raise, 66 raise-call, 89 fold, K3o mixed; after a raise 139 call, 29 reraise, KJo mixed."""
     form, (small_blind, big_blind) = form_of(), published().plans
     first, again = (strategy_of(form, 0, small_blind)[betting] for betting in ("", "rr"))
     raised = first[2] > 1 - 1e-9
@@ -210,7 +210,7 @@ def test_mistake_reproduces_the_printed_strategy() -> None:
 
 @pytest.mark.slow
 def test_mistake_wins_the_printed_amounts_from_the_simple_players() -> None:
-    """As printed, after 5,000,000 hands each, to within 0.0035 small bets."""
+    """Printed after 5,000,000 hands each, so accurate to 0.0035 small bets."""
     won = {opponent: balance(form_of(), published().plans, opponent) / 2 for opponent in OPPONENTS}
     assert won == pytest.approx(SOLVED_BALANCES, abs=5e-4)
     assert won == pytest.approx(BALANCES, abs=3.5e-3)
@@ -221,7 +221,7 @@ def test_mistake_wins_the_printed_amounts_from_the_simple_players() -> None:
 
 @pytest.mark.slow
 def test_play_of_the_big_blind_after_a_limp_is_not_determined() -> None:
-    """Of all solutions with the mistake some win more against the simple players and some less than was printed."""
+    """Among all solutions with the mistake, some win more against the simple players than printed, some less."""
     form, small_blind = form_of(), published().plans[0]
     ends: dict[str, list[float]] = {"calling": [], "random": []}
     for opponent, balances in ends.items():
@@ -249,7 +249,7 @@ def test_printed_table_is_complete() -> None:
 
 @pytest.mark.parametrize("as_published", [False, True])
 def test_shipped_strategies_are_as_good_as_solved_ones(as_published: bool) -> None:
-    """Not the same numbers: another version of the solver may find another equilibrium."""
+    """Numbers can differ: another version of the solver can return another equilibrium."""
     form, shipped = form_of(), preflop_strategy(as_published=as_published)
     plans = [
         plan_of(

@@ -1,4 +1,4 @@
-"""The simulation against its slow twin: the same random numbers, the same values."""
+"""The simulation compared with its slow twin, with the same random numbers."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ LIMIT = find_game("limit")[1]
 
 
 def played(rng: random.Random, actions: Sequence[Action], round_: int) -> Hand:
-    """A random hand up to a state of a round, or to its end."""
+    """Play a random hand up to a state of a round, or to its end."""
     hand = Hand(LIMIT, deal_hand(LIMIT, rng.randrange(1000), rng.randrange(1000)))
     while not hand.finished and (hand.betting.round < round_ or rng.random() < 0.6):
         hand.apply(nearest_legal(rng.choice(actions), hand.betting))
@@ -28,7 +28,7 @@ def played(rng: random.Random, actions: Sequence[Action], round_: int) -> Hand:
 
 
 def situation(rng: random.Random, round_: int, prior: float) -> tuple[View, OpponentModel]:
-    """A state of a round in which somebody has to act, and a model with some experience."""
+    """Return a state of a round with a player to act, and a model with some experience."""
     while (hand := played(rng, (CALL, RAISE), round_)).finished or hand.betting.round != round_:
         pass
     model = OpponentModel(4, first_round=0, prior=prior)

@@ -1,4 +1,4 @@
-"""The shipped strategies before the flop: whole, complete, and read without a solver."""
+"""The shipped strategies before the flop: complete, and read without a solver."""
 
 from __future__ import annotations
 
@@ -59,14 +59,14 @@ def test_every_hand_has_probabilities_everywhere(betting: str, as_published: boo
 
 
 def test_bettings_are_complete() -> None:
-    found, states = set(), [""]
+    bettings, states = set(), [""]
     while states:
         betting = states.pop()
         state = state_after(betting)
         if not state.finished:
-            found.add(betting)
+            bettings.add(betting)
             states += [betting + "c"] + ([betting + "r"] if state.legal_actions().can_raise else [])
-    assert found == set(BETTINGS)
+    assert bettings == set(BETTINGS)
 
 
 def test_some_well_known_decisions() -> None:

@@ -1,7 +1,8 @@
-"""The readers of the bot written a second time, slowly and obviously, from the words of the rules.
+"""Slow, obvious twin of the bot's readers, written from the wording of the rules.
 
-A hand is its best five cards, found by trying all fives; of equally good fives the one that needs the fewest of our own
-cards, so "ours" is what the hand could not do without.
+A hand is its best five cards, found by trying all fives; of equally good fives the one with the fewest of our own
+cards, so "ours" are the cards that the hand needs.
+
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ def texts(cards: Sequence[int]) -> list[str]:
 
 
 def strength(five: Sequence[str]) -> tuple[str, list[int]]:
-    """Name of five cards, and their ranks by multiplicity: comparable by `NAMES.index`, then by the list."""
+    """Return the name of five cards and their ranks by multiplicity: comparable by `NAMES.index`, then by the list."""
     counts = Counter(ORDER.index(card[0]) for card in five)
     ranks = sorted(counts, key=lambda rank: (counts[rank], rank), reverse=True)
     shape = sorted(counts.values(), reverse=True)
@@ -47,7 +48,7 @@ NAMES = ["high card", "pair", "two pair", "three", "straight", "flush", "full ho
 
 
 def best_five(hole: Sequence[str], board: Sequence[str]) -> tuple[str, list[int], list[str]]:
-    """The name and ranks of the best five, and which of them are ours where as few as possible are."""
+    """Return name and ranks of the best five, and which of them are ours if as few as possible are."""
 
     def worth(five: Sequence[str]) -> tuple[int, list[int], int]:
         name, ranks = strength(five)
@@ -58,7 +59,7 @@ def best_five(hole: Sequence[str], board: Sequence[str]) -> tuple[str, list[int]
 
 
 def kind(hole: Sequence[str], board: Sequence[str]) -> str:
-    """The column of the tables, under the name that work.json has for it."""
+    """Return the column of the tables, under its name in work.json."""
     name, ranks, ours = best_five(hole, board)
     our_ranks = [ORDER.index(card[0]) for card in ours]
     on_board = sorted({ORDER.index(card[0]) for card in board})
@@ -100,7 +101,7 @@ def is_nut_flush(hole: Sequence[str], board: Sequence[str]) -> bool:
 
 
 class Board(NamedTuple):
-    """Return each fact about a board."""
+    """Facts about a board."""
 
     most_of_a_suit: int
     is_straight_possible: bool
@@ -115,7 +116,7 @@ def board_facts(board: Sequence[str]) -> Board:
 
 @cache
 def _facts_of_ranks(ranks: frozenset[str]) -> tuple[bool, bool, bool]:
-    """Return whether two cards or one card make a straight, and whether three ranks are in a row."""
+    """Return whether two cards or one card make a straight, and whether three ranks are consecutive."""
     return (
         any(has_straight(ranks | {a, b}) for a, b in combinations_with_replacement(ORDER, 2)),
         any(has_straight(ranks | {a}) for a in ORDER),
@@ -128,7 +129,7 @@ def has_straight(ranks: frozenset[str]) -> bool:
 
 
 def takes_aggressive(cell: str, name: str, hole: Sequence[str], board: Sequence[str]) -> bool:
-    """The deterministic reading: whether the more aggressive move of a cell is played."""
+    """Return whether the deterministic reading plays the more aggressive move of a cell."""
     facts = board_facts(board)
     if cell == "check/raise" and name in ("high_card", "middle_pair", "bottom_pair", "under_pair"):
         return len(board) == 3

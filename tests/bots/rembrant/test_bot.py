@@ -1,4 +1,4 @@
-"""The bot: sizes, the small blind, options, comments, draws, and that it is never illegal in any hold'em game."""
+"""The bot: sizes, the small blind, options, comments, draws, and legality in all hold'em games."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ from tests.bots.playing import HOLDEM, BotMaker, ViewOf, comment_of, play_legall
         # two pairs bet on any board, here a dry one
         ({}, "MATCHSTATE:1:0:r300c/c:|Kh8s/Kc8h3d", raise_to(700)),
         ({"bet_pot": 0.5}, "MATCHSTATE:1:0:r300c/c:|Kh8s/Kc8h3d", raise_to(600)),
-        # the most that can be put in against an all-in is a call
+        # against an all-in, a call puts in the maximum
         ({}, "MATCHSTATE:0:0:r20000:AhAs|", CALL),
     ],
 )
@@ -59,7 +59,7 @@ def test_sizes(view_of: ViewOf, options: dict[str, float], state: str, action: A
         ("limit", "MATCHSTATE:1:0::|Ah5s", (FOLD, CALL, CALL)),
         # a free check in the big blind
         ("nolimit", "MATCHSTATE:0:0:c:Jh5s|", (CALL,) * 3),
-        # who has posted nothing folds
+        # a player who has posted nothing folds
         ("nolimit3", "MATCHSTATE:2:0::||Ah5s", (FOLD,) * 3),
         ("nolimit3", "MATCHSTATE:0:0:f:Ah5s||", (FOLD, CALL, CALL)),
         ("limit6", "MATCHSTATE:0:0:ffff:Ah5s|||||", (FOLD, CALL, CALL)),
@@ -191,7 +191,7 @@ def actions_of(bot: RembrantBot, numbers: range) -> dict[int, list[Action]]:
 
 
 def test_draws_follow_from_seed_hand_and_state() -> None:
-    """The same hands are played when they start in the middle or go backwards."""
+    """Hands are the same when play starts in the middle or goes backwards."""
     whole = actions_of(rembrant(reading="probabilistic", seed=3), range(80))
     late = actions_of(rembrant(reading="probabilistic", seed=3), range(40, 80))
     backwards = actions_of(rembrant(reading="probabilistic", seed=3), range(79, -1, -1))
@@ -221,7 +221,7 @@ def test_draws_have_the_chances_of_the_policy(view_of: ViewOf) -> None:
 
 
 def test_policies_join_equal_actions(view_of: ViewOf) -> None:
-    """A raise that is not allowed is a call: both moves of call/all-in are then one action."""
+    """A forbidden raise becomes a call, so both moves of call/all-in are one action."""
     bot = rembrant(reading="probabilistic", seed=1)
     assert bot.policy(view_of("limit", "MATCHSTATE:0:0:rc/rrrr:KhKs|/Kc8c3d")) == {CALL: 1.0}
 

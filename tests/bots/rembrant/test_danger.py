@@ -1,4 +1,4 @@
-"""Danger of boards, against facts found by trying cards."""
+"""Danger of boards, compared with facts found by trying cards."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.bots.rembrant import naive
 
 @cache
 def rank_facts(ranks: frozenset[str]) -> tuple[bool, bool, bool]:
-    """The facts of `naive.board_facts` that suits do not matter for."""
+    """Return the facts of `naive.board_facts` that do not depend on suits."""
     facts = naive.board_facts([rank + "c" for rank in ranks])
     return facts[1:]
 
@@ -57,7 +57,7 @@ def test_every_flop() -> None:
         "three of a suit, straight possible",
         "three of a suit, three in a row",
     }
-    # 4 suits, 286 sets of three ranks of which 12 are a row
+    # 4 suits, 286 sets of three ranks of which 12 are consecutive
     assert seen["three of a suit, three in a row"] == 4 * 12
     assert sum(count for text, count in seen.items() if "three of a suit" in text) == 4 * 286
 

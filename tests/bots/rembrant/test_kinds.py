@@ -1,4 +1,4 @@
-"""Reading a hand after the flop: examples of every kind, and a slow reader over many random hands."""
+"""Kinds of hands after the flop: examples, and comparison with a slow reader."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def test_every_kind_has_an_example() -> None:
 
 
 def random_hand(rng: random.Random, cards: int) -> list[int]:
-    """Every other deal comes from a narrow deck, so that rare kinds are frequent."""
+    """Return a random hand; every other one is from a narrow deck, so that rare kinds are frequent."""
     deck = range(52)
     if rng.random() < 0.5:
         suits = rng.choice([(0, 1, 2, 3), (0, 1), (2,)])

@@ -47,7 +47,7 @@ def test_with_two_players(view_of: ViewOf, betting: str, position: int, opponent
     ],
 )
 def test_with_more_players(view_of: ViewOf, betting: str, opponent: Opponent) -> None:
-    """Two players before us, who sit on the button or behind it."""
+    """Two players act before us; we sit on the button or after it."""
     assert read_opponent(view_of("nolimit6", f"MATCHSTATE:4:0:{betting}:||||AhKd|")) is opponent
 
 
@@ -60,7 +60,7 @@ def view_after(stacks: tuple[int, int], actions: list[Action]) -> View:
 
 
 def test_unequal_stacks() -> None:
-    """All-in is a raise of all that he has, or of all that we have."""
+    """All-in is a raise of the opponent's whole stack, or of ours."""
     short_raiser, short_caller = (20000, 900), (900, 20000)
     assert read_opponent(view_after(short_raiser, [raise_to(900)])) is Opponent.ALL_IN
     assert read_opponent(view_after(short_caller, [raise_to(900)])) is Opponent.ALL_IN

@@ -1,4 +1,4 @@
-"""The printed tables and how they are read: against the tables as written down a second time (work.json)."""
+"""The printed tables, compared with a second transcription (work.json)."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ LINES = {
 
 
 def plain(rule: TableRule) -> object:
-    """A cell as work.json writes it."""
+    """Return a cell as work.json writes it."""
     if rule.limit is not None:
         return ["call", rule.limit, "fold"]
     return rule.text.replace("-", "")

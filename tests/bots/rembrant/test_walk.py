@@ -1,7 +1,8 @@
-"""Every cell of every table, from a state as a dealer sends it to the action sent back.
+"""Every cell of every table, from a dealer's state to the action sent back.
 
-What is expected comes from the tables written down a second time (work.json) and from slow readers (naive.py); the bot
-must say the same cell in its comment and play a legal action of the size that the cell and the options give.
+Expected values come from a second transcription of the tables (work.json) and from slow readers (naive.py). The bot
+must name the same cell in its comment and play a legal action of the size that the cell and the options give.
+
 """
 
 from __future__ import annotations
@@ -44,13 +45,13 @@ COMMENT = re.compile(
 
 
 def play(view: View, bot: RembrantBot) -> tuple[Action, dict[str, str]]:
-    """The bot's action, found legal, and what its comment says."""
+    """Return the bot's action, checked for legality, and its comment."""
     action = bot.act(view)
     assert require_legal(action, view) == action
     (comment,) = view.comments
-    said = COMMENT.fullmatch(comment)
-    assert said is not None, comment
-    return action, {name: (text or b"").decode() for name, text in said.groupdict().items()}
+    match = COMMENT.fullmatch(comment)
+    assert match is not None, comment
+    return action, {name: (text or b"").decode() for name, text in match.groupdict().items()}
 
 
 def hole_cards_of(hand: str) -> str:
@@ -65,18 +66,18 @@ def test_every_cell_before_the_flop(view_of: ViewOf, group: str) -> None:
         for line, betting, position, highest in situations_before_the_flop(lines):
             cards = f"{hole_cards_of(hand)}|" if position == 0 else f"|{hole_cards_of(hand)}"
             view = view_of("nolimit", f"MATCHSTATE:{position}:0:{betting}:{cards}")
-            action, said = play(view, bot)
+            action, comment = play(view, bot)
             cell = lines["other" if line == "check" else line]
             cell = cell[hand] if isinstance(cell, dict) else cell
             assert action == expected_before_the_flop(cell, group, position, highest), (hand, betting)
-            assert said["table"] == str(int(group) + 1)
-            assert said["hand"] == f"{hand}, group {group}"
-            assert said["opponent"] == WORDS.get(line, line)
-            assert said["cell"] == (f"call <= {cell[1]}" if isinstance(cell, list) else WORDS.get(cell, cell))
+            assert comment["table"] == str(int(group) + 1)
+            assert comment["hand"] == f"{hand}, group {group}"
+            assert comment["opponent"] == WORDS.get(line, line)
+            assert comment["cell"] == (f"call <= {cell[1]}" if isinstance(cell, list) else WORDS.get(cell, cell))
 
 
 def situations_before_the_flop(lines: dict[str, object]) -> list[tuple[str, str, int, int]]:
-    """Line of the table, betting, our position, what we have to reach; raises at and just above every limit."""
+    """Yield table line, betting, our position and the total to call; raises at and just above every limit."""
     cells = [("other", "", 1, 100), ("check", "c", 0, 100), ("allin", "r20000", 0, 20000)]
     cells.append(("allin", "r300r20000", 1, 20000))
     for line, first, smallest in (("raise", "", 200), ("reraise", "r200", 300)):
@@ -99,7 +100,7 @@ def expected_before_the_flop(cell: object, group: str, position: int, highest: i
 
 @cache
 def boards() -> dict[tuple[str, str], dict[tuple[int, bool, bool, bool], tuple[str, str]]]:
-    """For every kind and street one hand and board of each danger that random deals show."""
+    """Return, for every kind and street, one hand and board of each danger that random deals reach."""
     rng = random.Random(1)
     cells: dict[tuple[str, str], dict[tuple[int, bool, bool, bool], tuple[str, str]]] = defaultdict(dict)
     for number in range(12_000):
@@ -116,7 +117,7 @@ def boards() -> dict[tuple[str, str], dict[tuple[int, bool, bool, bool], tuple[s
 
 
 def test_every_cell_has_a_board() -> None:
-    """All but two pairs on a flop of three cards."""
+    """Only two pairs on a flop of three cards has none."""
     missing = {(k.name.lower(), street) for k, street in product(HandKind, STREETS)} - set(boards())
     assert missing == {("two_pair_on_board", "flop")}
 
@@ -132,7 +133,7 @@ TABLES = {
     "flush": 16,
     "full_house": 17,
 }
-"""The number of the table by a word of the kind, the first that fits."""
+"""Number of the table by a word of the kind; the first match counts."""
 
 PREFIX = {"flop": "cc/", "turn": "cc/cc/", "river": "cc/cc/cc/"}
 AFTER_THE_FLOP = {
@@ -142,7 +143,7 @@ AFTER_THE_FLOP = {
     "reraise": ("r400r1300", 0),
     "allin": ("r20000", 1),
 }
-"""The betting of the street, after everybody has put in 100, and our position."""
+"""Betting of the street after each player has put in 100, and our position."""
 
 
 @pytest.mark.parametrize("four_straight", ["fold", "slash"])
@@ -156,18 +157,18 @@ def test_every_cell_after_the_flop(view_of: ViewOf, kind: str, four_straight: st
         cell = lines.get(street, lines)[line]
         for facts, (hole, board) in boards().get((kind, street), {}).items():
             view = view_after_the_flop(view_of, street, line, hole, board)
-            action, said = play(view, bot)
-            assert said["street"] == street
-            assert said["hand"] == HandKind[kind.upper()].value
-            assert said["opponent"] == WORDS.get(line, line)
-            assert said["table"] == str(number)
-            assert said["cell"].replace("-", "") == cell
+            action, comment = play(view, bot)
+            assert comment["street"] == street
+            assert comment["hand"] == HandKind[kind.upper()].value
+            assert comment["opponent"] == WORDS.get(line, line)
+            assert comment["table"] == str(number)
+            assert comment["cell"].replace("-", "") == cell
             moves = sorted(cell.split("/"), key=LEVEL.index)
             takes_more = naive.takes_aggressive(cell, kind, naive_cards(hole), naive_cards(board))
             move = moves[-1] if takes_more else moves[0]
             if four_straight == "fold" and line in BETS and naive.pays_no_bet(kind, naive_cards(board)):
                 move = "fold"
-            assert said["move"] == WORDS.get(move, move), (hole, board, facts)
+            assert comment["move"] == WORDS.get(move, move), (hole, board, facts)
             assert action == expected_after_the_flop(move, line, naive_cards(board)), (hole, board, facts)
             both_moves[line, cell].add(takes_more)
     for (line, cell), seen in both_moves.items():
@@ -176,8 +177,12 @@ def test_every_cell_after_the_flop(view_of: ViewOf, kind: str, four_straight: st
 
 
 ONE_WAY = {("high_card", "other"), ("two_pair_on_board", "raise"), ("other_flush", "allin")}
-"""Cells whose more passive move no board asks for in the deterministic reading: the bot probes on every flop; a board
-with two pairs has no four cards to a straight or a flush; a flush beats straights."""
+"""Cells whose more passive move no board requires in the deterministic reading.
+
+The bot probes on every flop. A board with two pairs has no four cards to a straight or a flush. A flush beats
+straights.
+
+"""
 
 
 def view_after_the_flop(view_of: ViewOf, street: str, line: str, hole: str, board: str) -> View:
@@ -192,7 +197,7 @@ def naive_cards(text: str) -> list[str]:
 
 
 def expected_after_the_flop(move: str, line: str, board: list[str]) -> Action:
-    """In chips: the pot is 200 before the street, both have 100 in it."""
+    """Return the expected total in chips: the pot is 200 before the street, with 100 from each."""
     if move == "raise":
         return raise_to(100 + (200 if naive.invites_draws(board) else 133))
     if move == "reraise":

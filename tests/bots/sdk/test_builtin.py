@@ -1,4 +1,4 @@
-"""A shipped bot as a program, and what it must not load."""
+"""A shipped bot as a program, and the modules that it must not load."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def prepares(name: str) -> bool:
     return type(make_bot(name)).prepare is not Bot.prepare
 
 
-# One bot of each module, as the bots of a module import the same.
+# One bot of each module, because the bots of a module have the same imports.
 LIGHT = {type(make_bot(bot.name)).__module__: bot.name for bot in describe_all() if not prepares(bot.name)}
 
 
@@ -68,7 +68,7 @@ LIGHT = {type(make_bot(bot.name)).__module__: bot.name for bot in describe_all()
 def test_playing_bot_loads_nothing_heavy(
     thread_dealer: StartDealer, program_env: dict[str, str], tmp_path: Path, name: str
 ) -> None:
-    """In hold'em, or in Kuhn poker."""
+    """The game is hold'em or Kuhn poker."""
     game = "kuhn" if make_bot(name).refusal(find_game("limit")[1]) else "limit"
     dealer = thread_dealer(one_hand_of_kuhn() if game == "kuhn" else one_hand_of_holdem())
     command = [sys.executable, "-c", PROGRAM, name, "127.0.0.1", str(dealer.port), "--game", game]

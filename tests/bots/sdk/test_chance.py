@@ -1,4 +1,4 @@
-"""CHANCE in states of hold'em: against whom, from what, and what its draws depend on."""
+"""CHANCE in states of hold'em: opponents, known cards, and seeds of its draws."""
 
 from __future__ import annotations
 
@@ -45,20 +45,20 @@ def test_against_more_it_is_sampled(view_of: ViewOf, monkeypatch: pytest.MonkeyP
     view = view_of("limit3", "MATCHSTATE:0:0:ccc/:AhKs||/2c3c4c")
     exact_enough = 100 * sampled_equity(view.hole_cards, view.board, 2, trials=100_000, seed=1).equity
     assert EquityCounter(trials=20_000, seed=1).percent(view) == pytest.approx(exact_enough, abs=2)
-    asked = []
+    questions = []
 
     def equity(*arguments: object, **options: object) -> object:
-        asked.append((arguments, options))
+        questions.append((arguments, options))
         return sampled_equity(*arguments, **options)  # type: ignore[arg-type]
 
     monkeypatch.setattr(chances, "equity", equity)
     chance = EquityCounter(trials=123, seed=1)
     first = chance.percent(view)
-    ((arguments, options),) = asked
+    ((arguments, options),) = questions
     assert arguments == (view.hole_cards, view.board, 2)
     assert options["trials"] == 123
     assert chance.percent(view) == first
-    assert len(asked) == 1, "asked twice, counted once"
+    assert len(questions) == 1, "asked twice, counted once"
 
 
 def test_draws_follow_from_seed_and_state(view_of: ViewOf) -> None:
@@ -82,7 +82,7 @@ def test_draws_follow_from_seed_and_state(view_of: ViewOf) -> None:
 
 
 def test_every_state_of_every_hand_has_other_draws() -> None:
-    """Among them those that differ in a card put last, in the order of cards, or in the number of opponents alone."""
+    """States that differ only in the last card, in the order of cards or in the number of opponents are included."""
     draw, seeds = random.Random(1), {}
     for hand_number in (0, 1, 2, 10**10):
         for _ in range(30):

@@ -1,4 +1,4 @@
-"""A bot as a program, against a real socket: what it says, and how it ends."""
+"""A bot as a program with a real socket: messages and exits."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def one_hand() -> MockDealer:
 
 @pytest.fixture
 def closed_port() -> Iterator[int]:
-    """A port that refuses connections: it is bound, so that no other program listens there."""
+    """Return a bound port that refuses connections; no other program can listen on it."""
     with socket.socket() as sock:
         sock.bind(("127.0.0.1", 0))
         yield sock.getsockname()[1]
@@ -104,7 +104,7 @@ def test_limit_holdem_is_assumed(thread_dealer: StartDealer) -> None:
 
 
 def test_bot_waits_for_the_dealer(thread_dealer: StartDealer, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A port that is bound and does not listen refuses; it begins to listen while the bot waits."""
+    """A bound port that does not listen refuses; it begins to listen while the bot waits."""
     dealers = []
     late = socket.socket()
     late.bind(("127.0.0.1", 0))
@@ -151,7 +151,7 @@ def test_silent_dealer_times_out() -> None:
 
 
 def test_dealer_may_close_before_the_reply(thread_dealer: StartDealer) -> None:
-    """The reply may find an open connection or a closed one."""
+    """The connection can be open or closed when the reply is sent."""
     dealer = thread_dealer(b"MATCHSTATE:0:0::As|\r\n")
     assert play(Caller(), "127.0.0.1", dealer.port, "kuhn") == FinishedMatch(hands=0, unfinished_hand=0)
 
@@ -308,7 +308,7 @@ def test_interrupt(program_env: dict[str, str], tmp_path: Path) -> None:
             listener.settimeout(60)
             with listener.accept()[0] as connection:
                 assert connection.recv(100) == b"VERSION:2.0.0\r\n"
-                # It is now about to wait for us, or waits: both are inside the part that an interrupt ends quietly.
+                # The bot is now about to wait for a message, or waits: an interrupt is handled quietly in both cases.
                 process.send_signal(signal.SIGINT)
                 assert process.communicate(timeout=PATIENCE_S)[1] == b""
         assert process.returncode == 130

@@ -1,4 +1,4 @@
-"""A bot's side of the conversation: what is asked when, what is sent, and what goes wrong in whose name."""
+"""A bot's side of the conversation: calls, replies, and attribution of faults."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ HAND = (
     b"MATCHSTATE:0:1:c:As|\r\nMATCHSTATE:0:1:cr:As|\r\n",
     b"MATCHSTATE:0:1:crc:As|Ks\r\n",
 )
-"""Two hands as one player is told them; he is asked at the end of each piece but the last."""
+"""Two hands as one player receives them; each piece but the last ends with a question."""
 
 
 class Diary(Bot):
-    """Calls, and writes down what happens to it."""
+    """Bot that records its calls."""
 
     def __init__(self, *answers: Action) -> None:
         self.events: list[str] = []
@@ -43,14 +43,14 @@ class Diary(Bot):
 
 
 class Caller(Bot):
-    """Nothing but `act`."""
+    """Bot with `act` only."""
 
     def act(self, view: View) -> Action:
         return CALL
 
 
 def opened(bot: Bot, game: Game, *, game_name: str = "") -> Conversation:
-    """A conversation whose version line has been sent."""
+    """Return a conversation whose version line has been sent."""
     talk = Conversation(bot, game, game_name=game_name)
     talk.open()
     return talk
@@ -85,7 +85,7 @@ def test_lines_of_the_dealer_for_people_are_passed_over() -> None:
     assert talk.receive_data(b"# hello\r\n;x\r\nMATCHSTATE:0:0::As|\r\n") == b"MATCHSTATE:0:0::As|:c\r\n"
 
 
-def test_the_same_number_again_after_the_end_is_a_new_hand() -> None:
+def test_repeated_number_after_the_end_is_a_new_hand() -> None:
     bot = Diary()
     talk = opened(bot, KUHN)
     for _ in range(2):
@@ -145,14 +145,14 @@ def test_another_game() -> None:
     assert sentence.endswith("name another game with --game GAME or the environment variable ARENA_GAME")
 
 
-def test_no_acpc_at_all() -> None:
+def test_other_protocols_are_refused() -> None:
     with pytest.raises(
         DealerFailure, match=r"the dealer sent a line that is not a match state: 'HTTP/1.1 400 Bad Request'"
     ):
         opened(Caller(), KUHN).receive_data(b"HTTP/1.1 400 Bad Request\r\n\r\n")
 
 
-def test_the_bots_own_error_comes_through_with_a_note() -> None:
+def test_errors_of_the_bot_are_raised_with_a_note() -> None:
     class Broken(Bot):
         def act(self, view: View) -> Action:
             raise ZeroDivisionError("oops")
@@ -162,7 +162,7 @@ def test_the_bots_own_error_comes_through_with_a_note() -> None:
     assert caught.value.__notes__ == ["The bot was looking at the state MATCHSTATE:1:0:r:|Ks"]
 
 
-def test_half_a_line_at_the_end_is_let_be() -> None:
+def test_truncated_last_line_is_ignored() -> None:
     bot = Diary()
     talk = opened(bot, KUHN)
     assert talk.receive_data(b"MATCHSTATE:0:0:") == b""
@@ -170,7 +170,7 @@ def test_half_a_line_at_the_end_is_let_be() -> None:
     assert bot.events == ["over"]
 
 
-def test_a_bot_without_act_cannot_be_made() -> None:
+def test_bot_without_act_is_refused() -> None:
     class Lazy(Bot):
         pass
 

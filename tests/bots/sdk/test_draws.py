@@ -1,4 +1,4 @@
-"""Actions are drawn by their probabilities, and never one that has none."""
+"""Actions drawn by probability, never one with probability 0."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def test_the_number_decides() -> None:
 
 
 def test_actions_without_probability_are_never_drawn() -> None:
-    """Though the probabilities sum to a little less than 1."""
+    """The probabilities can sum to slightly less than 1."""
     assert choose_action({FOLD: 0.1, CALL: 0.9 - 1e-12, RAISE: 0.0}, 1 - 1e-15) == CALL
     with pytest.raises(ValueError, match="no action has any probability"):
         choose_action({FOLD: 0.0}, 0.5)

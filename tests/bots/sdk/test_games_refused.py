@@ -1,4 +1,4 @@
-"""Bots that play hold'em only refuse other games, in one sentence."""
+"""Bots for hold'em refuse other games in one sentence."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The bots of a match in this process: what each is shown and when, what it may answer, and what if one fails."""
+"""The bots of a match in this process: views, answers, and failures."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ ALL_IN_BLINDS = parse_game_definition(
 
 
 class Diary(Bot):
-    """Answers as told, then calls; writes down what it is shown."""
+    """Bot that answers from a list, then calls, and records its views."""
 
     def __init__(self, *answers: Any) -> None:
         self.answers = list(answers)
@@ -52,14 +52,14 @@ class Diary(Bot):
 
 
 class Caller(Bot):
-    """Nothing but `act`."""
+    """Bot with `act` only."""
 
     def act(self, view: View) -> Action:
         return CALL
 
 
 class Starter(Caller):
-    """Wants to know when hands begin, and nothing else."""
+    """Bot with `hand_started` only."""
 
     def __init__(self) -> None:
         self.started: list[int] = []
@@ -69,17 +69,17 @@ class Starter(Caller):
 
 
 def seats_of(game: Game, first: int = 0) -> tuple[Seat, ...]:
-    """The seat of each position when position 0 has this seat."""
+    """Return the seat of each position when position 0 has this seat."""
     return tuple(Seat((first + position) % game.num_players) for position in range(game.num_players))
 
 
 def deal_of(game: Game) -> Deal:
-    """A hand; in two-player Kuhn poker the queen and the ace."""
+    """Return a deal; in two-player Kuhn poker the queen and the ace."""
     return next(deals(game, 7))
 
 
 def play_hand(group: BotGroup, game: Game, number: int = 0, first: int = 0) -> BettingState:
-    """A hand of which every bot lives to see the end."""
+    """Play a hand in which no bot fails."""
     betting = betting_start(game)
     assert not group.begin_hand(number, deal_of(game), seats_of(game, first), betting)
     while not betting.finished:
@@ -88,7 +88,7 @@ def play_hand(group: BotGroup, game: Game, number: int = 0, first: int = 0) -> B
     return betting
 
 
-# ---- what bots are shown
+# ---- views of bots
 
 
 def test_a_hand_to_the_showdown() -> None:
@@ -137,7 +137,7 @@ def test_opener_gets_one_view_for_both_calls() -> None:
     assert bots[1].views[0] is not bots[1].views[1]
 
 
-def test_a_hand_in_which_nobody_can_act_is_shown_once() -> None:
+def test_hand_without_decisions_is_shown_once() -> None:
     bots = Diary(), Diary()
     group = BotGroup(bots, ALL_IN_BLINDS)
     betting = play_hand(group, ALL_IN_BLINDS)
@@ -221,7 +221,7 @@ def test_waiting_comments_are_bounded() -> None:
     assert group.comments[-1] == b"# start 1 5\r\n"
 
 
-# ---- what bots answer
+# ---- answers of bots
 
 
 @pytest.mark.parametrize(
@@ -260,7 +260,7 @@ def test_illegal_answers(game: Game, answer: Any, words: str) -> None:
     root = betting_start(game)
     group.begin_hand(3, deal_of(game), seats_of(game), root)
     if game is NO_LIMIT:
-        # A size that is legal is remembered; one that only looks like it is refused all the same.
+        # A legal size is cached; one that only resembles it is still refused.
         root.after(raise_to(200))
     with pytest.raises(BotFailure, match=words) as caught:
         group.ask(root)
@@ -269,11 +269,11 @@ def test_illegal_answers(game: Game, answer: Any, words: str) -> None:
     assert "\n" not in str(caught.value)
 
 
-# ---- bots that fail
+# ---- failures of bots
 
 
 def broken(where: str, error: BaseException) -> Bot:
-    """A bot that raises in one of its calls."""
+    """Return a bot that raises in one of its calls."""
 
     def fail(*_: object) -> None:
         raise error
@@ -284,7 +284,7 @@ def broken(where: str, error: BaseException) -> Bot:
 
 
 def without_line(failure: BotFailure) -> str:
-    """The sentence of a failure in a bot of this file, without file and line, which it has once."""
+    """Return the sentence of a failure in a bot of this file, without file and line, which occur once."""
     sentence, count = re.subn(r" \(\S*test_group\.py, line \d+\)", "", str(failure))
     assert count == 1, failure
     return sentence
@@ -333,7 +333,7 @@ def test_failure_in_a_hook_stops_the_bot(where: str) -> None:
     assert failure.seat == 0
     sentence = "the bot's own code failed in hand 0: ValueError: no; the state was MATCHSTATE:0:0:"
     assert without_line(failure).startswith(sentence)
-    # The others have been told all the same, and are further on; it is not.
+    # The other bots have been notified and have continued; this one has not.
     group.begin_hand(1, deal_of(KUHN_3P), seats_of(KUHN_3P), root)
     assert group.end_match() == []
     for bot in bots[1:]:
@@ -345,7 +345,7 @@ def test_failure_in_a_hook_stops_the_bot(where: str) -> None:
     assert len(first.events) == (0 if where == "hand_started" else 1)
 
 
-def test_failure_is_reported_when_nobody_can_act() -> None:
+def test_failure_is_reported_in_a_hand_without_decisions() -> None:
     group = BotGroup([Diary(), broken("hand_started", ValueError("no"))], ALL_IN_BLINDS)
     root = betting_start(ALL_IN_BLINDS)
     assert not group.begin_hand(0, deal_of(ALL_IN_BLINDS), seats_of(ALL_IN_BLINDS), root)
@@ -379,7 +379,7 @@ def test_interrupt_is_not_a_failure() -> None:
 
 
 class Preparing(Caller):
-    """Notes the games it prepares for; fails if it is told to."""
+    """Bot that records the games it prepares for, and can fail there."""
 
     def __init__(self, problem: BaseException | None = None) -> None:
         self.prepared: list[Game] = []

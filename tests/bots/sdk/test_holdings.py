@@ -1,4 +1,4 @@
-"""Policies of all holdings at once are those of each: in states of played hands."""
+"""Policies of all holdings at once, compared with those of each holding in played hands."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ CASES = rows("""
 
 
 class Watched(Bot):
-    """Plays as another bot, and compares both forms of its policy."""
+    """Bot that plays as another one, and compares both forms of its policy."""
 
     def __init__(self, bot: Bot) -> None:
         self.bot, self.asked = bot, 0

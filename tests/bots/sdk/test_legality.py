@@ -1,4 +1,4 @@
-"""Refusing a bot's illegal actions."""
+"""Refusal of illegal actions of bots."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Declared options: what is read from a declaration, and which values it allows."""
+"""Options declared by constructors, and the values that they allow."""
 
 from __future__ import annotations
 
@@ -56,9 +56,9 @@ def test_invalid_values_are_refused(values: dict[str, Any], sentence: str) -> No
 def test_pydantic_reads_the_same_bounds() -> None:
     adapter = TypeAdapter(Settings)
     assert adapter.validate_python({"hands": 1, "part": 1.0}) == Settings(1, 1.0)
-    for wrong in ({"hands": 0}, {"part": 0.0}, {"part": 1.5}, {"move": "raise"}):
+    for options in ({"hands": 0}, {"part": 0.0}, {"part": 1.5}, {"move": "raise"}):
         with pytest.raises(ValidationError):
-            adapter.validate_python(wrong)
+            adapter.validate_python(options)
 
 
 class OfSomeone(CallingBot):
@@ -71,7 +71,7 @@ class Documented(CallingBot):
         """A parameter with its meaning."""
 
 
-def test_annotations_for_type_checkers_only_do_no_harm() -> None:
+def test_annotations_for_type_checkers_are_tolerated() -> None:
     assert options_of(OfSomeone) == ()
     options = options_of(OfSomeone, all_parameters=True)
     assert [(option.name, option.type_name) for option in options] == [

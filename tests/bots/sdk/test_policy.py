@@ -1,4 +1,4 @@
-"""Policies of the built-in bots: what they play is what they say, hand after hand."""
+"""Policies of the built-in bots, compared with their actions hand after hand."""
 
 from __future__ import annotations
 
@@ -24,15 +24,16 @@ from tests.bots.playing import ViewOf
 from tests.tables import rows
 
 FALSE_ALARM = 1e-6
-"""The probability that a test of one bot fails although the bot plays its policy."""
+"""Probability that a test of one bot fails although the bot plays its policy."""
 
 
 class Cell(NamedTuple):
     """Distance of the actions from their expectation, over some decisions.
 
-    The decisions of a match depend on each other, but given what came before, the difference of an event and its
-    probability is 0 on average. So the sum of the differences is a martingale: its variance is the sum of the
-    variances, and with many decisions it is normal, whatever the match.
+    The decisions of a match depend on each other, but given the past, the difference of an event and its probability is
+    0 on average. So the sum of the differences is a martingale: its variance is the sum of the variances, and with many
+    decisions it is normal, whatever the match.
+
     """
 
     difference: float = 0.0
@@ -43,7 +44,7 @@ class Cell(NamedTuple):
 
 
 class Watched(Bot):
-    """Plays as another bot, and holds every action against the policy."""
+    """Bot that plays as another one, and compares every action with the policy."""
 
     def __init__(self, bot: Bot) -> None:
         self.bot = bot
@@ -81,7 +82,7 @@ class Watched(Bot):
         self.cells[cell] = self.cells[cell].plus(outcome - expected, variance)
 
     def _count_size(self, action: Action, sizes: list[tuple[int, float]]) -> None:
-        """The part of the sizes below the one played and half of its own: 1/2 on average, by any probabilities."""
+        """Return the share of sizes below the played one plus half of its own: 1/2 on average, with any policy."""
         if len(sizes) == 1:
             return
         total = math.fsum(chance for _, chance in sizes)
@@ -91,11 +92,11 @@ class Watched(Bot):
         self._count("size", below + own / 2, 0.5, variance)
 
     def worst(self) -> float:
-        """The largest deviation in standard errors, of cells with enough decisions to be normal."""
+        """Largest deviation in standard errors, over cells with enough decisions to be normal."""
         return max((abs(cell.difference) / math.sqrt(cell.variance) for cell in self._large_cells()), default=0.0)
 
     def allowed(self) -> float:
-        """The largest deviation that chance explains."""
+        """Largest deviation that chance explains."""
         return NormalDist().inv_cdf(1 - FALSE_ALARM / 2 / max(1, len(self._large_cells())))
 
     def _large_cells(self) -> list[Cell]:
@@ -103,7 +104,7 @@ class Watched(Bot):
 
 
 def game_of(name: str) -> Game:
-    """A game by name; ``short nolimit`` has stacks of ten big blinds, since a policy names every size."""
+    """Return a game by name; ``short nolimit`` has stacks of ten big blinds, since a policy names every size."""
     if name.startswith("short "):
         game = find_game(name.removeprefix("short "))[1]
         return game._replace(stacks=(10 * game.big_blind,) * game.num_players)
@@ -144,7 +145,7 @@ CASES = rows("""
 
 
 def watched(game: Game, bot: Bot, hands: int) -> Watched:
-    """The bot after hands against random ones."""
+    """Return the bot after hands against random ones."""
     player = Watched(bot)
     others = [make_bot(f"random?seed={number}") for number in range(100, 99 + game.num_players)]
     for _ in self_play(game, [player, *others], deals=hands, seed=17):

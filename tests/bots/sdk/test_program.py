@@ -1,4 +1,4 @@
-"""Command lines as people write them; how programs run and end stands in the tests of the launcher."""
+"""Command lines as users write them; tests of the launcher cover starting and ending programs."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def test_an_open_quote_is_refused(is_windows: bool) -> None:
 
 
 def test_ctrl_c_of_a_windows_console_reaches_us_alone(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """The bots are in a group of their own there, as they are in a session of their own elsewhere."""
+    """On Windows the bots are in their own process group, elsewhere in their own session."""
     given: dict[str, Any] = {}
 
     def refuse(*_: object, **options: Any) -> None:

@@ -1,4 +1,4 @@
-"""Bots by name: reading what is asked for, and saying what is wrong with it."""
+"""Bots by name: specifications with options, and refusals."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Programs as bots: they see and answer what they would with a dealer, and whatever they do wrong is a typed error."""
+"""Programs as bots: same questions and answers as with a dealer, and a typed error for each fault."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def say(data):
 def ask():
     return lines.readline().rstrip()
 """
-"""Head of the programs."""
+"""First lines of the programs."""
 
 HELLO = 'say(b"VERSION:2.0.0\\r\\n")\n'
 
@@ -37,7 +37,7 @@ Start = Callable[..., RemoteBot]
 
 @pytest.fixture
 def start(tmp_path: Path, program_env: dict[str, str]) -> Iterator[Start]:
-    """Start a program from its code, or a Python bot by its name; all are ended with the test."""
+    """Return a function that starts a program from code or a bot's name; the test ends all of them."""
     started: list[RemoteBot] = []
 
     def start(code: str = "", *, name: str = "", game: str = "kuhn", **options: float) -> RemoteBot:
@@ -54,13 +54,13 @@ def start(tmp_path: Path, program_env: dict[str, str]) -> Iterator[Start]:
 
 
 def view_at(game: str, position: int, number: int = 0) -> View:
-    """The first state of a hand, as a position sees it."""
+    """Return the first state of a hand, seen by a position."""
     rules = find_game(game)[1]
     return View.from_hand(Hand(rules, deal_hand(rules, 1, number)), Position(position), number)
 
 
 def play(game: Game, players: Sequence[Bot], numbers: Sequence[int]) -> list[tuple[object, ...]]:
-    """Play hands and return what was done in them."""
+    """Play hands and return their actions."""
     done: list[tuple[object, ...]] = []
     for turn, number in enumerate(numbers):
         hand = Hand(game, deal_hand(game, 5, number))
@@ -85,7 +85,7 @@ def test_program_plays_as_the_bot_in_this_process(start: Start, game: str) -> No
 
 
 def test_self_play_ends_the_program(start: Start) -> None:
-    """In every rotation, with hand numbers that come twice; the end of the match ends the program."""
+    """The match has every rotation and repeated hand numbers; its end ends the program."""
     remote = start(name="raising", game="leduc")
     seen, expected = (
         [(record.betting.rounds, record.values) for record in self_play("leduc", players, deals=5, seed=3)]
@@ -104,7 +104,7 @@ def test_exit_of_a_program_fails_self_play(start: Start) -> None:
 
 
 def test_every_state_is_sent_once_in_order(start: Start, tmp_path: Path) -> None:
-    """Also the states after the program has folded, and hands whose numbers have been played already."""
+    """States after the program's fold and repeated hand numbers are included."""
     heard = tmp_path / "heard"
     code = f"""
 from bots import Bot
@@ -147,7 +147,7 @@ def test_other_lines_than_replies_are_ignored(start: Start) -> None:
     assert bot.act(view_at("kuhn", 0)) == CALL
 
 
-# ---- what goes wrong
+# ---- faults
 
 
 def test_reply_without_an_action_is_an_error(start: Start) -> None:
@@ -210,7 +210,7 @@ def test_program_that_does_not_connect_is_an_error(code: str, error: type[Remote
             PATIENCE_S,
             "the first line must be the version, as in b'VERSION:2.0.0\\r\\n', not b'HELLO\\n'",
         ),
-        # It has to connect within that time, however slowly Python starts.
+        # It has to connect within that time, even if Python starts slowly.
         ("ask()\n", 3.0, "it did not name its version within 3 s"),
     ],
 )
@@ -252,5 +252,5 @@ def test_program_receives_the_game(start: Start, tmp_path: Path) -> None:
     bot = start(name="calling", game="leduc")
     assert bot.game == rules
     view = View.from_hand(Hand(rules, next(deals(rules, 1))), betting_start(rules).acting_position)
-    # The same state can be asked about again.
+    # The same state can be asked again.
     assert [bot.act(view), bot.act(view)] == [CALL, CALL]

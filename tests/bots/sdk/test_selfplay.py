@@ -1,4 +1,4 @@
-"""Hands without sockets and clocks: the dealer's cards, true duplicates, nothing played unasked, and bots that fail."""
+"""Hands without sockets and clocks: the dealer's cards, duplicates, lazy play, failing bots."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ from protocol import GameDefinitionError, find_game
 
 
 class Caller(Bot):
-    """Nothing but `act`."""
+    """Bot with `act` only."""
 
     def act(self, view: View) -> Action:
         return view.call()
 
 
 class Counter(Caller):
-    """Counts what it is asked and told; fails at a hook when it has been called there this often."""
+    """Bot that counts its calls, and fails at a hook after a number of them."""
 
     def __init__(self, fails: str = "", after: int = 0) -> None:
         self.asked = self.started = self.finished = self.over = 0
@@ -64,7 +64,7 @@ def randoms(count: int) -> list[Bot]:
     return [make_bot("random", seed) for seed in range(count)]
 
 
-# ---- what is played
+# ---- cards and duplicates
 
 CASTS = [
     ("kuhn", ("random?seed=3", "random?seed=4")),
@@ -106,7 +106,7 @@ def test_rotations_are_duplicates(name: str) -> None:
         assert {record.deal for record in rotations} == {deal_hand(game, 8, number)}
         assert len({record.match_name for record in rotations}) == players
         for position in range(players):
-            # Everybody has held these cards once.
+            # Each bot has held these cards once.
             assert len({record.names_by_seat[record.seats[position]] for record in rotations}) == players
         assert len({record.seats for record in rotations}) == 1
 
@@ -164,7 +164,7 @@ def test_comments_are_kept() -> None:
     assert record.comments == ((1, 0, "# at 0"), (0, 1, "# at 1"))
 
 
-# ---- when it is played
+# ---- laziness
 
 
 def test_hands_are_played_lazily() -> None:
@@ -203,12 +203,12 @@ def test_example_of_the_module(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().out == "{'RaisingBot': 3275.0, 'RandomBot': -3275.0}\n"
 
 
-# ---- what goes wrong
+# ---- failures
 
 
 @pytest.mark.parametrize(("fails", "records"), [("started", 4), ("asked", 4), ("finished", 5)])
 def test_failure_of_a_bot_ends_the_match(fails: str, records: int) -> None:
-    """A hand whose end it cannot take has been played; another has not."""
+    """A hand whose end the bot fails to process counts as played; a hand interrupted earlier does not."""
     bots = Counter(), Counter(fails, 4)
     hands = self_play("kuhn", bots, deals=10, first_hand=7)
     assert len(list(itertools.islice(hands, records))) == records

@@ -53,7 +53,7 @@ s = socket.create_connection((sys.argv[1], int(sys.argv[2])))
 f = s.makefile("rwb", buffering=0)
 f.write(b"VERSION:2.0.0\\r\\n")
 """
-"""The head of a program written without our packages."""
+"""First lines of a program written without our packages."""
 
 GOOD = """
 print("playing")
@@ -105,7 +105,7 @@ def test_serve_script_names_the_fault(program: str, sentences: list[str]) -> Non
 
 
 class Clock:
-    """A clock that stands still until it is moved far ahead."""
+    """Clock that stops until it is moved far ahead."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.now = 0.0

@@ -1,4 +1,4 @@
-"""Views of whole hands, number by number, and the two ways to make one against each other."""
+"""Views of whole hands, number by number; both constructors compared."""
 
 from __future__ import annotations
 
@@ -191,19 +191,19 @@ def test_repr_names_the_state(view_of: ViewOf) -> None:
 
 
 def check_against_text(hand: Hand, position: Position, hand_number: int) -> None:
-    """The view of a hand in this process is the view of what a dealer would have sent."""
+    """Compare the view of a hand in this process with that of a dealer's messages."""
     view = View.from_hand(hand, position, hand_number)
     text = view.match_state.format()
     state = parse_match_state(text, hand.game)
-    told = View.from_state(state, betting_after(hand.game, text.split(":")[3]))
-    assert told.match_state == view.match_state
-    assert told.board == view.board == hand.board
-    assert (told.betting.spent, told.position) == (view.betting.spent, view.position)
+    from_text = View.from_state(state, betting_after(hand.game, text.split(":")[3]))
+    assert from_text.match_state == view.match_state
+    assert from_text.board == view.board == hand.board
+    assert (from_text.betting.spent, from_text.position) == (view.betting.spent, view.position)
     for p, cards in enumerate(view.all_hole_cards):
         shown = p == position or (hand.is_showdown and not hand.betting.folded >> p & 1)
         assert cards == (hand.deal.hole_cards[p] if shown else ())
     if hand.finished:
-        assert told.value == pytest.approx(hand.values()[position])
+        assert from_text.value == pytest.approx(hand.values()[position])
     else:
         assert sum(view.street_committed) <= view.pot
         assert sorted((*view.active_positions, *view.folded_positions)) == list(range(hand.game.num_players))
@@ -213,7 +213,7 @@ def check_against_text(hand: Hand, position: Position, hand_number: int) -> None
 @pytest.mark.parametrize("views", [30, pytest.param(3000, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("name", shipped_games())
 def test_views_of_random_hands(name: str, views: int) -> None:
-    """At larger tables fewer hands, each with more views."""
+    """Larger tables have fewer hands, with more views each."""
     game = find_game(name)[1]
     rng = random.Random(1)
     source = deals(game, 5)
@@ -229,7 +229,7 @@ def test_views_of_random_hands(name: str, views: int) -> None:
             hand.apply(rng.choice(choices))
 
 
-def test_of_hand_shows_folded_cards_to_nobody_but_their_owner() -> None:
+def test_folded_cards_are_shown_to_their_owner_only() -> None:
     game = find_game("limit3")[1]
     deal = Deal((parse_cards("2c3d"), parse_cards("AsAd"), parse_cards("KsKd")), parse_cards("5h7h9hJcQc"))
     hand = Hand(game, deal)
@@ -260,11 +260,11 @@ UNLISTED = {
     "to_hand_total",
     "to_street_total",
 }
-"""For bots that go deeper; their docstrings say what they are."""
+"""Attributes for advanced bots, documented in their docstrings."""
 
 
 def rows_of_the_guide() -> Iterator[tuple[list[str], list[str]]]:
-    """The names and the types of each row."""
+    """Return names and types of each row."""
     text = GUIDE.read_text("utf-8")
     table = text[text.index("| question | answer | type |") :].split("\n\n")[0]
     for line in table.splitlines()[2:]:
@@ -272,7 +272,7 @@ def rows_of_the_guide() -> Iterator[tuple[list[str], list[str]]]:
         yield re.findall(r"`(\w+)", answer), re.findall(r"`(\w+)", kind)
 
 
-def test_the_guide_lists_what_a_view_tells_with_its_types(view_of: ViewOf) -> None:
+def test_guide_lists_the_attributes_of_a_view_with_their_types(view_of: ViewOf) -> None:
     views = [
         view_of("nolimit", "MATCHSTATE:1:0:r300c/:|AhKs/Kc8c3d"),
         view_of("nolimit", "MATCHSTATE:1:0:r300c/cc/cc/cc:2c2d|AhKs/Kc8c3d/4s/5s"),
@@ -281,9 +281,9 @@ def test_the_guide_lists_what_a_view_tells_with_its_types(view_of: ViewOf) -> No
     for names, kinds in rows_of_the_guide():
         listed |= set(names)
         for name in names:
-            told = getattr(views[name in ("value", "values")], name)
-            if not callable(told):
-                found = type(told)
-                assert {base.__name__ for base in found.__mro__} & set(kinds), (name, found, kinds)
+            value = getattr(views[name in ("value", "values")], name)
+            if not callable(value):
+                type_ = type(value)
+                assert {base.__name__ for base in type_.__mro__} & set(kinds), (name, type_, kinds)
     public = {name for name in dir(View) if not name.startswith("_")}
     assert listed == public - UNLISTED

@@ -1,4 +1,4 @@
-"""Kuhn's poker of two and of three players and Leduc in sequence form."""
+"""Kuhn poker for two and three players and Leduc in sequence form."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Twins of the solvers that walk every deal and every betting, one card at a time, for games of one hole card."""
+"""Slow twins of the solvers: walk every deal and betting, for games of one hole card."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from engine import CALL, FOLD, RAISE, Action, BettingState, Game, betting_start,
 from engine.hand import showdown_values
 
 Strategy = Mapping[str, Chances]
-"""By betting and board so far: the probabilities of its actions by holding."""
+"""Action probabilities by holding, for each betting and board."""
 
 
 def random_strategy(form: SequenceForm, player: int, seed: int) -> dict[str, Chances]:
@@ -64,7 +64,7 @@ def expected_value(game: Game, strategies: Sequence[Strategy], player: int = 0, 
 
 
 def best_value_of_pure_answers(form: SequenceForm, game: Game, strategies: Sequence[Strategy], player: int) -> float:
-    """The most that a player can win on average: each card tries all its pure answers, of two actions everywhere."""
+    """Return the best mean winnings over all pure answers of each card; two actions per decision."""
     cards, choices = sorted(game.deck), form.choices[player]
     total = 0.0
     for card in cards:
@@ -81,11 +81,11 @@ def best_value_of_pure_answers(form: SequenceForm, game: Game, strategies: Seque
 
 
 def best_response_value(game: Game, player: int, other: Strategy) -> float:
-    """The most that a player can win on average against a strategy."""
+    """Return the best mean winnings of a player against a strategy."""
     cards = sorted(game.deck)
 
     def walk(state: BettingState, own: int, others: Mapping[int, float], board: tuple[int, ...], name: str) -> float:
-        """The sum of what the best play wins against each card of the opponent, times the chance to meet it there."""
+        """Return the best winnings against each card of the opponent, weighted by its probability, summed."""
         if state.finished:
             return sum(
                 chance * showdown(state, (own, card) if player == 0 else (card, own), board)[player]
@@ -123,7 +123,7 @@ def best_response_value(game: Game, player: int, other: Strategy) -> float:
 
 
 def pure_strategies(form: SequenceForm, player: int) -> Iterator[Strategy]:
-    """All of them, for a game with two actions everywhere."""
+    """Yield all pure strategies of a game with two actions per decision."""
     names = [choice.name for choice in form.choices[player]]
     classes = len(form.game.classes[player])
     for number in range(2 ** (len(names) * classes)):

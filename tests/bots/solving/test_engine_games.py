@@ -24,7 +24,7 @@ def test_kuhn_has_the_tree_of_its_rules(kuhn: SequenceForm) -> None:
 
 
 def test_leduc_has_936_information_sets(leduc: SequenceForm) -> None:
-    """Those that can be reached: with a board card in hand, none can."""
+    """Only reachable sets count: with the board card in hand, none is."""
     reached = 0
     for player in (0, 1):
         for choice in leduc.choices[player]:
@@ -34,7 +34,7 @@ def test_leduc_has_936_information_sets(leduc: SequenceForm) -> None:
 
 
 def test_the_chances_of_each_betting_add_up_to_one(leduc: SequenceForm) -> None:
-    """Over all boards; at a showdown two holdings of the same rank win nothing, which are 3 of 15 pairs."""
+    """Sum over all boards; at a showdown two holdings of equal rank win nothing: 3 of 15 pairs."""
     sums: dict[str, float] = {}
     for leaf, _ in leduc.terminal_nodes:
         before, _, after = leaf.name.partition("/")
@@ -57,9 +57,9 @@ def test_a_game_is_a_value() -> None:
 
 def test_the_other_side_may_be_player_0() -> None:
     game = find_game("kuhn")[1]
-    one, other = small_game(game), small_game(game, first=1)
-    assert one.root.player == 0  # type: ignore[union-attr]
-    assert other.root.player == 1  # type: ignore[union-attr]
+    first_game, second_game = small_game(game), small_game(game, first=1)
+    assert first_game.root.player == 0  # type: ignore[union-attr]
+    assert second_game.root.player == 1  # type: ignore[union-attr]
 
 
 @pytest.mark.parametrize(
@@ -110,7 +110,7 @@ def test_the_turns_of_a_game_are_its_decisions(leduc: SequenceForm) -> None:
 
 
 def test_all_in_before_the_last_board_card_deals_the_rest() -> None:
-    """With stacks of one blind and one bet, a bet and a call are all-in: the board is dealt without more betting."""
+    """With stacks of one blind and one bet, a bet and a call are all-in: the board follows without betting."""
     form = sequence_form(small_game(find_game("leduc")[1]._replace(stacks=(3, 3))))
     names = {end.leaf.name: end.leaf.chips for end in form.terminal_nodes}
     assert names["rc/Qh"] == names["crc/As"] == 3

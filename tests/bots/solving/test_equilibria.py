@@ -59,10 +59,10 @@ def test_plan_satisfies_its_constraints(leduc: SequenceForm, player: int) -> Non
 
 
 def test_regret_matching_reaches_the_known_values(kuhn: SequenceForm, leduc: SequenceForm) -> None:
-    for form, value, iterations, most in ((kuhn, KUHN, 200, 2e-3), (leduc, LEDUC, 40, 6e-2)):
+    for form, value, iterations, tolerance in ((kuhn, KUHN, 200, 2e-3), (leduc, LEDUC, 40, 6e-2)):
         (plans,) = islice(regret_matching(form, is_plus=True), iterations - 1, iterations)
-        assert 0 <= exploitability(form, plans) < most
-        assert expected_value(form, plans) == pytest.approx(value, abs=most)
+        assert 0 <= exploitability(form, plans) < tolerance
+        assert expected_value(form, plans) == pytest.approx(value, abs=tolerance)
 
 
 @pytest.mark.parametrize("name", ["kuhn3", *[pytest.param(name, marks=pytest.mark.slow) for name in ("kuhn", "leduc")]])
@@ -79,9 +79,13 @@ def test_regret_matching_converges_as_known_for_long(name: str, algorithm: str, 
 
 
 ROUNDING: Final = {("leduc", "cfr"): 1e-4, ("leduc", "cfr_plus"): 0.1}
-"""After hundreds of iterations regrets of all actions are 0 but for rounding, which then decides between even chances
-and one action: there, payoffs changed by one part in 10**16 change the outcome by as much as two programs differ. So
-does Kuhn's game of three after thousands, on another version of numpy, and is compared for a thousand."""
+"""Tolerances where rounding decides.
+
+After hundreds of iterations regrets of all actions are 0 but for rounding, which then decides between equal
+probabilities and one action: there, payoffs changed by one part in 10**16 change the outcome by as much as two programs
+differ. Kuhn's game of three does so after thousands, with another version of numpy, and is compared for a thousand.
+
+"""
 
 
 def _check_convergence(form: SequenceForm, name: str, algorithm: str, *, until: int) -> None:
@@ -101,7 +105,7 @@ def test_linear_program_refuses_three_players(kuhn3: SequenceForm) -> None:
 
 
 def test_favourite_is_the_extreme_equilibrium(kuhn: SequenceForm) -> None:
-    """The first player bets its queen with any probability up to 1/3, and its ace three times as often (Kuhn 1950)."""
+    """The first player bets its queen with any probability up to 1/3, its ace three times as often (Kuhn 1950)."""
     bets = {}
     for sign in (1, -1):
         program = LinearProgram(kuhn)
@@ -116,7 +120,7 @@ def test_favourite_is_the_extreme_equilibrium(kuhn: SequenceForm) -> None:
 
 
 def test_other_solver_reads_the_program(leduc: SequenceForm, tmp_path: Path) -> None:
-    """HiGHS itself, from the file alone."""
+    """HiGHS itself reads the file."""
     LinearProgram(leduc).write_mps(tmp_path / "leduc.lp of ours")
     (tmp_path / "leduc.lp of ours").rename(tmp_path / "leduc.mps")
     solver = highspy.Highs()

@@ -31,7 +31,7 @@ UNIFORM = "random?fold=1,call=1,raise=1"
     ],
 )
 def test_known_values(name: str, bot: str, best: tuple[float, ...], exploitability: float) -> None:
-    """OpenSpiel's for the uniform players, Kuhn's own for his game, and those of linear programs."""
+    """OpenSpiel's values for the uniform players, Kuhn's own for his game, those of linear programs."""
     result = exact_exploitability(find_game(name)[1], make_bot(bot), bot)
     assert result.best_values == pytest.approx(best, abs=1e-11)
     assert result.exploitability == pytest.approx(exploitability, abs=1e-11)
@@ -43,7 +43,7 @@ def test_known_values(name: str, bot: str, best: tuple[float, ...], exploitabili
     ("name", "bot"), [("kuhn-depth", UNIFORM), pytest.param("leduc", "calling", marks=pytest.mark.slow)]
 )
 def test_best_responses_are_policies_that_win_their_value(name: str, bot: str, tmp_path: Path) -> None:
-    """Written, read again and counted like any policy: the answer wins from the bot what was said."""
+    """Written to a file and read again, the response wins the stated value from the bot."""
     game = find_game(name)[1]
     path = tmp_path / "best.policy"
     result = exact_exploitability(game, make_bot(bot), bot)
@@ -51,7 +51,7 @@ def test_best_responses_are_policies_that_win_their_value(name: str, bot: str, t
     answer = FilePolicy(path, game)
 
     class InTurn:
-        """The answer in one position, the bot in the other."""
+        """The response in one position, the bot in the other."""
 
         def __init__(self, position: int) -> None:
             self._position = position
@@ -65,19 +65,19 @@ def test_best_responses_are_policies_that_win_their_value(name: str, bot: str, t
 
 
 def test_unreached_states_have_an_answer() -> None:
-    """Nobody ever bets into the first player, who has an answer for it all the same: for the file."""
+    """The first player is never bet into, but its file needs a response."""
     result = exact_exploitability(find_game("kuhn")[1], CallingBot(), "calling")
-    assert {one.betting for one in result.answers if one.position == 0 and one.is_met} == {""}
-    assert {one.betting for one in result.answers if one.position == 0} == {"", "cr"}
+    assert {answer.betting for answer in result.answers if answer.position == 0 and answer.is_met} == {""}
+    assert {answer.betting for answer in result.answers if answer.position == 0} == {"", "cr"}
     rare = exact_exploitability(find_game("kuhn")[1], make_bot("equilibrium"), "equilibrium")
-    met = {(one.betting, one.holding): one.is_met for one in rare.answers}
+    met = {(answer.betting, answer.holding): answer.is_met for answer in rare.answers}
     assert met["cr", "As"], "a bet with nothing is met with the best card"
-    never = [one for one in rare.answers if not one.policy]
-    assert {(one.betting, one.holding) for one in never} == {("cr", "As")}
+    never = [answer for answer in rare.answers if not answer.policy]
+    assert {(answer.betting, answer.holding) for answer in never} == {("cr", "As")}
 
 
 def test_winnings_of_the_best_response_approach_the_exact_value() -> None:
-    """Hands of the answer against the bot come to the exact value, as near as luck lets them."""
+    """Over many hands, the response's winnings against the bot agree with the exact value up to chance."""
     game = find_game("kuhn")[1]
     result = exact_exploitability(game, make_bot(UNIFORM), UNIFORM)
 

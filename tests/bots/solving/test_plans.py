@@ -1,4 +1,4 @@
-"""Values and best answers are those of the twins that deal every card."""
+"""Values and best responses, compared with twins that deal every card."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from bots.solving.sequence_form import (
 )
 from engine import Game
 from protocol import find_game
-from tests.bots.completing import completed
+from tests.bots.completing import complete_plan
 from tests.bots.solving import naive
 
 REFERENCE: Final[dict[str, Any]] = json.loads(Path(__file__).with_name("reference.json").read_text("utf-8"))
@@ -30,9 +30,9 @@ REFERENCE: Final[dict[str, Any]] = json.loads(Path(__file__).with_name("referenc
 
 def test_value_of_two_plans(played: tuple[Game, SequenceForm]) -> None:
     game, form = played
-    one, other = (naive.random_strategy(form, player, 1 + player) for player in (0, 1))
-    plans = naive.as_plan(form, 0, one), naive.as_plan(form, 1, other)
-    assert expected_value(form, plans) == pytest.approx(naive.expected_value(game, (one, other)), abs=1e-12)
+    first, second = (naive.random_strategy(form, player, 1 + player) for player in (0, 1))
+    plans = naive.as_plan(form, 0, first), naive.as_plan(form, 1, second)
+    assert expected_value(form, plans) == pytest.approx(naive.expected_value(game, (first, second)), abs=1e-12)
 
 
 @pytest.mark.parametrize("player", [0, 1])
@@ -98,11 +98,11 @@ def test_plan_and_strategy_are_the_same(leduc: SequenceForm) -> None:
 
 
 def test_unreached_classes_play_their_best_response(kuhn: SequenceForm) -> None:
-    """Player 0 always bets, so that its answer to a bet is never asked for: the ace calls, the queen folds."""
+    """Player 0 always bets, so its response to a bet is not used: the ace calls, the queen folds."""
     always = {"": np.array([[0.0] * 3, [1.0] * 3]), "cr": np.full((2, 3), 0.5)}
     plans = naive.as_plan(kuhn, 0, always), naive.as_plan(kuhn, 1, naive.random_strategy(kuhn, 1, 4))
     assert np.isnan(strategy_of(kuhn, 0, plans[0])["cr"]).all()
-    response = completed(kuhn, 0, plans)
+    response = complete_plan(kuhn, 0, plans)
     assert response[""].tolist() == always[""].tolist()
     assert response["cr"][:, 0].tolist() == [1, 0]
     assert response["cr"][:, 2].tolist() == [0, 1]

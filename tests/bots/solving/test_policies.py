@@ -1,4 +1,4 @@
-"""Bots measured by what they tell of their play."""
+"""Exploitability of bots with policies."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def test_random_player_plays_its_weights(played: tuple[Game, SequenceForm]) -> N
 
 
 def test_calling_loses_its_known_value(kuhn: SequenceForm) -> None:
-    """The best answer bets its best card alone, or that and the middle one: 1/3 of a chip, and 0 in equilibrium."""
+    """The best response bets its best card alone, or the middle one too: 1/3 of a chip, and 0 in equilibrium."""
     plan = plan_of_bot(kuhn, find_game("kuhn")[1], 1, CallingBot())
     assert best_response(kuhn, 0, plan).value == pytest.approx(1 / 3, abs=1e-12)
 

@@ -1,4 +1,4 @@
-"""Suits make no difference in Leduc: without them it is a third of the size, and the same game."""
+"""Suits are irrelevant in Leduc: without them the game is a third of the size, and equivalent."""
 
 from __future__ import annotations
 

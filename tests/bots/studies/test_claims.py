@@ -1,4 +1,4 @@
-"""The rule of verdicts on the claims of publications, and figures as the studies store them."""
+"""Verdicts on the claims of publications, and figures as the studies store them."""
 
 from __future__ import annotations
 
@@ -55,10 +55,10 @@ def test_a_measurement_too_wide_to_disagree_reproduces_nothing() -> None:
         (20.0, 5.0, 5.0, REFUTED, 0.05, 0.2),
     ],
 )
-def test_how_often_a_verdict_is_given(
+def test_frequencies_of_verdicts(
     truth: float, ours_error: float, printed_error: float, expected: Verdict, min_share: float, max_share: float
 ) -> None:
-    """The print measures 10 and we measure the truth, both with normal errors that their intervals know."""
+    """The print measures 10 and we measure the truth, both with normal errors of known size."""
     random, runs = Random(11), 4_000
     count = 0
     for _ in range(runs):
@@ -68,7 +68,7 @@ def test_how_often_a_verdict_is_given(
 
 
 def test_the_interval_of_a_printed_figure() -> None:
-    """Its decimals, and with a number of units the spread of ours."""
+    """The interval covers its decimals and, with a number of units, the spread of ours."""
 
     def printed(text: str, uncertainty: float = 0.0, **about: Any) -> str:
         claim = Claim(key="k.1", quantity="q", printed=text, source="p. 1", format=".3f", **about)

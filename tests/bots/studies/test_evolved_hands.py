@@ -1,4 +1,4 @@
-"""A watched player: hand by hand as by the rule book, figures as the tracker counts them."""
+"""A watched player: hands compared with the rules, figures with the tracker."""
 
 from __future__ import annotations
 
@@ -93,18 +93,18 @@ def test_winnings_without_a_log_are_the_same(deals: DealSet, watched: Any, slow:
     assert (used == watched.used).all()
 
 
-def test_intervals_take_deals_for_units() -> None:
-    """The winnings of 400 deals of two hands, which bring the same: the interval is that of 400 numbers, not of 800."""
+def test_intervals_use_deals_as_units() -> None:
+    """In 400 deals of two hands each, both win the same: the interval is that of 400 numbers, not of 800."""
     random = np.random.default_rng(3)
     by_deal = random.normal(1, 5, 400)
     hands = _watched(np.repeat(np.arange(400), 2))
-    found = total(hands, np.repeat(by_deal, 2))
-    assert found.mean == pytest.approx(2 * by_deal.sum())
-    assert found.half_width == pytest.approx(1.96 * 2 * by_deal.std(ddof=1) * 20, rel=1e-3)
+    estimate = total(hands, np.repeat(by_deal, 2))
+    assert estimate.mean == pytest.approx(2 * by_deal.sum())
+    assert estimate.half_width == pytest.approx(1.96 * 2 * by_deal.std(ddof=1) * 20, rel=1e-3)
     share = ratio(hands, np.repeat(by_deal, 2), np.ones(800))
     assert share.mean == pytest.approx(by_deal.mean())
     assert share.half_width == pytest.approx(1.96 * by_deal.std(ddof=1) / 20, rel=1e-3)
-    assert (found.units, share.units) == (400, 400)
+    assert (estimate.units, share.units) == (400, 400)
 
 
 def _watched(deal: np.ndarray) -> Any:

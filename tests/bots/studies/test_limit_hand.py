@@ -1,4 +1,4 @@
-"""The compiled hand loop against the rule book: random limit games, random policies, the same chips."""
+"""Compiled hand loop compared with the rules: random limit games, random policies, equal chips."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ ACTIONS = (FOLD, CALL, RAISE)
 
 @njit
 def anything(context, position, round_, raises, actions, to_call, pot, in_pot):
-    """An action drawn from all that a policy is told; the context is a seed and how often it folds."""
+    """Draw an action from all that a policy is given; the context is a seed and the frequency of folds."""
     word = context[0]
     for fact in (position, round_, raises, actions, to_call, pot, in_pot):
         word = mixed(word + np.uint64(fact))
@@ -34,7 +34,7 @@ def anything(context, position, round_, raises, actions, to_call, pot, in_pot):
 
 
 def anything_here(seed: int, fold: int, facts: tuple[int, ...]) -> int:
-    """The same in Python."""
+    """Python twin of `anything`."""
     word = seed
     for fact in facts:
         word = mixed_here(word + fact & MASK_64)
@@ -84,8 +84,8 @@ def test_compiled_loop_plays_by_the_rules(game: Game, seed: int, fold: int, data
         kind = anything_here(seed, fold, (*facts, betting.pot, sum(1 << p for p in betting.in_pot)))
         betting = betting.after(nearest_legal(ACTIONS[kind], betting))
     assert in_pot == sum(1 << p for p in betting.in_pot)
-    told = [None if betting.folded >> p & 1 else rank for p, rank in enumerate(ranks)]
-    assert values.tolist() == pytest.approx(showdown_values(betting.spent, told), abs=1e-9)
+    shown_ranks = [None if betting.folded >> p & 1 else rank for p, rank in enumerate(ranks)]
+    assert values.tolist() == pytest.approx(showdown_values(betting.spent, shown_ranks), abs=1e-9)
 
 
 @pytest.mark.slow  # numba compiles

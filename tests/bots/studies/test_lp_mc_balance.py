@@ -1,4 +1,4 @@
-"""Hands before the flop, played by the kernel and by the rule book: the same cards and choices, the same chips."""
+"""Hands before the flop by the kernel and by the rules: equal cards, choices and chips."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SIMPLE = {"raises": (0.0, 0.0, 1.0), "calls": (0.0, 1.0, 0.0), "draws": (1 / 3, 
 
 
 class Deck:
-    """The deck that is never gathered: each hand's cards are brought to the front of what the last one left."""
+    """Deck that is never gathered: each hand's cards move to the front of the previous order."""
 
     def __init__(self, start: int) -> None:
         self.cards = [Card(card) for card in range(52)]
@@ -35,7 +35,7 @@ class Deck:
 
 
 def won_slowly(as_published: bool, simple: tuple[float, float, float], hands: int, seed: int) -> list[int]:
-    """Twice the chips won in each hand."""
+    """Return twice the chips won in each hand."""
     strategy = preflop_strategy(as_published=as_published)
     start = mixed(seed)
     deck, counter = Deck(start), mixed(start)
@@ -64,7 +64,7 @@ def chosen(chances: tuple[float, float, float], draw: float) -> Action:
 
 
 def chips(betting: BettingState, folded: int | None, ranks: list[int], us: int) -> int:
-    """Twice what we won: all of the other's chips, none, or half of the pot's if the hands are equal."""
+    """Return twice our winnings: all of the other's chips, none, or half of the pot's if the hands are equal."""
     spent = betting.spent
     if folded is not None:
         return -2 * spent[us] if folded == us else 2 * spent[1 - us]
@@ -89,7 +89,7 @@ def test_the_kernel_plays_as_the_rule_book(as_published: bool, name: str) -> Non
 
 
 @pytest.mark.slow
-def test_an_equilibrium_loses_to_nobody() -> None:
+def test_equilibrium_never_loses() -> None:
     for number, simple in enumerate([*SIMPLE.values(), (0.5, 0.0, 0.5), (0.0, 0.5, 0.5), (0.2, 0.7, 0.1)]):
         result = balance(LIMIT, preflop_strategy(), simple, hands=1_000_000, seed=number)
         assert result.mean + result.half_width > 0

@@ -1,4 +1,4 @@
-"""Claims of the publications: complete, and judged by what is printed."""
+"""Claims of the publications: complete, and judged by the printed numbers."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_every_field_of_a_row_is_used(name: str) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_changed_print_changes_the_verdict(name: str) -> None:
-    """A number far from our figure is not reproduced, and refuted unless the print has much noise of its own."""
+    """A number far from our figure is not reproduced, and refuted unless the print is very noisy."""
     study = STUDIES[name]
     changed = []
     for claim in claims_of(study):
