@@ -154,6 +154,7 @@ class StateReader:
             betting_text, cards_text = self._begin_hand(text)
         betting = self._bettings.get(betting_text)
         cards = self._cards.get(cards_text)
+        # Known cards of another round do not fit the betting. Reading them again reports the error.
         if betting is None or cards is None or betting.round != cards[0]:
             betting, cards = self._read_fields(text, betting_text, cards_text)
         return _make(SeenHand, (self._position, self._hand_number, betting, cards[1], cards[2]))
@@ -411,6 +412,7 @@ def scan_match_state(text: str, game: Game) -> tuple[MatchState, int] | None:
     if scanned_betting is None:
         return None
     betting, end = scanned_betting
+    # The betting may end with the text instead of a colon.
     scanned_holes = _scan_hole_cards(text, min(end + 1, len(text)), game)
     if scanned_holes is None:
         return None

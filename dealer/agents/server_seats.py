@@ -183,6 +183,7 @@ class ServerSeats(AgentSeats):
 
     def _make_seat(self, settings: JoinSettings, offer: Any, **options: Any) -> PlayedSeat:
         seat = ServerSeat(settings, offer, on_change=self._changes.notify, **options)
+        # A match that was resigned may have further seats, one for each seating.
         seat.is_resigned = offer.match in self._resigned
         self._seats.append(seat)
         self._remember(offer.match)

@@ -263,6 +263,7 @@ class Contest:
             else:
                 self.ending = Ending(Outcome.INTERRUPTED, f"it was interrupted while {longest}.")
         except DealerLostError as error:
+            # A server resumes such a contest by itself.
             self.ending = Ending.failed(CannotPlay(str(error)), is_dealer_lost=True)
         except ValuationError as error:
             self.ending = Ending.failed(CannotPlay(str(error)))
@@ -435,6 +436,7 @@ class Contest:
     async def _play_all(self) -> Ending:
         for until in self._marks():
             await self._advance(until)
+            # Held after the current hands, which is an interruption.
             if self._held is not None and not self._is_over:
                 raise asyncio.CancelledError
             if self.plan.looks and self._valuation is not None:

@@ -369,6 +369,7 @@ async def _deal(sock: socket.socket) -> None:
         return
     dealer = _Dealer(writer, settings)
     for package in _PACKAGES:
+        # Records that the run does not show are not sent.
         logging.getLogger(package).setLevel(settings.log_level)
     logging.getLogger().addHandler(_Forwarder(dealer))
     while (command := await read_message(reader)) is not None:

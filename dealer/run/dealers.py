@@ -93,6 +93,7 @@ class DealerProcesses:
         Raises:
             LaunchError: no process can be started.
         """
+        # Matches that begin at the same time wait for one start.
         if self._filling is None or self._filling.done():
             self._filling = asyncio.create_task(self._fill())
         # Shielded, because a start that is cancelled halfway would leave processes that nobody ends.
@@ -225,6 +226,7 @@ class _DealerProcess:
                 if isinstance(message, Started):
                     self._pid = message.pid
                 elif isinstance(message, LogRecord):
+                    # The text is formatted already, and may contain a percent sign.
                     logging.getLogger(message.name).log(message.level, "%s", message.text)
                 elif (match := self.matches.get(message.match)) is not None:
                     match.receive(message)
@@ -236,6 +238,7 @@ class _DealerProcess:
 
     async def close(self) -> None:
         """End the process, which has no open matches."""
+        # The process exits when its connection ends.
         self._writer.close()
         await asyncio.wait([self._reading], timeout=_END_S)
         if not self.has_ended:
@@ -248,6 +251,7 @@ class _DealerProcess:
         if self._pid is not None:
             with contextlib.suppress(OSError):
                 os.kill(self._pid, _KILL)
+        # Ends `_read`, which fails the matches.
         self._writer.transport.abort()
 
     async def reap(self) -> None:

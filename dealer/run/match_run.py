@@ -196,6 +196,7 @@ class MatchRun(RunningMatch):
 
     def _open_files(self) -> MatchFiles:
         files = self._files = MatchFiles(self.setup, self.plan.record, is_resumed=self._is_resumed)
+        # Files first, so that no watcher sees what a resumed run could lose.
         self._watchers = (*files.watchers, *self._watchers)
         return files
 
@@ -394,6 +395,7 @@ class TcpRun(MatchRun):
         match = None if self._connections is None else self._connections.match
         if match is None or match.phase not in (Phase.CONNECTING, Phase.GREETING, Phase.PLAYING):
             return False
+        # The current hand is the next one to be finished.
         match.play_until(match.hands_played + 1)
         return match.phase is Phase.PLAYING
 
@@ -406,6 +408,7 @@ class TcpRun(MatchRun):
 
     async def _close(self) -> None:
         for helper in self._helpers:
+            # Otherwise they would restart the players that leave now.
             helper.cancel()
         if self._shared_core is not None:
             self._shared_core.release()
@@ -584,6 +587,7 @@ class TcpRun(MatchRun):
         kind, *_ = await self._details_of(loss.cause)
         while not connections.is_over:
             if seat in self._processes:
+                # In a thread, because this waits for the processes of the bot to exit.
                 await asyncio.to_thread(self._processes[seat].stop)
             if not self._may_restart(loss):
                 remedy = Remedy.FORFEITED

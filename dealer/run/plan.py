@@ -295,6 +295,7 @@ def _raised_limits(player: Player, bot: BotSettings, settings: RunSettings) -> d
     raised = {}
     for name, seconds in _needed_limits(player.answer_s).items():
         default_s = getattr(_DEFAULTS, f"t_{name}")
+        # Settings of the run have no mark for a value that was written, so one that equals the default is not set.
         is_set = getattr(bot, f"t_{name}") is not None or getattr(settings, f"t_{name}") != default_s
         if not is_set and seconds > default_s:
             raised[name] = seconds

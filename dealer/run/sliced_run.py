@@ -211,6 +211,7 @@ class SlicedRun(MatchRun):
         try:
             while not is_over:
                 report = await asyncio.wrap_future(slice_.worker.submit(play_step, slice_.key, packed))
+                # The process keeps the slice, so only the first step carries its task.
                 packed = None
                 if report.is_lost:
                     losses += 1
@@ -224,6 +225,7 @@ class SlicedRun(MatchRun):
                 is_over = report.is_over
                 await slice_.reports.put(report)
         except Exception as error:
+            # Raised by `_next_event`, in the task that plays the match.
             await slice_.reports.put(error)
 
     def _packed(self, slice_: _Slice, wants: frozenset[type]) -> bytes:

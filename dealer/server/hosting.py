@@ -275,6 +275,7 @@ class Host:
 
     def _forget(self) -> None:
         self._close_seats("its client has not reconnected in time")
+        # Another client may have connected the bot meanwhile.
         if self._hosting.hosts.get((self._user.id, self.bot)) is self:
             del self._hosting.hosts[self._user.id, self.bot]
 
@@ -334,6 +335,7 @@ class _HostedSeat:
         Args:
             received: number of texts that the client has received at it; None if it does not know the seat.
         """
+        # A client that was started anew cannot continue a match that has begun.
         if received is None and self._link is not None:
             self.give_up("its client no longer plays it")
             return

@@ -95,6 +95,7 @@ def _environment(
     player: Player, game: GameFile, seed: int | None, exchanges: Path | None, response_s: float | None
 ) -> dict[str, str]:
     variables = {**os.environ, **game.variables, "PYTHONUNBUFFERED": "1"}
+    # This process may have those of another match, whose bot has started it.
     for name in (SEED_VARIABLE, EXCHANGES_VARIABLE, RESPONSE_VARIABLE):
         variables.pop(name, None)
     if player.kind is PlayerKind.PYTHON:

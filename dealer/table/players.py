@@ -302,6 +302,7 @@ def object_text(source: BotObject) -> str:
     """Format a class or an object for files: ``module:Mine`` for a class that can be imported, otherwise ``<Mine>``."""
     kind = _class_of(source)
     module = kind.__module__
+    # A class inside a function is no attribute of its module, and another process has another main program.
     can_import = module != "__main__" and getattr(sys.modules.get(module), kind.__name__, None) is kind
     if source is kind and can_import:
         return f"{module}:{kind.__name__}"

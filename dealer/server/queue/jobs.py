@@ -258,6 +258,7 @@ def parse_text_request(request: RequestRuns) -> JobRequest:
 
 
 def _draw_seed() -> int:
+    # Not 0, which asks for a secret key instead.
     return secrets.randbelow(2**32 - 1) + 1
 
 
@@ -292,6 +293,7 @@ def check_request(
     if len(f"{user}{request.tag}".encode("utf-8", "surrogateescape")) > MAX_TAG_BYTES - 3:
         raise RefusedError(f"the tag is too long; with the user name, the limit is {MAX_TAG_BYTES - 3} bytes")
     seats = game.game.num_players
+    # The text port takes all words after the seed as players.
     players = request.players[:seats]
     if len(players) < seats:
         raise RefusedError(f"the game {game.shown} needs {seats} players, {len(players)} named")

@@ -158,6 +158,7 @@ class _Connection:
 
     def notify(self, event: ServiceEvent) -> None:
         if isinstance(event, SeatOpen):
+            # Otherwise the address at which this client has reached the server.
             address = self._service.settings.advertise or str(self._writer.get_extra_info("sockname")[0])
             self.write(run_text(event.match, address, event.port))
             return
@@ -457,6 +458,7 @@ class TextPort:
                 login = await connection.login()
             task = asyncio.current_task()
             assert task is not None
+            # From here on, no new connection displaces this one.
             self._logging_in.pop(task, None)
             if login is not None and (user := await self._log_in(address, connection, login)) is not None:
                 await connection.serve(user)
