@@ -49,10 +49,10 @@ def main(arguments: Sequence[str]) -> None:
                 command.add_argument(f"--{option.name}", type=type(option.default), default=option.default)
             elif option.default == ():
                 command.add_argument(f"--{option.name}", nargs="+", default=())
-    given = vars(parser.parse_args(arguments))
-    measure, as_json, name = given.pop("measure"), given.pop("as_json"), given.pop("name")
+    options = vars(parser.parse_args(arguments))
+    measure, as_json, name = options.pop("measure"), options.pop("as_json"), options.pop("name")
     try:
-        rows = measure(**given)
+        rows = measure(**options)
     except (OSError, RuntimeError, ValueError) as error:
         sys.exit(f"{name}: {error}")
     show_document(Terminal(), speed_document(f"Speed: {name}", rows), as_json=as_json)

@@ -223,13 +223,13 @@ def _rows(name: str, times: Mapping[str, Sequence[_Times]]) -> list[Row]:
     rows = []
     own = next(iter(times))
     for who, of_runs in times.items():
-        walls = [one.wall for one in of_runs]
+        walls = [run_times.wall for run_times in of_runs]
         ratio = None
         if who != own:
             pairs = zip(times[own], of_runs, strict=True)
             ratio = statistics.median(ours.wall / theirs.wall for ours, theirs in pairs)
-        cpu_s = statistics.median(one.cpu for one in of_runs)
-        memory_mb = max(one.memory_mb for one in of_runs)
+        cpu_s = statistics.median(run_times.cpu for run_times in of_runs)
+        memory_mb = max(run_times.memory_mb for run_times in of_runs)
         note = f"{cpu_s:.2f} s of processor time, {memory_mb:.0f} MB"
         rows.append(Row(name, who, statistics.median(walls), min(walls), max(walls), "s", ratio, note))
     return rows

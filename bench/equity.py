@@ -1,12 +1,12 @@
 """Chances to win against one opponent, compared with eval7.
 
-Rates are showdowns per second of processor time of one core, so that a busy machine does little to them; both take
-turns in every repeat, and the ratios are taken within one. Compiling is done before. eval7 is given all holdings as the
-opponent's range, and does not count wins and ties apart.
+Rates are showdowns per second of processor time of one core, so that the load of the machine hardly matters; both take
+turns in every repeat, and ratios are computed within one. Compiling is not timed. eval7 gets all holdings as the
+opponent's range, and does not count wins and ties separately.
 
-Two jobs: showdowns drawn, by our compiled kernel, with none, three, four and five cards of the board known; and all
-showdowns on the flop counted, by what a bot uses, which compiles nothing. eval7 counts on whole boards only, so it is
-called for each turn and river. A note has the time of one answer.
+There are two jobs: sampling showdowns with our compiled kernel, with none, three, four and five cards of the board
+known; and counting all showdowns on the flop with the function for bots, which compiles nothing. eval7 counts on whole
+boards only, so it is called for each turn and river. A note has the time of one call.
 """
 
 from __future__ import annotations

@@ -1,12 +1,12 @@
 """Hand evaluation, compared with evaluators for Python.
 
-On a shared machine a rate means little and a ratio taken at the same moment means much. So all take turns: every
-repeat times each program once, on the same random seven-card hands, and the ratios are taken within a repeat. What a
-user would do once beforehand is not timed: importing, compiling, turning cards into the objects a library wants.
+On a shared machine rates vary, and ratios of simultaneous measurements vary little. So the programs take turns: every
+repeat times each program once, on the same random seven-card hands, and ratios are computed within a repeat. One-time
+work of a user is not timed: importing, compiling, converting cards to a library's objects.
 
-Two jobs: "one call" ranks hands held as Python objects, one function call each. "batch" is our ranking of a whole
-array; no peer has a batch call, so they are timed by their one-call loops, which is what their users must write. The
-loops take the first of the array's hands, treys the first of those.
+There are two jobs. "one call" ranks hands held as Python objects, one function call each. "batch" is our ranking of a
+whole array; no peer has a batch call, so their users must write loops, and these are timed. The loops take the first of
+the array's hands, treys the first of those.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class _Entrant:
     def rate(self) -> float:
         """Return the hands per second of a run, after an untimed run that fills the cache.
 
-        Without it everyone would be timed in the cache that the one before him left: ours loses a sixth that way.
+        Otherwise each entrant would start with the cache of its predecessor: ours loses a sixth that way.
         """
         self.run()
         start = perf_counter()

@@ -1,8 +1,8 @@
 """Fresh servers on a busy machine: matches that correct players lose, and the longest wait of another client.
 
-Each server is new. Two users play with players in C of their own, one many short contests, the other a long one, so
-that contests end while others are played. Every answer has a second. A third client asks for the queue all the time.
-Some processes keep the processor busy.
+Each server is new. Two users play with players in C, one many short contests, the other a long one, so that contests
+end while others are played. The time limit of a reply is a second. A third client asks for the queue all the time. Some
+processes keep the processor busy.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def measure(*, servers: int = 3, busy: int = 2, contests: int = 5, deals: int = 
 
     Raises:
         OSError: there is no C compiler, or a program cannot be started.
-        RuntimeError: the server does not do what it should.
+        RuntimeError: the server fails.
     """
     compiler = shutil.which("cc")
     if compiler is None:
@@ -73,13 +73,13 @@ def measure(*, servers: int = 3, busy: int = 2, contests: int = 5, deals: int = 
     with tempfile.TemporaryDirectory() as folder, _busy(busy):
         player = Path(folder) / "client"
         subprocess.run([compiler, "-std=c99", "-O2", "-o", str(player), str(_CLIENT)], check=True)
-        found = []
+        servers_counts = []
         for number in range(servers):
             place = Path(folder) / str(number)
             place.mkdir()
-            found.append(_fresh(place, player, contests, deals))
-    lost, waits = [float(one.lost) for one in found], [1000 * one.wait_s for one in found]
-    note = f"of {found[0].matches} matches a server"
+            servers_counts.append(_fresh(place, player, contests, deals))
+    lost, waits = [float(one.lost) for one in servers_counts], [1000 * one.wait_s for one in servers_counts]
+    note = f"of {servers_counts[0].matches} matches a server"
     return [
         Row("matches lost", "server", sorted(lost)[len(lost) // 2], min(lost), max(lost), "matches", None, note),
         Row("longest wait for QSTAT", "server", sorted(waits)[len(waits) // 2], min(waits), max(waits), "ms", None),

@@ -76,10 +76,10 @@ def _count(valgrind: str, game: str, records: Sequence[HandRecord], *, has_tlog:
             text=True,
             errors="replace",
         )
-    found = _COUNT.search(done.stderr)
-    if done.returncode or found is None:
+    match = _COUNT.search(done.stderr)
+    if done.returncode or match is None:
         raise RuntimeError(f"valgrind did not count: {done.stderr.strip()[-200:]}")
-    return int(found[1].replace(",", ""))
+    return int(match[1].replace(",", ""))
 
 
 def _transactions(record: HandRecord) -> str:

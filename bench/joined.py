@@ -86,7 +86,7 @@ def serving(
     Args:
         bots: that will join. game: of two players. bot: all bots are this one.
         show: gets each step of the measurement, in words.
-        fill: enters into the database what has been played before, and its first users.
+        fill: enters earlier runs and the first users into the database.
     """
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as name:
         folder = Path(name)

@@ -1,11 +1,11 @@
-"""Whole matches: processor time of dealers, players and `arena play`, next to the reference and to another checkout.
+"""Whole matches: processor time of dealers, players and `arena play`, compared with the reference and another checkout.
 
 Each round plays every contender's match in turn, once short and once long: the difference of the two, divided by the
 hands between them, is the time of a hand without start-up. Processor time is that of the processes themselves, user and
-system, as the system counts it when they end. How much of it a hand takes still depends on where the processes run: one
-that wakes another on another core pays for it, on virtual machines several times what the line itself costs. So all of
-them share one core of Linux (`--core`), which gives the same figures within a hundredth from run to run; wall times of
-several matches at once are measured without.
+system, as the system counts it when they end. It still depends on the cores of the processes: waking a process
+on another core costs time, on virtual machines several times the cost of the line itself. So on Linux all processes
+share one core (`--core`), and figures agree within a hundredth from run to run; wall times of several matches at once
+are measured on all cores.
 
 Without the reference's programs all players are this checkout's `calling`. The reference is a folder with its `dealer`
 and its `example_player`, built by hand.
@@ -60,7 +60,7 @@ def measure(
         waits: how many lines to a player that is not to act are timed; 0 leaves them out.
         reference: the folder with the reference's programs.
         checkout: another checkout of the arena, to compare this one with.
-        play: what `arena play` plays; nothing leaves it out.
+        play: game and bots of `arena play`; empty to omit it.
         core: the number of the one core that everything runs on; -1 for all cores.
 
     Raises:
@@ -160,22 +160,25 @@ class _Contender:
 
 
 def _compare(game: str, contenders: Sequence[_Contender], rounds: int, hands: int, matches: int) -> Iterator[Row]:
-    whole: dict[_Contender, list[_Times]] = {one: [] for one in contenders}
-    each: dict[_Contender, list[_Times]] = {one: [] for one in contenders}
-    for one in contenders:
+    whole: dict[_Contender, list[_Times]] = {contender: [] for contender in contenders}
+    each: dict[_Contender, list[_Times]] = {contender: [] for contender in contenders}
+    for contender in contenders:
         # Modules that have been changed are compiled here, and read from the disk later.
-        one.time_match(_SHORT_HANDS)
+        contender.time_match(_SHORT_HANDS)
     for number in range(rounds):
-        # In turn from either end, so that nobody always runs after the same neighbour.
-        for one in contenders if number % 2 else reversed(contenders):
-            short, long = one.time_match(_SHORT_HANDS), one.time_match(hands)
+        # Alternate the order, so that no contender always runs after the same one.
+        for contender in contenders if number % 2 else reversed(contenders):
+            short, long = contender.time_match(_SHORT_HANDS), contender.time_match(hands)
             share = 1e6 / (hands - _SHORT_HANDS) / matches
-            whole[one].append(long)
-            each[one].append(_Times((long.user - short.user) * share, (long.system - short.system) * share))
+            whole[contender].append(long)
+            each[contender].append(_Times((long.user - short.user) * share, (long.system - short.system) * share))
     for unit, times, what in (("µs", each, "a hand"), ("ms", whole, f"a match of {hands:,} hands")):
-        for one in contenders:
-            ours = next(times[other] for other in contenders if (other.job, other.who) == (one.job, "this checkout"))
-            yield _row(f"{one.job}, {game}, {what}", one.who, times[one], ours, unit, hands * matches)
+        for contender in contenders:
+            ours = next(
+                times[other] for other in contenders if (other.job, other.who) == (contender.job, "this checkout")
+            )
+            name = f"{contender.job}, {game}, {what}"
+            yield _row(name, contender.who, times[contender], ours, unit, hands * matches)
 
 
 def _row(group: str, who: str, times: Sequence[_Times], ours: Sequence[_Times], unit: str, hands: int) -> Row:

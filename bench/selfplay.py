@@ -72,11 +72,11 @@ def measure(repeats: int = 5, individuals: int = 50, chromosome: str = CHAMPION)
 
     Raises:
         BotFileError: the file cannot be read.
-        RuntimeError: pokerkit pays out what we do not.
+        RuntimeError: the payoffs of pokerkit differ.
     """
     evaluator = TableEvaluator(DEALS, SEED, TRIALS, "reward", True)
-    one = np.array(read_chromosome(chromosome).thresholds, np.int16).reshape(1, GENES, 2)
-    table = np.repeat(one, PLAYERS, axis=0)
+    chromosomes = np.array(read_chromosome(chromosome).thresholds, np.int16).reshape(1, GENES, 2)
+    table = np.repeat(chromosomes, PLAYERS, axis=0)
     entrants = np.repeat(table[:1], individuals, axis=0)
     hands = 100 * DEALS * individuals
     records = list(chart_hands(PYTHON_HANDS))
@@ -175,7 +175,7 @@ def pokerkit_play(records: Sequence[HandRecord]) -> tuple[Callable[[], object] |
     """Make a function that plays the hands with pokerkit; None if it is not installed.
 
     Raises:
-        RuntimeError: it pays out what we do not.
+        RuntimeError: its payoffs differ.
     """
     try:
         library = importlib.import_module(PEER)

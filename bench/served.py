@@ -43,9 +43,9 @@ class Served:
     """A running server.
 
     Attributes:
-        text_port: for clients that bring bots.
+        text_port: for clients with bots.
         web_port: of the pages and of the interface for programs.
-        token: of its first user; empty where there were users before.
+        token: of its first user; empty if users exist already.
         process: the server's, without its bots.
     """
 
@@ -87,10 +87,10 @@ class Caller:
         """
         sent = None if body is None else json.dumps(body)
         status, answer = self._asked(method, API + path, sent, self.headers)
-        found = json.loads(answer)
+        document = json.loads(answer)
         if status >= 300:
-            raise RuntimeError(f"{method} {path}: {found.get('error')}")
-        return found
+            raise RuntimeError(f"{method} {path}: {document.get('error')}")
+        return document
 
     def page(self, path: str) -> bytes:
         """Load a page without a login; return its bytes.

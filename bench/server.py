@@ -41,14 +41,14 @@ def measure(
         seconds: over which hands are counted.
         rounds: how often the server and `arena play` are counted.
         calls: of each page.
-        runs: that have been played before, in the database.
+        runs: number of earlier runs in the database.
         game: of two players.
         bot: all bots are this one.
         show: gets each step of the measurement, in words.
 
     Raises:
         OSError: a program cannot be started.
-        RuntimeError: the server or a bot does not do what it should.
+        RuntimeError: the server or a bot fails.
         ValueError: the game has other than two players, or the bots are an odd number.
     """
     full, rules = find_game(game)
@@ -96,7 +96,7 @@ class _Pages:
         events = min(self._calls, _MOST_EVENTS)
         bench.show(f"{group}: listening to events")
         contest = {"game": bench.game, "players": ["random", "calling"], "deals": 1, "seating": "single"}
-        heard = event_times(bench.caller, events, contest)
+        event_times_s = event_times(bench.caller, events, contest)
         bench.show(f"{group}: watching a match")
         seen = page_times(
             bench.caller,
@@ -109,7 +109,7 @@ class _Pages:
         )
         return [
             *rows,
-            row_of_times(group, "an event's way to a listener", heard, f"{events} events"),
+            row_of_times(group, "an event's way to a listener", event_times_s, f"{events} events"),
             row_of_times(group, "an action's way to a watching page", seen, f"{events} actions; it looks every 250 ms"),
         ]
 

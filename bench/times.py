@@ -1,9 +1,8 @@
 """Times of a server's answers and events.
 
-An event's way is from the moment a request is sent until a listener has its job. An action's way to a page is
-from sending the action until the page's stream has brought a newer table: one agent plays in a seat of its own over the
-text port, and thinks long enough for the page to be at rest before each of its actions; the streams look for a newer
-table four times a second.
+The time of an event is from a request until a listener has its job. The time of an action is from sending it until the
+page's stream has sent a newer table: one agent plays in its own seat over the text port, and waits before each action
+until the page is at rest; the streams check for a newer table four times a second.
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ def percentile(times_s: Sequence[float], share: float) -> float:
 def row_of_times(group: str, who: str, times_s: Sequence[float], note: str) -> Row:
     """Row with the median in milliseconds, and the 99th percentile in its note."""
     worst_ms = 1000 * percentile(times_s, 0.99)
-    millis = [1000 * one for one in times_s]
+    millis = [1000 * seconds for seconds in times_s]
     note = f"99 of 100 within {worst_ms:.1f} ms; {note}"
     return Row(group, who, statistics.median(millis), min(millis), max(millis), "ms", None, note)
 
@@ -56,8 +55,8 @@ def event_times(caller: Caller, count: int, contest: dict[str, object]) -> list[
 
     Args:
         caller: of the server.
-        count: how many requests.
-        contest: what each asks for.
+        count: number of requests.
+        contest: settings of each request.
     """
     heard: dict[int, float] = {}
     listening = threading.Event()
@@ -104,7 +103,7 @@ def page_times(
         text_port: of the server.
         user: who asks for the match. token: of that user.
         game_name: as the server calls the game. game: the same.
-        count: how many actions.
+        count: number of actions.
 
     Raises:
         OSError: the server cannot be reached.

@@ -56,7 +56,7 @@ def measure(*, viewers: int = 200, seconds: float = 10.0, rounds: int = 3, game:
 
     Raises:
         OSError: the server cannot be started or reached.
-        RuntimeError: the server does not do what it should.
+        RuntimeError: the server fails.
         ValueError: the game has other than two players.
     """
     full, rules = find_game(game)

@@ -13,7 +13,7 @@ APPENDIX: Final = Path(__file__).resolve().parent / "tables"
 
 
 def with_blocks(page: str, blocks: Mapping[str, str]) -> str:
-    """The text of a page with these blocks between their markers, ``<!-- NAME -->`` and ``<!-- end of NAME -->``."""
+    """Replace the blocks of a page between their markers, ``<!-- NAME -->`` and ``<!-- end of NAME -->``."""
     for name, block in blocks.items():
         begin, end = f"<!-- {name} -->\n", f"<!-- end of {name} -->"
         before, rest = page.split(begin)

@@ -54,7 +54,7 @@ _Row = TypeVar("_Row", bound=tuple[Any, ...])
 
 
 def read_rows(path: Path, kind: type[_Row]) -> list[_Row]:
-    """The results of a file as named tuples of texts and numbers."""
+    """Read the results of a file as named tuples of texts and numbers."""
     makers = get_type_hints(kind)
     with path.open(encoding="utf-8", newline="") as file:
         return [kind(**{name: makers[name](cell) for name, cell in row.items()}) for row in csv.DictReader(file)]
@@ -68,5 +68,5 @@ def write_rows(path: Path, kind: type[_Row], rows: Iterable[_Row]) -> None:
 
 
 def between(text: str, name: str, lines: Iterable[str]) -> str:
-    """A page with other lines between its markers ``name`` and ``end of name``."""
+    """Replace the lines of a page between the markers ``name`` and ``end of name``."""
     return with_blocks(text, {name: "".join(f"{line}\n" for line in lines)})

@@ -31,7 +31,7 @@ from tests.endpoints import KEY, Reply, fake_endpoint  # noqa: E402
 
 
 def answer(request: dict[str, Any]) -> Reply:
-    """The fake model: its answer follows from the prompt alone."""
+    """Return the fake model's answer, which depends on the prompt alone."""
     prompt = request["messages"][-1]["content"]
     draw = zlib.crc32(prompt.encode()) % 100
     if draw < 3:
@@ -51,7 +51,7 @@ def answer(request: dict[str, Any]) -> Reply:
 
 
 def ran(words: list[str], replaced: dict[str, str]) -> str:
-    """The output of a command, without the folder of this machine."""
+    """Return the output of a command, without the folder of this machine."""
     command = words
     for name, text in replaced.items():
         command = [word.replace(name, text) for word in command]

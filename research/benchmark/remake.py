@@ -29,7 +29,7 @@ PAGE: Final = APPENDIX / "benchmark.md"
 CSV: Final = HERE / "nolimit.csv"
 OUTPUT: Final = HERE / "output.txt"
 SHOWN: Final = "mfs"
-"""The bot whose output the page shows."""
+"""Bot whose output the page shows."""
 ARENA: Final = str(Path(sys.executable).with_name("arena"))
 BOTS: Final = (
     "cfr",
@@ -43,7 +43,7 @@ BOTS: Final = (
     "random",
     "constant",
 )
-"""Bots of no-limit hold'em, but for `lbr`, which answers a policy that has to be named."""
+"""Bots of no-limit hold'em, except `lbr`, which responds to a given policy."""
 OPTIONS: Final = {"learner": "learner?learn=false", "constant": "constant?decision=3"}
 """Bots with options: one that learns is no single player."""
 STREETS: Final = ("preflop", "flop", "turn", "river")
@@ -86,7 +86,7 @@ class Row(NamedTuple):
 
 
 def played(folder: Path, bot: str, deals: int) -> BenchmarkData:
-    """The benchmark of a bot, played or continued unless it has finished; what was printed is next to its folder."""
+    """Play or resume the benchmark of a bot unless it has finished; keep the output next to its folder."""
     name = f"{bot}-{deals}"
     path = folder / name / "benchmark.json"
     if not path.exists():
@@ -99,7 +99,7 @@ def played(folder: Path, bot: str, deals: int) -> BenchmarkData:
 
 
 def row_of(bot: str, data: BenchmarkData) -> Row:
-    """A benchmark as it is stored."""
+    """Convert a benchmark to its stored row."""
     player = data.result.players[0]
     if data.rate is None or player.won is None or player.median_us is None or player.p99_us is None:
         raise ValueError(f"{bot}: {data.problem}")
@@ -125,7 +125,7 @@ def _street(part: WinningsPart) -> float:
 
 
 def table(rows: Iterable[Row]) -> list[str]:
-    """The lines of the table, what loses least first, and then the bots that were not measured."""
+    """Lines of the table: smallest losses first, unmeasured bots last."""
     lines = [
         "| bot | deals | mbb/g by AIVAT | mbb/g by chips | preflop | flop | turn | river | median | 99 % | faults |",
         "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |",
@@ -155,7 +155,7 @@ def _interval(mean: float, half_width: float) -> str:
 
 
 def with_results(text: str) -> str:
-    """The page with the stored output and table."""
+    """Return the page with the stored output and table."""
     output = OUTPUT.read_text("utf-8").splitlines() if OUTPUT.exists() else []
     text = between(text, "output", ["```text", *[line.rstrip() for line in output], "```"])
     return between(text, "bots", table(stored()))

@@ -1,12 +1,13 @@
-"""Winnings of `cfr?exploit` while it learns about an opponent, and the losses of its answer.
+"""Winnings of `cfr?exploit` while it learns about an opponent, and the losses of its response.
 
     python research/cfr/adapting.py FOLDER [WORKERS]
 
 plays matches of 3,000 hands of limit hold'em, duplicates without the luck of the cards, against each opponent. No
-rivers are solved. What an answer gives away is played by a bot that has learnt from a match and learns no more: it
-answers in every hand, against the strategy, and as much of what it loses is given away as `cfr?exploit` has hands in
-which it answers. FOLDER keeps what has been played; the results go to `adapting.csv` and `given.csv` next to this
-script, and from there into the tables of `research/tables/cfr.md`.
+rivers are solved. To measure the losses of a response, a bot that has learnt from a match plays it without learning
+more, in every hand against the strategy; `cfr?exploit` loses the share of hands in which it responds. FOLDER keeps
+finished matches; the results go to `adapting.csv` and `given.csv` next to this script, and from there into the tables
+of `research/tables/cfr.md`.
+
 """
 
 from __future__ import annotations
@@ -30,18 +31,18 @@ PAGE: Final = APPENDIX / "cfr.md"
 CSV: Final = HERE / "adapting.csv"
 GIVEN_CSV: Final = HERE / "given.csv"
 PART: Final = 0.3
-"""Of the hands, in which it answers."""
+"""Share of the hands with the response."""
 DEALS: Final = 1_500
-"""Of a match, each in both seatings: 3,000 hands."""
+"""Deals of a match, each in both seatings: 3,000 hands."""
 MATCHES: Final = {"calling": 2, "raising": 2, "mfs": 1, "rembrant": 1}
-"""By opponent; each begins with nothing learnt."""
+"""Matches by opponent; each begins with nothing learnt."""
 GIVEN: Final = {"calling": 3_000, "raising": 3_000}
-"""Deals of an answer to each against the strategy."""
+"""Deals of each response against the strategy."""
 SEED: Final = 43
 
 
 def played(folder: Path, opponent: str, number: int) -> list[float]:
-    """A match of `cfr?exploit`, from the folder if it has been played."""
+    """Play a match of `cfr?exploit`, or read it from the folder."""
     path = folder / f"{opponent}-{number}.json"
     if not path.exists():
         seed = SEED + number
@@ -52,7 +53,7 @@ def played(folder: Path, opponent: str, number: int) -> list[float]:
 
 
 def given(folder: Path, opponent: str, deals: int) -> list[float]:
-    """Winnings of the strategy from its answer to an opponent, by the share of hands with the answer."""
+    """Winnings of the strategy from its response to an opponent, by the share of hands with the response."""
     path = folder / f"{opponent}-given-{deals}.json"
     if not path.exists():
         bot = make_bot("cfr?rivers=0,exploit=1", seed=1)

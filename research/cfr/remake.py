@@ -3,10 +3,11 @@
     python research/cfr/remake.py FOLDER [WORKERS]
 
 plays limit and no-limit hold'em, in duplicates without the luck of the cards, against every built-in bot that plays
-these games; no rivers are solved. Then it trains a strategy as the shipped one was trained, and counts on the way what
-it wins from the shipped one. FOLDER keeps what has been played and trained; the results go to `matches.csv`,
+these games; no rivers are solved. Then it trains a strategy like the shipped one, and at intervals measures its
+winnings from the shipped one. FOLDER keeps finished matches and trainings; the results go to `matches.csv`,
 `nolimit.csv` and `training.csv` next to this script, and from there into the tables of the page and of
 `docs/built-in-bots.md`. The tests compare the pages with all of them.
+
 """
 
 from __future__ import annotations
@@ -52,7 +53,7 @@ DEALS: Final = {
     "learner": 1_000,
     "evolved": 1_000,
 }
-"""By opponent: those against whom the luck of the cards is large, and those of whom the page says more, play longer."""
+"""Deals by opponent: more with much luck of the cards, and for opponents described in detail on the page."""
 NO_LIMIT_DEALS: Final = {
     "calling": 1_000,
     "raising": 2_000,
@@ -63,13 +64,13 @@ NO_LIMIT_DEALS: Final = {
     "folding": 1_000,
     "learner": 1_000,
 }
-"""The same in no-limit."""
+"""Deals by opponent in no-limit."""
 FROZEN: Final = {"learner": "learner?learn=false"}
 """Opponents with options: one that learns and explores is no single player."""
 MARKS: Final = (250, 1_000, 2_500, 5_000, 10_000)
 """Iterations of a training after which its strategy is compared with the shipped one."""
 BOARDS: Final = 1_500
-"""Of a comparison."""
+"""Boards of a comparison."""
 SEED: Final = 2011
 
 
@@ -93,7 +94,7 @@ class Mark(NamedTuple):
 
 def marks(folder: Path, count: int = 1) -> list[Mark]:
     """Train, and compare at intervals; resume from the folder."""
-    shipped, found = read_strategy(SHIPPED["limit"]), []
+    shipped, rows = read_strategy(SHIPPED["limit"]), []
     plan = plan_training(CfrSettings())
     for iterations in MARKS:
         path = folder / f"{iterations}.strategy"
@@ -101,7 +102,7 @@ def marks(folder: Path, count: int = 1) -> list[Mark]:
             trained = train(plan, folder / "training", iterations=iterations, threads=count)
             path.write_bytes(trained.path.read_bytes())
         won = compare_strategies(read_strategy(str(path)), shipped, BOARDS, seed=SEED)
-        found.append(
+        rows.append(
             Mark(
                 iterations,
                 iterations * plan.settings.deals,
@@ -110,11 +111,11 @@ def marks(folder: Path, count: int = 1) -> list[Mark]:
                 round(Z_95 * (won.standard_error or 0.0), 1),
             )
         )
-    return found
+    return rows
 
 
 def played(folder: Path, opponent: str, deals: int, game: str = "limit") -> Row:
-    """The match against one opponent, each deal in both seatings; from the folder, if it has been played."""
+    """Play a match against one opponent, each deal in both seatings, or read it from the folder."""
     strategy = SHIPPED[game]
     checksum = zlib.crc32(read_strategy(strategy).probabilities.tobytes())
     path = folder / f"{opponent}-{deals}-{checksum:08x}.json"
@@ -127,7 +128,7 @@ def played(folder: Path, opponent: str, deals: int, game: str = "limit") -> Row:
 
 
 def with_table(text: str, rows: Iterable[Row], name: str = "matches") -> str:
-    """The page with the table of these rows, what wins least first."""
+    """Return the page with the table of these rows, smallest winnings first."""
     lines = ["| against | deals, in both seatings | mbb/g |", "| --- | ---: | ---: |"]
     lines += [
         f"| `{row.opponent}` | {row.deals:,} | {row.mean:+,.0f} ± {row.half_width:,.0f} |"
@@ -137,7 +138,7 @@ def with_table(text: str, rows: Iterable[Row], name: str = "matches") -> str:
 
 
 def with_no_limit_table(text: str, rows: Iterable[Row]) -> str:
-    """The page with the table of no-limit."""
+    """Return the page with the table of no-limit."""
     return with_table(text, rows, "matches nolimit")
 
 
@@ -162,7 +163,7 @@ def _against_cfr(bot: str, rows: Mapping[str, Row]) -> str:
 
 
 def with_training(text: str, rows: Iterable[Mark]) -> str:
-    """The page with what strategies in training win from the shipped one."""
+    """Return the page with the winnings of strategies in training from the shipped one."""
     lines = ["| iterations | million deals | wins from the shipped strategy, mbb/g |", "| ---: | ---: | ---: |"]
     lines += [
         f"| {row.iterations:,} | {row.deals / 1e6:.1f} | {row.mean:+,.0f} ± {row.half_width:,.0f} |" for row in rows

@@ -2,8 +2,9 @@
 
     python research/cfr/responses.py FOLDER [WORKERS]
 
-does as `arena exploit exact GAME BOT --from ROUND --run FOLDER/NAME` for each row of `QUESTIONS`. FOLDER keeps the
-computed boards; the results go to `responses.csv` next to this script and to `research/tables/cfr.md`.
+is equivalent to `arena exploit exact GAME BOT --from ROUND --run FOLDER/NAME` for each row of `QUESTIONS`. FOLDER keeps
+the computed boards; the results go to `responses.csv` next to this script and to `research/tables/cfr.md`.
+
 """
 
 from __future__ import annotations

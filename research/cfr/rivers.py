@@ -48,7 +48,7 @@ COUNTS: Final = {"river": 100, "turn": 10}
 GAMES: Final = {"river": tuple(SHIPPED_FOR), "turn": tuple(SHIPPED_FOR)}
 DEALS: Final = {"limit": 4_000, "nolimit": 2_000}
 HANDS: Final = {"limit": 8_000, "nolimit": 2_000}
-"""Of local best response, for each set of actions."""
+"""Hands of local best response, for each set of actions."""
 ACTIONS: Final = {"limit": ("fcr", "c/fcr/fcr/fcr", "c/c/fcr/fcr"), "nolimit": ("fcpa", "c/c/fcpa/fcpa")}
 SEED: Final = 2018
 TURNS_HANDS: Final = {"fcpa": 2_000, "c/c/fcpa/fcpa": 1_000}
@@ -62,13 +62,14 @@ class Cost(NamedTuple):
     """Cost of solving rivers or turns.
 
     Attributes:
-        game: played.
-        iterations: by which each was solved.
-        solved: how many.
-        nodes: of their betting, on average.
-        median_ms: of processor time, the ranges included.
-        most_ms: that 99 of 100 stay within.
-        gap_percent: mean winnings of an answer to the solution, in percent of the pot.
+        game: name of the game.
+        iterations: of each solution.
+        solved: number of solved rivers or turns.
+        nodes: mean number of nodes of their betting.
+        median_ms: median processor time, the ranges included.
+        most_ms: 99th percentile of the processor time.
+        gap_percent: mean winnings of a best response to the solution, in percent of the pot.
+
     """
 
     game: str
@@ -104,14 +105,15 @@ class TurnsWorth(NamedTuple):
     """Winnings of local best response from `cfr` without and with solved turns, in mbb/g.
 
     Attributes:
-        actions: of local best response.
-        hands: the same ones against both.
-        mean: won where turns are not solved.
+        actions: set of local best response.
+        hands: number of hands, the same against both.
+        mean: winnings with unsolved turns.
         half_width: of the 95 % interval.
-        solved: won where they are.
+        solved: winnings with solved turns.
         solved_half_width: of the 95 % interval.
         less: the difference.
-        less_half_width: of the 95 % interval, as of a normal distribution, over the differences of the hands.
+        less_half_width: of the normal 95 % interval, over the differences of the hands.
+
     """
 
     actions: str
@@ -125,32 +127,32 @@ class TurnsWorth(NamedTuple):
 
 
 class Came(NamedTuple):
-    """A river or a turn that came up."""
+    """A river or a turn reached in play."""
 
     betting: BettingState
     board: tuple[Card, ...]
 
 
 def endgames_of(game: str, street: str, count: int) -> list[Came]:
-    """The first decisions of rivers or turns between two players of the shipped strategy."""
-    found: list[Came] = []
+    """Collect the first decisions of rivers or turns between two players of the shipped strategy."""
+    endgames: list[Came] = []
     round_ = _ROUNDS[street]
     bots = [make_bot("cfr?rivers=0", seed=1), make_bot("cfr?rivers=0", seed=2)]
     decide = bots[0].act
 
     def act(view: View) -> Any:
-        if view.round == round_ and not any(came.board == view.board for came in found):
+        if view.round == round_ and not any(came.board == view.board for came in endgames):
             state = betting_start(view.game)
             for _, action in (one for actions in view.betting.rounds[:round_] for one in actions):
                 state = state.after(action)
-            found.append(Came(state, view.board))
+            endgames.append(Came(state, view.board))
         return decide(view)
 
     bots[0].act = act  # type: ignore[method-assign]
     for _ in self_play(game, bots, deals=20 * count, seed=SEED, names=["one", "other"]):
-        if len(found) >= count:
+        if len(endgames) >= count:
             break
-    return found[:count]
+    return endgames[:count]
 
 
 def costs(game: str, street: str) -> Iterator[Cost]:
@@ -207,7 +209,7 @@ def worth(game: str, workers: int) -> list[Worth]:
 
 
 def _bounds(game: str, bot: str, pool: ProcessPoolExecutor) -> Iterator[tuple[str, int, float, float]]:
-    """Actions, hands, and what local best response wins with half its 95 % interval."""
+    """Return actions, hands, and winnings of local best response with their half width."""
     what = Exploitation(find_game(game)[1], bot, ACTIONS[game], SEED)
     hands = HANDS[game]
     parts = hands // (2 * DEALS_A_PART)
@@ -218,7 +220,7 @@ def _bounds(game: str, bot: str, pool: ProcessPoolExecutor) -> Iterator[tuple[st
 def with_tables(
     text: str, of_costs: Mapping[str, Iterable[Cost]], of_worth: Iterable[Worth], of_turns: Iterable[TurnsWorth]
 ) -> str:
-    """The page with what these rows say."""
+    """Return the page with the tables of these rows."""
     for street, rows in of_costs.items():
         lines = [
             "| game | iterations | median | 99 of 100 within | an answer wins of the pot |",

@@ -1,11 +1,12 @@
-"""Measure what `research/tables/benchmarks.md` shows of a cluster, and write it into the page.
+"""Measure the figures of a cluster in `research/tables/benchmarks.md`, and write them into the page.
 
     python research/cluster/remake.py
 
-starts a cluster of two workers on this machine, plays a tournament there and here, evaluates generations of the
-training there, and writes `measured.json` beside this script and the tables of the page. Times are processor times,
-which still grow on a busy machine. The tests hold the page against the file; read the sentences around the tables
-again when the figures have changed.
+starts a cluster of two workers on this machine, plays a tournament with and without it, evaluates generations of the
+training on it, and writes `measured.json` beside this script and the tables of the page. Times are processor times,
+which still grow on a busy machine. The tests compare the page with the file; review the sentences around the tables
+when the figures have changed.
+
 """
 
 from __future__ import annotations
@@ -39,17 +40,17 @@ GENERATIONS: Final = 3
 SMALL_TASKS: Final = 1_000
 MACHINES: Final = 100
 CORES: Final = 2
-"""Of each machine that is reckoned with."""
+"""Cores of each machine in the estimate."""
 
 
 class _Carried:
-    """The bytes that went to the workers and came back."""
+    """Bytes sent to the workers and back."""
 
     def __init__(self) -> None:
         self.sent = self.back = self.tasks = 0
 
     def watching(self, submit: Callable[..., Future[Any]]) -> Callable[..., Future[Any]]:
-        """The method that submits tasks, with its arguments and results counted."""
+        """Wrap the method that submits tasks to count the bytes of arguments and results."""
 
         def counted(function: Callable[..., Any], *arguments: Any, **options: Any) -> Future[Any]:
             self.tasks += 1
@@ -65,13 +66,13 @@ class _Carried:
 
 
 def _processor_s() -> float:
-    """Of this process; a cluster's worker is asked for its own."""
+    """Processor time of this process, which excludes that of the workers."""
     taken = os.times()
     return taken.user + taken.system
 
 
 def tournament(folder: Path, cluster: Any = None, bots: Sequence[str] = BOTS, hands: int = HANDS) -> tuple[Any, float]:
-    """The result of the tournament, and the processor time that this process took for it."""
+    """Play the tournament; return its result and this process's processor time."""
     from dealer.run.run import new_run
     from dealer.run.run_settings import validated
     from dealer.table.loop import new_event_loop
@@ -97,7 +98,7 @@ def tournament(folder: Path, cluster: Any = None, bots: Sequence[str] = BOTS, ha
 
 
 class _Canned:
-    """A cluster that has played everything before, in this process."""
+    """Cluster in this process that returns recorded reports."""
 
     name = "a cluster that has played before"
 
@@ -106,12 +107,12 @@ class _Canned:
         self.is_played = False
 
     def submit(self, function: Callable[..., bytes], *arguments: Any, hear: object) -> Future[bytes]:
-        """The report of the next contest."""
+        """Return the report of the next contest."""
         future: Future[bytes] = Future()
         if self.is_played:
             future.set_result(self.reports[0])
         else:
-            # A thread has no loop that runs.
+            # A thread has no running loop.
             threading.Thread(target=self._play, args=(future, function, arguments)).start()
         return future
 
@@ -121,7 +122,7 @@ class _Canned:
 
 
 def taken_in_us() -> float:
-    """Processor time per hand received: of a long contest less that of a short one."""
+    """Processor time per received hand: of a long contest less that of a short one."""
     taken = []
     for hands in LENGTHS:
         cluster = _Canned()
@@ -133,7 +134,7 @@ def taken_in_us() -> float:
 
 
 def measure() -> dict[str, float]:
-    """All figures."""
+    """Measure all figures."""
     from distributed import Client, LocalCluster
 
     from bots.evolved.training import EvolvedSettings, trainer_evolution
@@ -148,25 +149,25 @@ def measure() -> dict[str, float]:
     ):
         submit = workers.submit
         folder = Path(name)
-        here, alone_s = tournament(folder / "here")
-        # The first tournament pays for what the workers import.
+        local_result, alone_s = tournament(folder / "here")
+        # The first tournament includes the imports of the workers.
         tournament(folder / "first", workers)
         carried = _Carried()
         workers.submit = carried.watching(submit)  # type: ignore[method-assign]
         before = sum(client.run(_processor_s).values())
-        there, at_home_s = tournament(folder / "there", workers)
+        cluster_result, dealer_s = tournament(folder / "there", workers)
         away_s = sum(client.run(_processor_s).values()) - before
-        hands = sum(contest.hands_played for contest in there.contests)
+        hands = sum(contest.hands_played for contest in cluster_result.contests)
         assert [_log(path) for path in _logs(folder / "here")] == [_log(path) for path in _logs(folder / "there")]
-        assert here.standings == there.standings
+        assert local_result.standings == cluster_result.standings
         files = sum(path.stat().st_size for path in (folder / "there").rglob("*") if path.is_file())
         found |= {
-            "contests": len(there.contests),
+            "contests": len(cluster_result.contests),
             "hands": hands,
             "alone_us": 1e6 * alone_s / hands,
             "away_us": 1e6 * away_s / hands,
-            "at_home_s": at_home_s,
-            "bytes_sent": carried.sent / len(there.contests),
+            "at_home_s": dealer_s,
+            "bytes_sent": carried.sent / len(cluster_result.contests),
             "bytes_back": carried.back / hands,
             "bytes_of_files": files / hands,
         }
@@ -184,12 +185,12 @@ def measure() -> dict[str, float]:
         before, began_s = sum(client.run(_processor_s).values()), _processor_s()
         for _ in range(GENERATIONS):
             evolution.step()
-        at_home_s, away_s = _processor_s() - began_s, sum(client.run(_processor_s).values()) - before
+        dealer_s, away_s = _processor_s() - began_s, sum(client.run(_processor_s).values()) - before
         found |= {
             "generation_tasks": carried.tasks / GENERATIONS,
             "generation_sent": carried.sent / GENERATIONS,
             "generation_back": carried.back / GENERATIONS,
-            "generation_home_s": at_home_s / GENERATIONS,
+            "generation_home_s": dealer_s / GENERATIONS,
             "generation_away_s": away_s / GENERATIONS,
             "generation_hands": 100 * EvolvedSettings().deals * EvolvedSettings().population,
         }
@@ -206,7 +207,7 @@ def _log(path: Path) -> tuple[str, bytes]:
 
 
 def tables(found: Mapping[str, float]) -> dict[str, str]:
-    """The tables of the page, by their names."""
+    """Tables of the page by name."""
     workers = MACHINES * CORES
     rate = 1e6 / found["away_us"]
     limit = 1e6 / found["taken_in_us"]
@@ -252,17 +253,17 @@ def _table(rows: list[tuple[str, str]]) -> str:
 
 
 def with_tables(page: str, found: Mapping[str, float]) -> str:
-    """The page with these figures."""
+    """Return the page with these figures."""
     return with_blocks(page, {name: f"{table}\n" for name, table in tables(found).items()})
 
 
 def main() -> None:
     """Measure and write."""
     began_s = time.monotonic()
-    found = measure()
-    MEASURED.write_text(json.dumps(found, indent=1) + "\n", "utf-8")
+    figures = measure()
+    MEASURED.write_text(json.dumps(figures, indent=1) + "\n", "utf-8")
     if PAGE.exists():
-        PAGE.write_text(with_tables(PAGE.read_text("utf-8"), found), "utf-8")
+        PAGE.write_text(with_tables(PAGE.read_text("utf-8"), figures), "utf-8")
     print(f"{MEASURED.name} and {PAGE.name} are written after {time.monotonic() - began_s:.0f} s")
 
 

@@ -2,7 +2,7 @@
 
     python research/learner/memories.py FOLDER [GAME...]
 
-trains for all games, or those named, in FOLDER, resumes what is there, and puts the memories into
+trains for all games, or those named, in FOLDER, resumes unfinished trainings, and puts the memories into
 `bots/learner/memories`. The tests compare the records in these files with the settings below. Afterwards `remake.py`
 measures their strength.
 """
@@ -53,8 +53,11 @@ _NEIGHBOURS: Final = (
     "raising",
     "raising",
 )
-"""From those that wait to those that raise anything. Line-ups are neighbours in this row, which is a ring: so at some
-tables all are careful, at some all are wild, and at most there are a few kinds."""
+"""Opponents in a ring from patient to wild; line-ups are neighbours.
+
+So at some tables all are careful, at some all are wild, and at most there are a few kinds.
+
+"""
 
 
 def settings(name: str) -> LearnerSettings:
@@ -78,7 +81,7 @@ def hands(name: str) -> int:
 
 
 def main(arguments: Sequence[str]) -> None:
-    """See above."""
+    """Train the games of the command line."""
     folder, *names = arguments
     Path(folder).mkdir(parents=True, exist_ok=True)
     for name in names or SHIPPED:

@@ -59,9 +59,9 @@ _EVERYWHERE: Final = (
 _SLOW: Final = ("rembrant",)
 _SLOW_IN_LIMIT: Final = ("evolved",)
 _SLOW_IN_LIMIT_OF_TWO: Final = ("lp", "mc", "lp-mc", "cfr")
-"""They are not compiled for tables of a learner; with three and six players they are left out."""
+"""Bots that are not compiled for a learner's tables; omitted with three and six players."""
 MIXED: Final = ("calling", "raising", "random", "folding", "mfs", "rh", "mfs?k=4", "calling", "random")
-"""The bots of a mixed full table, from the first on as many as there are seats."""
+"""Bots of a mixed full table, used from the first on."""
 
 
 _TRAINED: Final = "learner?learn=false"
@@ -108,7 +108,7 @@ class Counter(NamedTuple):
 
 
 def opponents(name: str) -> tuple[str, ...]:
-    """Those of a game: the bots that are compiled, a mixed table of them, and the others."""
+    """Opponents of a game: compiled bots, a mixed table of them, and the others."""
     game = find_game(name)[1]
     count = game.num_players
     others = (*_SLOW, *(_SLOW_IN_LIMIT * game.is_limit), *(_SLOW_IN_LIMIT_OF_TWO * (game.is_limit and count == 2)))
@@ -126,7 +126,7 @@ def deals(name: str, opponent: str) -> int:
 
 @cache
 def checksum(name: str) -> str:
-    """Of the memory that comes for a game."""
+    """Checksum of the shipped memory of a game."""
     return hashlib.sha256(memory_bytes(shipped_memory(find_game(name)[1], Constants()))).hexdigest()[:16]
 
 
@@ -167,7 +167,7 @@ def _singles(name: str, learner: str, specs: Sequence[str]) -> NDArray[np.float6
 
 @cache
 def _pack(name: str, count: int) -> DealBatch:
-    """The deals of a game, the same for all its opponents: a chance that was asked for once is known."""
+    """Deals of a game, shared by all its opponents because their chances are cached."""
     return DealBatch.deal(find_game(name)[1], SEED, 0, count)
 
 
@@ -191,7 +191,7 @@ def stored_counters() -> list[Counter]:
 
 
 def table(name: str) -> str:
-    """The table of a game, and the sentence below it."""
+    """Return the table of a game, and the sentence below it."""
     rows = stored(name)
     lines = [
         f"| {_named(row.opponent)} | {row.deals:,} | {signed(row.trained_mbb)} ± {row.trained_half_width:,.0f} | "
@@ -225,7 +225,7 @@ def _named(opponent: str) -> str:
 
 
 def counter_table() -> str:
-    """The table of those that trained against the memories."""
+    """Return the table of learners that trained against the memories."""
     won: dict[str, list[float]] = {}
     for row in stored_counters():
         won.setdefault(row.game, []).append(row.mbb)
@@ -237,7 +237,7 @@ def counter_table() -> str:
 
 
 def with_tables(page: str) -> str:
-    """The page with all tables."""
+    """Return the page with all tables."""
     return with_blocks(page, {name: f"{table(name)}\n" for name in SHIPPED} | {"counters": f"{counter_table()}\n"})
 
 

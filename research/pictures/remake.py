@@ -1,11 +1,12 @@
-"""Takes pictures of the pages of a server that is started for it, light and dark.
+"""Take pictures of the pages of a server in light and dark.
 
     python research/pictures/remake.py                  those of the README: standings and a table
     python research/pictures/remake.py --all FOLDER     all pages, at 360, 820 and 1,400 pixels
 
-The second command ends with the pages that are wider than their windows, and exit code 1 if there are any. It
-needs the extra `web`, playwright, and Chromium, Chrome or Edge (`ARENA_BROWSER` names another). What is shown was
-played for the pictures: every pair of five bots at Kuhn poker, and a hand of no-limit hold'em.
+The second command prints the pages that are wider than their windows, and exits with code 1 if there are any. It needs
+the extra `web`, playwright, and Chromium, Chrome or Edge (`ARENA_BROWSER` names another). The results shown are played
+for the pictures: every pair of five bots at Kuhn poker, and a hand of no-limit hold'em.
+
 """
 
 from __future__ import annotations
@@ -73,12 +74,12 @@ PAGES = {
     "login": "login",
     "error": "nothing",
 }
-"""All but those of a table, and of a match that is played, by name."""
+"""Pages by name, except those of a table and of a running match."""
 
 
 @contextlib.contextmanager
 def server(folder: Path) -> Iterator[tuple[str, str]]:
-    """A server; gives the address of its pages and the token of its user."""
+    """Run a server; yield the address of its pages and its user's token."""
     (folder / "server.toml").write_text(CONFIG, "utf-8")
     words = ["serve", "server.toml", "--port", "0", "--web-port", "0"]
     output = folder / "output.txt"
@@ -96,7 +97,7 @@ def server(folder: Path) -> Iterator[tuple[str, str]]:
 
 
 def asked(address: str, token: str, path: str, body: object = None) -> Any:
-    """An answer of the server's interface for programs."""
+    """Call the server's HTTP interface."""
     data = None if body is None else json.dumps(body).encode()
     headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
     with urllib.request.urlopen(urllib.request.Request(f"{address}api/v1/{path}", data, headers)) as answer:
@@ -104,7 +105,7 @@ def asked(address: str, token: str, path: str, body: object = None) -> Any:
 
 
 def play_all_pairs(address: str, token: str, deals: int = DEALS) -> None:
-    """Have every pair played, until all results are in the standings."""
+    """Play every pair, until all results are in the standings."""
     pairs = list(itertools.combinations(BOTS, 2))
     for first, second in pairs:
         asked(address, token, "jobs", {"game": GAME, "players": [first, second], "deals": deals})
@@ -137,7 +138,7 @@ def sit_down(page: Any, address: str) -> None:
 
 
 def call(page: Any) -> None:
-    """Check or call, and wait until the person is asked again."""
+    """Check or call, and wait for the person's next turn."""
     before = page.locator(".table").get_attribute("data-moment")
     page.locator("[data-key=c]").first.click()
     is_new = "document.querySelector('.table').dataset.moment !== before"
@@ -145,7 +146,7 @@ def call(page: Any) -> None:
 
 
 def take(page: Any, path: Path) -> None:
-    """A picture of a page, with few colours and so small."""
+    """Take a picture of a page with few colours, to keep it small."""
     from PIL import Image
 
     page.evaluate("scrollTo(0, 0)")
@@ -155,21 +156,21 @@ def take(page: Any, path: Path) -> None:
 
 @contextlib.contextmanager
 def chromium() -> Iterator[Any]:
-    """The browser."""
+    """Launch the browser."""
     from playwright.sync_api import sync_playwright
 
-    found = os.environ.get("ARENA_BROWSER") or next(filter(None, map(shutil.which, BROWSERS)), None)
-    if found is None:
+    executable = os.environ.get("ARENA_BROWSER") or next(filter(None, map(shutil.which, BROWSERS)), None)
+    if executable is None:
         sys.exit("there is no Chromium, Chrome or Edge here; ARENA_BROWSER may name one")
     is_root = hasattr(os, "geteuid") and os.geteuid() == 0
     with sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=found, args=["--no-sandbox"] if is_root else [])
+        browser = driver.chromium.launch(executable_path=executable, args=["--no-sandbox"] if is_root else [])
         yield browser
         browser.close()
 
 
 def opened(browser: Any, width: int, height: int, scheme: str) -> Any:
-    """A window of its own."""
+    """Open a window."""
     size = {"width": width, "height": height}
     page = browser.new_context(viewport=size, color_scheme=scheme, reduced_motion="reduce").new_page()
     page.set_default_timeout(120_000)
@@ -190,10 +191,11 @@ def take_those_of_readme(address: str, token: str) -> None:
 
 
 def take_all(address: str, token: str, folder: Path, deals: int = DEALS) -> list[str]:
-    """Take pictures of all pages for an organiser; returns the names of those that are wider than their windows.
+    """Take pictures of all pages for an organiser; return the names of pages wider than their windows.
 
     Args:
         token: of a user `olga`, for admins.
+
     """
     play_all_pairs(address, token, deals)
     closes = datetime.datetime.now(datetime.UTC) + datetime.timedelta(days=7)
@@ -234,15 +236,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--all", type=Path, metavar="FOLDER", help="for the pictures of all pages")
     parser.add_argument("--deals", type=int, default=DEALS, help="of each pair")
-    given = parser.parse_args()
+    options = parser.parse_args()
     with tempfile.TemporaryDirectory() as name, server(Path(name)) as (address, token):
-        if given.all is None:
+        if options.all is None:
             take_those_of_readme(address, token)
             return
-        given.all.mkdir(parents=True, exist_ok=True)
+        options.all.mkdir(parents=True, exist_ok=True)
         words = ("serve", "user", "olga", "--scopes", "read,play,admin")
-        said = subprocess.run([*ARENA, *words], cwd=name, check=True, capture_output=True, text=True).stdout
-        if wide := take_all(address, said.split()[-1], given.all, given.deals):
+        output = subprocess.run([*ARENA, *words], cwd=name, check=True, capture_output=True, text=True).stdout
+        if wide := take_all(address, output.split()[-1], options.all, options.deals):
             sys.exit(f"wider than their windows: {', '.join(wide)}")
 
 

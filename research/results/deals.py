@@ -1,10 +1,11 @@
-"""Measure how many deals an interval takes between built-in bots, for `research/tables/intervals.md`.
+"""Measure the number of deals that an interval takes between built-in bots, for `research/tables/intervals.md`.
 
     python research/results/deals.py
 
-plays matches in this process, keeps the standard deviation of a deal, as won and without the luck of the cards, in
+plays matches in this process, keeps the standard deviation of a deal, raw and without the luck of the cards, in
 `deals.csv` beside this script, and writes the table from it. The deals are those that `--stop ci=` takes with such a
 deviation: the intervals are the program's.
+
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ WIDTHS_MBB: Final = (100.0, 20.0)
 
 
 class Spread(NamedTuple):
-    """The standard deviation of a deal in both seatings, in mbb/g."""
+    """Standard deviation of a deal in both seatings, in mbb/g."""
 
     game: str
     player: str
@@ -74,7 +75,7 @@ def deals_for(game: str, sd: float, width_mbb: float) -> int:
 
 
 def with_table(text: str, spreads: Sequence[Spread]) -> str:
-    """The page with these figures."""
+    """Return the page with these figures."""
     widths = [f"± {width:g} mbb/g" for width in WIDTHS_MBB]
     heads = ("sd of a deal", *widths, f"{widths[-1]}, `--score corrected`")
     columns = (Column("match"), *(Column(head, ",.0f") for head in heads))

@@ -1,14 +1,15 @@
-"""Simulate how often the intervals of results hold the true mean, and write `research/tables/intervals.md`.
+"""Simulate the coverage of the intervals of results, and write `research/tables/intervals.md`.
 
     python research/results/intervals.py FOLDER [SCENARIO ...]
 
 plays matches between built-in bots in this process. The deals of a match are a population, whose mean is the true one.
-Samples of few of them are drawn with replacement, each the result of a run. Counted is how often the normal interval
-(1.96 standard errors), the ± 95 % interval and the guaranteed one hold the true mean. A sample without an interval
-counts as one whose interval does not.
+Samples of few of them are drawn with replacement, each as the result of a run. The coverage of the normal interval
+(1.96 standard errors), the ± 95 % interval and the guaranteed one is the share of samples whose interval holds the true
+mean. A sample without an interval counts as a miss.
 
-Populations are kept in FOLDER, so that an interrupted study goes on where it was. The figures go to `intervals.csv`
-beside this script, those of the named scenarios in place of the old ones, and from there into the page.
+Populations are kept in FOLDER, so that an interrupted study resumes. The figures go to `intervals.csv` beside this
+script, those of the named scenarios in place of the old ones, and from there into the page.
+
 """
 
 from __future__ import annotations
@@ -119,9 +120,9 @@ class Row(NamedTuple):
     Attributes:
         deals: of a sample.
         error: median standard error, in mbb/g.
-        normal: how often 1.96 standard errors hold the true mean.
-        interval: how often the ± 95 % interval does; empty where there is none.
-        guaranteed: how often the guaranteed interval does; empty where there is none.
+        normal: share of samples whose mean is within 1.96 standard errors of the true one.
+        interval: the same of the ± 95 % interval; empty if it does not exist.
+        guaranteed: the same of the guaranteed interval; empty if it does not exist.
         width: median width of the ± 95 % interval over that of the normal one.
         guaranteed_width: the same of the guaranteed interval.
     """
@@ -244,7 +245,7 @@ def _fitted_means(
     raw: Floats, corrected: Floats, size: int, bounds: Bounds, rng: np.random.Generator
 ) -> list[RunningMean]:
     """Return the means of corrected scores, with the weights that `arena play` fits; empty with too few deals."""
-    # A correction has mean 0; what is left of it in the population is not the samples' to find.
+    # A correction has mean 0 in the game; its mean in the population is not for the samples to estimate.
     corrected = corrected - (corrected - raw).mean(axis=0)
     means: list[RunningMean] = []
     for _ in range(REPETITIONS):
@@ -296,7 +297,7 @@ def stored() -> list[Row]:
 
 
 def with_table(text: str, rows: Sequence[Row]) -> str:
-    """The page with these figures."""
+    """Return the page with these figures."""
     columns = (
         Column("match"),
         Column("score"),

@@ -1,13 +1,14 @@
-"""A course from nothing: students who are invited, their bots, and one event on a server that is killed on its way.
+"""A course from its start: invited students, their bots, and an event on a server that is killed repeatedly.
 
     python research/serve/course.py FOLDER [STUDENTS] [KILLS]
 
 writes a file of students, by default 30, and has `arena serve users` invite them. Each accepts the invitation on its
-page. A third of them upload a bot, as long as there is a bubblewrap to confine it; the others connect one with
-`arena join`. An event between all bots is announced, which closes when all have entered, and the server is killed with
-SIGKILL, by default ten times, while it is played. Joined bots come again by themselves. At the end it is published, and
-every contest must have been played once. FOLDER, which must not exist, keeps everything. The times go to
+page. A third of them upload a bot, if bubblewrap is available to confine it; the others connect one with `arena join`.
+An event between all bots is announced, which closes when all have entered, and the server is killed with SIGKILL, by
+default ten times, while it is played. Joined bots reconnect by themselves. At the end the event is published, and every
+contest must have been played once. FOLDER, which must not exist, keeps everything. The times go to
 `measured-course.json` next to this script, and to `research/tables/benchmarks.md`.
+
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ _GAME: Final = '[[games]]\ngame = "kuhn"\nbots = ["calling", "raising"]\nmax_run
 _DEALS: Final = 20
 _OPENS_FOR_S: Final = 3_600
 _CLOSES_IN_S: Final = 20
-"""From the edit of an event to its close; commands take seconds to start while all bots connect."""
+"""Time from the edit of an event to its close; commands take seconds to start while all bots connect."""
 
 
 class Course:
@@ -80,7 +81,7 @@ class Course:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Have all leave."""
+        """Stop the students' bots and the server."""
         for process in (*self.clients, self.server):
             process.terminate()
         for process in (*self.clients, self.server):
@@ -94,7 +95,7 @@ class Course:
         return measured
 
     def tell(self, text: str) -> None:
-        """Print a step that has ended, and keep it with its time."""
+        """Print a completed step, and record its time."""
         passed_s = time.monotonic() - self._began_s
         self.steps.append((passed_s, text))
         print(f"{passed_s:6.0f} s  {text}", flush=True)
@@ -187,13 +188,13 @@ class Course:
         return event
 
     def kill_after(self, contests: int) -> int:
-        """Kill and restart the server once so many contests have ended; return how many have."""
+        """Kill and restart the server after a number of contests; return the number completed."""
         ended: int = self.await_event(lambda event: event["contests_ended"] >= contests)["contests_ended"]
         self.kill()
         return ended
 
     def event(self) -> dict[str, Any]:
-        """The event as the server has it."""
+        """Fetch the event from the server."""
         with urllib.request.urlopen(f"{self.url}/api/v1/scheduled-events/final?limit=1") as answer:
             event: dict[str, Any] = json.load(answer)["event"]
         return event
@@ -213,11 +214,11 @@ class Course:
         counted = [contest for contest in published["contests"] if contest["state"] == "done"]
         if pairs != sorted(sorted(contest["players"]) for contest in counted):
             raise SystemExit(f"the published contests are not those of {names}, once each")
-        wrong = [contest for contest in counted if contest["run"]["state"] != "finished"]
+        unfinished = [contest for contest in counted if contest["run"]["state"] != "finished"]
         database = sqlite3.connect(self.folder / "data" / DATABASE_NAME)
         query = "SELECT count(*), sum(duplicates) FROM runs WHERE state = 'finished'"
-        if wrong or database.execute(query).fetchone() != (len(pairs), deals * len(pairs)):
-            raise SystemExit(f"not all of {len(pairs)} contests were played once, with {deals} deals: {wrong}")
+        if unfinished or database.execute(query).fetchone() != (len(pairs), deals * len(pairs)):
+            raise SystemExit(f"not all of {len(pairs)} contests were played once, with {deals} deals: {unfinished}")
         jobs = dict(database.execute("SELECT state, count(*) FROM jobs GROUP BY state").fetchall())
         if jobs != {"done": len(pairs)} | ({"cancelled": cancelled} if cancelled else {}):
             raise SystemExit(f"of the contests there are {jobs}")

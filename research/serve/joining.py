@@ -1,10 +1,11 @@
-"""Run the commands of the pages about a course as they are printed, and write what they print into the pages.
+"""Run the commands of the pages about a course as they are printed, and write their output into the pages.
 
     python research/serve/joining.py
 
-The server has the configuration of `docs/course.md`; only addresses, ports and tokens differ from the pages. What a
-command prints stands in the page behind a comment with its name. `tests/dealer/joining/test_pages.py` runs the
-same commands and compares the lines, apart from their numbers. Cards are drawn, so the results differ each time.
+The server has the configuration of `docs/course.md`; only addresses, ports and tokens differ from the pages. The output
+of a command follows a comment with its name in the page. `tests/dealer/joining/test_pages.py` runs the same commands
+and compares the lines, apart from their numbers. Cards are drawn, so the results differ each time.
+
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ JOINING: Final = DOCS / "join-a-server.md"
 COMPETITION: Final = DOCS / "competition.md"
 PROTOCOLS: Final = DOCS.parent / "research" / "tables" / "messages.md"
 _ADDRESS, _PORT, _WEB_PORT = "192.0.2.10", 9540, 8080
-"""As the pages print them."""
+"""Address and ports, as the pages print them."""
 _SERVERS: Final = (f"SERVER:{_WEB_PORT}", f"127.0.0.1:{_WEB_PORT}")
 _BLOCK: Final = r"(?s)<!-- {name} -->\n```text\n(.*?)```\n<!-- end -->"
 _RESULT: Final = "all deals were played"
@@ -42,21 +43,21 @@ _PATIENCE_S: Final = 600.0
 
 
 def configuration(page: Path, beginning: str = "") -> str:
-    """The first file, or part of one, that a page prints and that begins so."""
-    found = re.search(rf"(?s)```toml\n({re.escape(beginning)}.*?)```", page.read_text("utf-8"))
-    assert found is not None
-    return found[1]
+    """Return the first file, or part of one, that a page prints and that begins with a text."""
+    match = re.search(rf"(?s)```toml\n({re.escape(beginning)}.*?)```", page.read_text("utf-8"))
+    assert match is not None
+    return match[1]
 
 
 def block(page: Path, name: str) -> str:
     """Return the block of a page behind a comment: a command with its output."""
-    found = re.search(_BLOCK.format(name=name), page.read_text("utf-8"))
-    assert found is not None, name
-    return found[1]
+    match = re.search(_BLOCK.format(name=name), page.read_text("utf-8"))
+    assert match is not None, name
+    return match[1]
 
 
 def command(page: Path, name: str) -> str:
-    """The command of a block."""
+    """Return the command of a block."""
     return block(page, name).split("\n")[0].removeprefix("$ ")
 
 
@@ -64,7 +65,7 @@ class Room:
     """A folder with a server and with the bots that the pages name; use it in a ``with`` block.
 
     Attributes:
-        folder: of the server, and of everybody who joins.
+        folder: of the server and the clients.
         port: of the pages of the running server.
     """
 
@@ -98,12 +99,12 @@ class Room:
                 [*self._arena, *words], cwd=self.folder, env=self._environment, stdout=file, stderr=file
             )
         text = _until(output, last, 1, self._server)
-        found = re.search(r"Listening on (\S+) port ([0-9]+)", text)
+        match = re.search(r"Listening on (\S+) port ([0-9]+)", text)
         page = re.search(r"The pages are at http://[^:]+:([0-9]+)/", text)
-        assert found is not None
+        assert match is not None
         assert page is not None
         self.port = int(page[1])
-        text = output.read_text("utf-8").replace(f"{found[1]} port {found[2]}", f"{_ADDRESS} port {_PORT}")
+        text = output.read_text("utf-8").replace(f"{match[1]} port {match[2]}", f"{_ADDRESS} port {_PORT}")
         return re.sub(r"http://\S+/", f"http://{_ADDRESS}:{_WEB_PORT}/", text)
 
     def stop(self) -> None:
@@ -114,7 +115,7 @@ class Room:
             self._server = None
 
     def run(self, text: str, until: str = "", count: int = 1) -> str:
-        """Run a command of a page to its end, or until it has printed something so often, and then press Ctrl-C."""
+        """Run a command of a page to its end, or interrupt it once it has printed a text a number of times."""
         words = shlex.split(text)
         assert words[0] == "arena"
         for at, word in enumerate(words):
@@ -143,12 +144,13 @@ class Room:
         address = next((word for word in _SERVERS if word in text), _SERVERS[1])
         return printed.replace(f"127.0.0.1:{self.port}", address)
 
-    # ---- what the client sends and gets
+    # ---- messages of the client
 
     def conversation(self) -> str:
-        """Messages of a client that brings a bot until its first challenge is over, one of each kind.
+        """Messages of a client with a bot until its first challenge is over, one of each kind.
 
-        It is written from the page alone, but for the bot itself.
+        The client is written from the page alone, except for the bot itself.
+
         """
         token = (self.folder / "arena-token").read_text().split()[1]
         address = f"ws://127.0.0.1:{self.port}/api/v1/join"
@@ -188,7 +190,7 @@ class Room:
 
 
 def _until(output: Path, pattern: str, count: int, process: subprocess.Popen[bytes]) -> str:
-    """Wait until a program has printed something so often; returns all that it has printed."""
+    """Wait until a program has printed a text a number of times; return its output."""
     until_s = time.monotonic() + _PATIENCE_S
     while len(re.findall(pattern, text := output.read_text("utf-8"))) < count:
         assert process.poll() is None, text
@@ -198,7 +200,7 @@ def _until(output: Path, pattern: str, count: int, process: subprocess.Popen[byt
 
 
 def write(page: Path, name: str, text: str) -> None:
-    """Put a text into a block of a page."""
+    """Write a text into a block of a page."""
     old = block(page, name)
     page.write_text(page.read_text("utf-8").replace(f"```text\n{old}```", f"```text\n{text}```"), "utf-8")
 
@@ -214,8 +216,8 @@ def main() -> None:
             (JOINING, "challenge", ""),
             (JOINING, "persistent", _RESULT),
         ):
-            asked = command(page, name)
-            write(page, name, f"$ {asked}\n{room.run(asked, until)}")
+            words = command(page, name)
+            write(page, name, f"$ {words}\n{room.run(words, until)}")
         write(PROTOCOLS, "conversation", room.conversation())
 
 

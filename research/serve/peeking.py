@@ -1,15 +1,15 @@
-"""Winnings of a bot that remembers the cards of one match in the next, and coverage of intervals
-without duplicates.
+"""Winnings of a bot that remembers cards from one match to the next; intervals without duplicates.
 
     python research/serve/peeking.py [--deals N] [--contests N]
 
 `Peek` calls, and keeps each hand that it has seen to the end. In a duplicate its opponent holds those cards in the next
-match: from the flop on, once the board is the one it knows, it raises what wins and folds what loses. It is played with
+match: from the flop on, once the board is a known one, it raises winning hands and folds losing ones. It is played with
 a number for a seed, so that both seatings hold the same cards, and with a key, so that each has its own (as a server
-deals to bots that could remember). Its honest worth is that of `calling`, which plays as it does with no deal known.
+deals to bots that could remember). Its honest strength is that of `calling`, which plays the same without known deals.
 
-The second table counts how often the 95 % interval of a contest holds the true mean where every seating has cards of
-its own: many short contests, against the mean of all.
+The second table counts how often the 95 % interval of a contest holds the true mean when every seating has its own
+cards: many short contests, compared with the mean of all.
+
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ from engine import Card, DealKey, Seed, derived_seed, rank_hand
 
 OPPONENTS = ("raising", "mfs", "rembrant")
 OWN = ("Honest", "Peek")
-"""The bots of this file."""
+"""Bots of this file."""
 TABLES = (("limit", ("random",)), ("kuhn3", ("random", "raising")))
 
 
 class Honest(Bot):
-    """Calls; a server cannot know that this user's program remembers nothing."""
+    """Calling bot; to the server, a user's program that may remember deals."""
 
     def act(self, view: View) -> Action:
         """Call."""
@@ -40,13 +40,13 @@ class Honest(Bot):
 
 
 class Peek(Bot):
-    """Calls, and knows in the second match of a duplicate the cards that it saw in the first."""
+    """Calling bot that knows, in the second match of a duplicate, the cards it saw in the first."""
 
     seen: ClassVar[dict[int, tuple[tuple[Card, ...], tuple[Card, ...]]]] = {}
-    """By the number of a hand, its own cards and the board: a file would do as well."""
+    """Opponent's cards by hand number, own cards and board; a file would serve as well."""
 
     def act(self, view: View) -> Action:
-        """Raise what wins and fold what loses, where that is known."""
+        """Raise winning hands and fold losing ones if the deal is known."""
         theirs, board = self.seen.get(view.hand_number, ((), ()))
         if not view.board or board[: len(view.board)] != view.board or set(theirs) & set(view.hole_cards):
             return view.call()
@@ -56,13 +56,13 @@ class Peek(Bot):
         return view.fold() if mine < other and view.can_fold else view.call()
 
     def hand_finished(self, view: View) -> None:
-        """Keep what was seen."""
+        """Keep the visible cards."""
         if view.is_showdown:
             self.seen[view.hand_number] = view.hole_cards, view.board
 
 
 def key(number: int) -> DealKey:
-    """A key that everybody knows, so that this program always deals the same."""
+    """Return a fixed key, so that this program always deals the same cards."""
     return DealKey(number.to_bytes(32, "little"))
 
 
@@ -99,13 +99,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--deals", type=int, default=3000)
     parser.add_argument("--contests", type=int, default=200)
-    asked = parser.parse_args()
+    options = parser.parse_args()
     print("| opponent | peeking, same cards | peeking, own cards | honest |\n| --- | ---: | ---: | ---: |")
-    for row in peeking(asked.deals):
+    for row in peeking(options.deals):
         print(f"| {' | '.join(row)} |", flush=True)
     for game, others in TABLES:
-        held, mean = coverage(game, others, asked.contests, asked.deals // 10)
-        print(f"{game}: {held} of {asked.contests} intervals hold {mean:+.1f}", flush=True)
+        held, mean = coverage(game, others, options.contests, options.deals // 10)
+        print(f"{game}: {held} of {options.contests} intervals hold {mean:+.1f}", flush=True)
 
 
 if __name__ == "__main__":

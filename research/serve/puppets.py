@@ -1,14 +1,15 @@
-"""Gain of a user's rating from two bots of their own that lose on purpose, with and without the rule.
+"""Gain of a user's rating from two of the user's own bots that lose on purpose, with and without the rule.
 
     python research/serve/puppets.py [--deals N] [--lost N]
 
-A server with eight bots of its own, and three of a user that are the same program: `mallory`, `puppet1` and `puppet2`.
-The ladder plays all pairs, so that every bot has the rating that it is worth. Then the puppets, under the same name and
-version, fold to every bet, and challenge `mallory` for some thousand deals. This is played twice from the
-same state: once as if contests between bots of one user counted, and once by the rule of the server
+The server has eight bots of its own, and three of a user that are the same program: `mallory`, `puppet1` and `puppet2`.
+The ladder plays all pairs, so that every bot has its true rating. Then the puppets, under the same name and version,
+fold to every bet, and challenge `mallory` for some thousand deals. This is played twice from the same state: once as if
+contests between bots of one user counted, and once by the rule of the server
 (`dealer.server.queue.unrated.unrated_reason`).
 
-Cards come from keys that the server draws, so the figures of two runs of this program differ as their intervals say.
+The server draws the keys of the cards, so figures of two runs of this program differ within their intervals.
+
 """
 
 from __future__ import annotations
@@ -61,7 +62,7 @@ def _settings(game: str, field: Sequence[str], deals: int) -> ServerSettings:
 
 
 async def _with_server(settings: ServerSettings, folder: Path, work: Callable[[str], Awaitable[None]]) -> None:
-    """Have a server in a folder until some work, given the address of its pages, is done."""
+    """Run a server in a folder while an async function uses the address of its pages."""
     started: asyncio.Future[Started] = asyncio.get_running_loop().create_future()
     server = asyncio.create_task(serve(settings, folder, started.set_result, web=server_site))
     await asyncio.wait([server, started], return_when=asyncio.FIRST_COMPLETED)
@@ -81,7 +82,7 @@ def _serve(settings: ServerSettings, folder: Path, work: Callable[[str], Awaitab
 
 
 def field_ratings(settings: ServerSettings, folder: Path, deals: int, token: str) -> Ratings:
-    """The ratings after the ladder has played every pair that counts once."""
+    """Return the ratings after the ladder has played every pair once."""
     (game,) = settings.games
 
     async def work(address: str) -> None:
@@ -103,7 +104,7 @@ def field_ratings(settings: ServerSettings, folder: Path, deals: int, token: str
 
 
 def lose(settings: ServerSettings, folder: Path, lost: int, token: str) -> Ratings:
-    """The ratings after each puppet has challenged Mallory's first bot and lost half of the deals."""
+    """Return the ratings after each puppet has challenged Mallory's first bot and lost half of the deals."""
     (game,) = settings.games
 
     async def work(address: str) -> None:
@@ -133,7 +134,7 @@ def _ignore(news: object) -> None:
 
 
 def _ratings(game: ServerGame, folder: Path) -> Ratings:
-    """By bot, its rating from everything that counts, the highest first."""
+    """Return each bot's rating from everything that counts, the highest first."""
     with contextlib.closing(Store(folder / DATABASE_NAME)) as store:
         names = {version: bot.name for version, bot in all_versions(store, game.name).items()}
         fitted = fit_ratings(table_scores(store, game.name), score_bounds(game.game))
@@ -141,10 +142,11 @@ def _ratings(game: ServerGame, folder: Path) -> Ratings:
 
 
 def attack(game: str, field: Sequence[str], *, deals: int, lost: int) -> tuple[Ratings, Ratings, Ratings]:
-    """The ratings before the puppets lose, after it if that counted, and after it by the rule of the server.
+    """Return the ratings before the puppets lose, after it if that counted, and after it by the rule of the server.
 
     Args:
         deals: of each pair before. lost: of the puppets together.
+
     """
     settings = _settings(game, field, deals)
     with tempfile.TemporaryDirectory() as name:
@@ -161,13 +163,13 @@ def attack(game: str, field: Sequence[str], *, deals: int, lost: int) -> tuple[R
 
 
 def place(ratings: Ratings, name: str) -> int:
-    """The place of a bot, from 1."""
+    """Return the place of a bot, from 1."""
     return 1 + list(ratings).index(name)
 
 
 def _cell(ratings: Ratings, name: str) -> str:
-    one = ratings[name]
-    return f"{place(ratings, name)}. {text_of(one.won, '+,.0f')}".replace("-", "−")
+    rating = ratings[name]
+    return f"{place(ratings, name)}. {text_of(rating.won, '+,.0f')}".replace("-", "−")
 
 
 def main() -> None:
@@ -175,8 +177,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--deals", type=int, default=1000)
     parser.add_argument("--lost", type=int, default=3000)
-    asked = parser.parse_args()
-    found = attack("limit", FIELD, deals=asked.deals, lost=asked.lost)
+    options = parser.parse_args()
+    found = attack("limit", FIELD, deals=options.deals, lost=options.lost)
     print("| bot | before | if it counted | by the rule |\n| --- | ---: | ---: | ---: |")
     for name in found[0]:
         print(f"| `{name}` | {' | '.join(_cell(ratings, name) for ratings in found)} |")

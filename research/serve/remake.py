@@ -1,11 +1,12 @@
-"""Measure what `research/tables/benchmarks.md` shows of a server's capacity, and write it into the page.
+"""Measure the figures of a server's capacity in `research/tables/benchmarks.md`, and write them into the page.
 
     python research/serve/remake.py [--rounds N] [--seconds S] [--calls N]
 
-runs what `python -m bench server` runs, with 200 bots and 50,000 finished matches by default, and writes
-`measured.json` beside this script and the tables of the page. Hands per second and waiting times depend on what else
-the machine does meanwhile, which the first table says; processor times hardly do. A test holds the page against the
-file; read the sentences around the tables again when the figures have changed.
+runs `python -m bench server`, with 200 bots and 50,000 finished matches by default, and writes `measured.json` beside
+this script and the tables of the page. Hands per second and waiting times depend on the other load of the machine,
+which the first table states; processor times hardly do. A test compares the page with the file; review the sentences
+around the tables when the figures have changed.
+
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ def measure(asked: dict[str, Any]) -> dict[str, Any]:
 
 
 def tables(found: dict[str, Any]) -> dict[str, str]:
-    """The tables of the page, by their names."""
+    """Tables of the page by name."""
     rows = found["rows"]
     rates = [row for row in rows if row["unit"] == "hands/s"]
     memory = [row for row in rows if row["unit"] == "kB"]
@@ -99,7 +100,7 @@ def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 
 def with_tables(page: str, found: dict[str, Any]) -> str:
-    """The page with these figures."""
+    """Return the page with these figures."""
     return with_blocks(page, {name: f"{table}\n" for name, table in tables(found).items()})
 
 
@@ -108,9 +109,9 @@ def main(arguments: Sequence[str]) -> None:
     parser = argparse.ArgumentParser()
     for name, value in ASKED.items():
         parser.add_argument(f"--{name}", type=type(value), default=value)
-    found = measure(vars(parser.parse_args(arguments)))
-    MEASURED.write_text(json.dumps(found, indent=1) + "\n", "utf-8")
-    PAGE.write_text(with_tables(PAGE.read_text("utf-8"), found), "utf-8")
+    figures = measure(vars(parser.parse_args(arguments)))
+    MEASURED.write_text(json.dumps(figures, indent=1) + "\n", "utf-8")
+    PAGE.write_text(with_tables(PAGE.read_text("utf-8"), figures), "utf-8")
     print(f"{MEASURED.name} and {PAGE.name} are written")
 
 

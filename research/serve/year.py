@@ -1,13 +1,14 @@
-"""A year of a course in a server's database, and how long the pages take after it.
+"""A year of a course in a server's database, and the response times of the pages after it.
 
     python research/serve/year.py FOLDER [--runs N] [--calls N]
 
-enters 60 users, 200 bots and, by default, 50,000 runs by the functions by which the server enters them, day by day, at
-the times of those days; the first year has 20,000. On its way the database is brought up to date from an
-older version, the disk is full, the clock jumps, and a backup is restored. Whenever it is interrupted, the same command
-goes on. At the end everything is counted again and compared with what was to be played: nothing is lost, nothing is
-there twice. Then a server is started with that database, and each page is asked for; the figures are written to
-`year.json` beside this script and into `research/tables/benchmarks.md`.
+enters 60 users, 200 bots and, by default, 50,000 runs with the server's own functions, day by day, at the times of
+those days; the first year has 20,000. During the year the database is upgraded from an older version, the disk is full,
+the clock jumps, and a backup is restored. After an interruption, the same command resumes. At the end everything is
+counted again and compared with the plan: nothing may be lost or duplicated. Then a server is started with that
+database, and each page is requested; the figures are written to `year.json` beside this script and into
+`research/tables/benchmarks.md`.
+
 """
 
 from __future__ import annotations
@@ -64,11 +65,11 @@ _BEGIN_S: Final = 1_790_000_000.0
 _DAY_S: Final = 86_400.0
 _MOST_MS: Final = 50.0
 OLD_VERSION: Final = 11
-"""Of the database before the upgrade: the first with freed names and teams, for which the server's functions ask."""
+"""Version of the database before the upgrade: the first with the freed names and teams that functions query."""
 
 
 class Incidents(NamedTuple):
-    """The days on which something happens."""
+    """Days of the incidents."""
 
     upgrade: int = 90
     full_disk: int = 150
@@ -78,7 +79,7 @@ class Incidents(NamedTuple):
 
 @dataclass(frozen=True)
 class PlannedRun:
-    """A run that is to be in the database once."""
+    """A run that must be in the database exactly once."""
 
     game: int
     bots: tuple[int, int]
@@ -121,7 +122,7 @@ class Year:
         self.day = self._day()
 
     def _old_version(self) -> int:
-        """The day that a database of the old version has come to; a later one than the upgrade for all others."""
+        """Return 0 if the database has an old version or is missing, otherwise the day of the upgrade."""
         if not self._path.is_file():
             return 0
         with contextlib.closing(sqlite3.connect(self._path)) as db:
@@ -147,12 +148,12 @@ class Year:
         self.store.close()
 
     def play(self, until_day: int, show: Callable[[int], None] = lambda day: None) -> None:
-        """Play the days that are left before a day, with their incidents."""
+        """Play the remaining days before a day, with their incidents."""
         real_s, time.time = time.time, lambda: self._now_s
         try:
             while self.day < (end := min(until_day, self.days)):
                 self._begin_day()
-                # A week is one change, unless something happens in it.
+                # A week is one change, unless it has an incident.
                 days = range(self.day, min([end, self.day + 7, *(one for one in self._incidents if one > self.day)]))
                 self._change(lambda db, days=days: [self._play_day(db, day) for day in days])  # type: ignore[misc]
                 self.day = days.stop
@@ -175,7 +176,7 @@ class Year:
         self.store.write_now(change)
 
     def _fill_disk(self) -> None:
-        """The day cannot be written, and is played once there is room."""
+        """Fail to write the day on a full disk, then play it once there is space."""
 
         def close(db: sqlite3.Connection) -> None:
             (pages,) = db.execute("PRAGMA page_count").fetchone()
@@ -190,7 +191,7 @@ class Year:
         assert self._day() == before
 
     def _restore(self) -> None:
-        """The server is lost after two days that no backup has; they are played again."""
+        """Lose the server with two days that no backup has; play them again."""
         copy = self.data / "backup.sqlite3"
         copy.unlink(missing_ok=True)
         back_up(self._path, copy)
@@ -222,13 +223,13 @@ class Year:
             run = begin_run(db, job, versions, stamp)
             self._now_s += 30.0
             if day == self._incidents.clock:
-                # While a run is played, the clock jumps a day forward, and at last back an hour beyond that.
+                # While a run is played, the clock jumps a day forward, and finally back an hour further.
                 self._now_s += {0: _DAY_S, self._runs_a_day // 2: -_DAY_S - 3600.0}.get(number, 0.0)
             end_run(db, run.id, _report(planned, names))
             end_job(db, job.id, JobState.DONE)
 
     def problems(self) -> list[str]:
-        """Whatever is not in the database exactly once, counted without the functions that have entered it."""
+        """List runs that are not in the database exactly once, counted without the functions that entered them."""
         wanted: Counter[tuple[object, ...]] = Counter()
         faults = 0
         for day in range(self.days):
@@ -391,7 +392,7 @@ def measure(folder: Path, calls: int) -> dict[str, Any]:
 
 
 def table(found: dict[str, Any]) -> str:
-    """The figures as a table of the page."""
+    """Format the figures as a table of the page."""
     lines = ["| page | asked for by | kB | processor ms |", "| --- | --- | ---: | ---: |"]
     lines += [f"| `{row['path']}` | {row['who']} | {row['kb']:.0f} | {row['cpu_ms']:.0f} |" for row in found["rows"]]
     served, entering = (", ".join(f"{mb:.0f}" for mb in found[name]) for name in ("memory_mb", "entering_mb"))
@@ -401,7 +402,7 @@ def table(found: dict[str, Any]) -> str:
 
 
 def with_table(page: str, found: dict[str, Any]) -> str:
-    """The page with these figures."""
+    """Return the page with these figures."""
     return with_blocks(page, {"year": f"{table(found)}\n"})
 
 
@@ -411,7 +412,7 @@ def main() -> None:
     parser.add_argument("folder", type=Path)
     parser.add_argument("--runs", type=int, default=50_000)
     parser.add_argument("--calls", type=int, default=20)
-    given = parser.parse_args()
+    options = parser.parse_args()
     process, memory_mb = psutil.Process(), []
     begun_s = time.perf_counter()
 
@@ -421,24 +422,29 @@ def main() -> None:
             taken_s = time.perf_counter() - begun_s
             print(f"day {day} of {year.days}: {memory_mb[-1]:.0f} MB, {taken_s:.0f} s", file=sys.stderr, flush=True)
 
-    year, served = Year(given.folder / "year", runs=given.runs), given.folder / "served"
+    year, served = Year(options.folder / "year", runs=options.runs), options.folder / "served"
     with contextlib.closing(year):
         year.play(year.days, show)
         if problems := year.problems():
             sys.exit("\n".join(problems))
         year.rate()
-        # What is played for the measurement is not of the year.
+        # Runs played for the measurement do not belong to the year.
         shutil.rmtree(served, ignore_errors=True)
         (served / "arena-server").mkdir(parents=True)
         back_up(year.store.path, served / "arena-server" / DATABASE_NAME)
     entered_s = time.perf_counter() - begun_s
     size_mb = (served / "arena-server" / DATABASE_NAME).stat().st_size / 1e6
-    found = measure(served, given.calls)
-    found |= {"runs": year.days * RUNS_A_DAY, "database_mb": size_mb, "entered_s": entered_s, "entering_mb": memory_mb}
-    MEASURED.write_text(json.dumps(found, indent=1) + "\n", "utf-8")
-    PAGE.write_text(with_table(PAGE.read_text("utf-8"), found), "utf-8")
-    print(table(found))
-    slow = [row["path"] for row in found["rows"] if row["cpu_ms"] > _MOST_MS]
+    figures = measure(served, options.calls)
+    figures |= {
+        "runs": year.days * RUNS_A_DAY,
+        "database_mb": size_mb,
+        "entered_s": entered_s,
+        "entering_mb": memory_mb,
+    }
+    MEASURED.write_text(json.dumps(figures, indent=1) + "\n", "utf-8")
+    PAGE.write_text(with_table(PAGE.read_text("utf-8"), figures), "utf-8")
+    print(table(figures))
+    slow = [row["path"] for row in figures["rows"] if row["cpu_ms"] > _MOST_MS]
     print(f"Nothing is lost, nothing is there twice. Slower than {_MOST_MS:.0f} ms: {', '.join(slow) or 'nothing'}.")
 
 

@@ -29,7 +29,7 @@ WIDTH: Final = 110
 
 
 def printed(*words: str, until: str = "") -> str:
-    """The output of `arena`, up to a line that begins with a text; sentences are broken between words."""
+    """Output of `arena`, up to a line that begins with a text; sentences are broken between words."""
     stream = io.StringIO()
     with redirect_stdout(stream), suppress(SystemExit):
         application(["solve"])(["solve", *words], prog_name="arena")
@@ -49,7 +49,7 @@ def _mean(game: KuhnGame, one: tuple[Genes, Genes], other: tuple[Genes, Genes]) 
 
 
 def matrix() -> str:
-    """The winnings of each model and of the equilibrium from each model in the classic game."""
+    """Winnings of each model and of the equilibrium from each model in the classic game."""
     game, players = KuhnGame(), models(Variant.CLASSIC)
     rows: dict[str, tuple[Genes, Genes]] = {name: (players[name],) * 2 for name in MODEL_NAMES}
     rows["equilibrium"] = kuhn_equilibrium(1 / 3)
@@ -64,7 +64,7 @@ def matrix() -> str:
 
 
 def best_answers() -> str:
-    """The value of the best response to each model in each game, in the first and in the second seat."""
+    """Value of the best response to each model in each game, in the first and in the second seat."""
     names = [variant.value for variant in Variant]
     lines = [f"| against | {' | '.join(names)} |", "| --- |" + " ---: |" * len(names)]
     for name in MODEL_NAMES:
@@ -83,11 +83,11 @@ BLOCKS: Final[Mapping[str, Callable[[], str]]] = {
     "matrix": matrix,
     "best answers": best_answers,
 }
-"""The blocks of the page by the names of their markers."""
+"""Blocks of the page by the names of their markers."""
 
 
 def remade(text: str) -> str:
-    """The text of the page with the present output."""
+    """Return the text of the page with the present output."""
     return with_blocks(text, {name: make() for name, make in BLOCKS.items()})
 
 

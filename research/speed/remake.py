@@ -1,11 +1,12 @@
-"""Measure what `research/tables/benchmarks.md` shows of whole matches and of starts, and write it into the page.
+"""Measure the figures of matches and starts in `research/tables/benchmarks.md`, and write them into the page.
 
     python research/speed/remake.py REFERENCE [--rounds N] [--hands N] [--core N]
 
-runs `python -m bench match` on one core, then with one match and with eight at once on all cores, and
-`python -m bench startup`; REFERENCE is the folder with the reference's programs. It writes `measured.json` beside
-this script and the tables of the page, which a test holds against the file; read the sentences around the tables again
-when the figures have changed.
+runs `python -m bench match` on one core, then with one match and with eight at once on all cores, and `python -m bench
+startup`; REFERENCE is the folder with the reference's programs. It writes `measured.json` beside this script and the
+tables of the page, which a test compares with the file; review the sentences around the tables when the figures have
+changed.
+
 """
 
 from __future__ import annotations
@@ -37,12 +38,12 @@ def measure(reference: str, rounds: int, hands: int, core: int) -> dict[str, Any
     """Measure all figures; the result includes the options."""
     from bench import match, startup
 
-    asked = {"rounds": rounds, "hands": hands}
-    found = {
-        "one core": match.measure(**asked, games=GAMES, reference=reference, core=core),
+    options = {"rounds": rounds, "hands": hands}
+    figures = {
+        "one core": match.measure(**options, games=GAMES, reference=reference, core=core),
         **{
             f"{count} at once": match.measure(
-                **asked, games=("limit",), matches=count, waits=0, reference=reference, play=""
+                **options, games=("limit",), matches=count, waits=0, reference=reference, play=""
             )
             for count in AT_ONCE
         },
@@ -52,11 +53,11 @@ def measure(reference: str, rounds: int, hands: int, core: int) -> dict[str, Any
             for row in startup.measure(bots=(f"{OWN_BOT}:PairRaiser",))
         ],
     }
-    return {"asked": asked, "rows": {name: list(map(dataclasses.asdict, rows)) for name, rows in found.items()}}
+    return {"asked": options, "rows": {name: list(map(dataclasses.asdict, rows)) for name, rows in figures.items()}}
 
 
 def tables(found: dict[str, Any]) -> dict[str, Table]:
-    """The tables of the page, by their names."""
+    """Tables of the page by name."""
     rows, hands = found["rows"], found["asked"]["hands"]
     whole = {(row["group"], row["who"]): row for row in rows["one core"] if row["unit"] == "ms"}
     matches = []
@@ -94,9 +95,9 @@ def _program(job: str, who: str) -> str:
 
 
 def _hands_per_s(row: dict[str, Any]) -> float:
-    found = re.search(r"([0-9,]+) hands/s", row["note"])
-    assert found is not None
-    return float(found[1].replace(",", ""))
+    match = re.search(r"([0-9,]+) hands/s", row["note"])
+    assert match is not None
+    return float(match[1].replace(",", ""))
 
 
 def _table(rows: list[Any], *columns: Column | str) -> Table:
@@ -104,7 +105,7 @@ def _table(rows: list[Any], *columns: Column | str) -> Table:
 
 
 def with_tables(page: str, found: dict[str, Any]) -> str:
-    """The page with these figures."""
+    """Return the page with these figures."""
     return with_blocks(page, {name: markdown_table(table) for name, table in tables(found).items()})
 
 
@@ -115,11 +116,11 @@ def main(arguments: Sequence[str]) -> None:
     for name, value in {"rounds": 3, "hands": 3000, "core": 1}.items():
         parser.add_argument(f"--{name}", type=int, default=value)
     try:
-        found = measure(**vars(parser.parse_args(arguments)))
+        figures = measure(**vars(parser.parse_args(arguments)))
     except (OSError, RuntimeError, ValueError) as error:
         sys.exit(str(error))
-    MEASURED.write_text(json.dumps(found, indent=1) + "\n", "utf-8")
-    PAGE.write_text(with_tables(PAGE.read_text("utf-8"), found), "utf-8")
+    MEASURED.write_text(json.dumps(figures, indent=1) + "\n", "utf-8")
+    PAGE.write_text(with_tables(PAGE.read_text("utf-8"), figures), "utf-8")
     print(f"{MEASURED.name} and {PAGE.name} are written")
 
 

@@ -46,7 +46,7 @@ def measure(reference: str, checkout: str, rounds: int, hands: int) -> dict[str,
 
 
 def tables(measured: dict[str, Any]) -> dict[str, Table]:
-    """The table of the page, by its name."""
+    """Table of the page, by its name."""
     rows = []
     for row in measured["rows"]:
         used = re.match(r"([0-9.]+) s of processor time, ([0-9]+) MB", row["note"])
@@ -64,7 +64,7 @@ def tables(measured: dict[str, Any]) -> dict[str, Table]:
 
 
 def with_tables(page: str, measured: dict[str, Any]) -> str:
-    """The page with these figures."""
+    """Return the page with these figures."""
     return with_blocks(page, {name: markdown_table(table) for name, table in tables(measured).items()})
 
 

@@ -3,7 +3,7 @@
     python research/strength/fields.py FOLDER [WORKERS]
 
 plays every bot against players of every other one in all other seats, every deal in all rotations and without the luck
-of the cards; with two players, those bots that the tournaments leave out. FOLDER keeps what has been played; the
+of the cards; with two players, those bots that the tournaments leave out. FOLDER keeps the winnings; the
 results go to `fields.csv` next to this script. The tests compare the page with it.
 """
 
@@ -43,15 +43,15 @@ BOTS: Final[Mapping[str, Mapping[str, str]]] = {
     "limit10": _LIMIT,
     "nolimit10": _EVERYWHERE,
 }
-"""By game, those that play it, by their names in the tables."""
+"""Bots of each game, by their names in the tables."""
 ROWS: Final = {"limit": ("cfr0", "learner", "evolved", "lp"), "nolimit": ("cfr0", "learner")}
-"""By game, the bots of which there are rows; where none are named, all."""
+"""Bots with rows, by game; all if none are named."""
 DEALS: Final = {2: 300, 3: 200, 6: 100, 10: 100}
-"""By the number of players."""
+"""Deals by the number of players."""
 DEALS_OF_CELLS: Final = {("nolimit6", "learner", "calling"): 15_000}
-"""Of single cells that few deals leave undecided."""
+"""Deals of single cells that few deals leave undecided."""
 CFR_DEALS: Final = 20_000
-"""Of `cfr` against each field."""
+"""Deals of `cfr` against each field."""
 SEED: Final = 2011
 
 
@@ -75,7 +75,7 @@ class Met(NamedTuple):
 
 
 def met(folder: Path, game: str, player: str, opponent: str) -> Met:
-    """The winnings at one table; from the folder, if they have been played."""
+    """Winnings at one table, played or read from the folder."""
     players = find_game(game)[1].num_players
     deals = CFR_DEALS if player == "cfr" else DEALS_OF_CELLS.get((game, player, opponent), DEALS[players])
     has_cfr = "cfr" in player + opponent
@@ -90,21 +90,21 @@ def met(folder: Path, game: str, player: str, opponent: str) -> Met:
 
 
 def with_fields(text: str, rows: Iterable[Met]) -> str:
-    """The page with the tables of these rows, what wins most in the mean first."""
+    """Return the page with the tables of these rows, the highest mean first."""
     of_pairs = {(row.game, row.player, row.opponent): row for row in rows}
     for game, bots in BOTS.items():
-        found = {}
+        records = {}
         for player in ROWS.get(game, bots):
             cells = [of_pairs.get((game, player, other)) for other in bots]
-            found[f"| {player} | {' | '.join(map(_shown, cells))} |"] = sum(cell.mean for cell in cells if cell)
+            records[f"| {player} | {' | '.join(map(_shown, cells))} |"] = sum(cell.mean for cell in cells if cell)
         lines = [f"| against | {' | '.join(bots)} |", f"| --- |{' ---: |' * len(bots)}"]
-        lines += sorted(found, key=lambda line: -found[line])
+        lines += sorted(records, key=lambda line: -records[line])
         text = between(text, f"fields {game}", lines)
     return text
 
 
 def with_overview(text: str, rows: Iterable[Met]) -> str:
-    """The page with how many of the fields of larger tables each bot wins from and loses to, beyond the intervals."""
+    """Return the page with the number of fields at larger tables that each bot beats or loses to significantly."""
     rows, games = list(rows), [game for game in BOTS if game not in ROWS]
     lines = [f"| wins from, loses to | {' | '.join(games)} |", f"| --- |{' ---: |' * len(games)}"]
     for player in BOTS["limit3"]:

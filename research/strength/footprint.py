@@ -1,9 +1,10 @@
-"""Measure what one `cfr` takes, for `research/tables/strength.md`.
+"""Measure the memory and time of one `cfr`, for `research/tables/strength.md`.
 
     python research/strength/footprint.py
 
 starts a process for each game, which prepares the bot and plays some hands with it, with kernels that another process
 has compiled. The results go to `footprint.csv` next to this script.
+
 """
 
 from __future__ import annotations
@@ -62,14 +63,14 @@ class Footprint(NamedTuple):
 def measured(game: str) -> Footprint:
     with tempfile.TemporaryDirectory() as folder:
         for _ in ("compiles", "measures"):
-            found = subprocess.run(
+            output = subprocess.run(
                 [sys.executable, "-c", _PLAY, game],
                 check=True,
                 capture_output=True,
                 text=True,
                 env={**os.environ, disk.SHARED_VARIABLE: folder},
             )
-    start, *kilobytes = map(float, found.stdout.split())
+    start, *kilobytes = map(float, output.stdout.split())
     size = Path(SHIPPED[game]).stat().st_size
     return Footprint(game, round(size / 1e6, 1), round(start, 2), *[round(size * 1024 / 1e6) for size in kilobytes])
 

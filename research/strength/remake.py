@@ -2,10 +2,11 @@
 
     python research/strength/remake.py FOLDER
 
-plays the tournaments of `limit.toml` and `nolimit.toml` into FOLDER (or resumes them, or takes them if they are
-complete), keeps their crosstables as CSV in this folder, and writes the tables of `research/tables/strength.md` and the
-figures in the docstrings of the bots. The tests compare all of these with the CSV files. Review
-the sentences around the figures when they have changed.
+plays the tournaments of `limit.toml` and `nolimit.toml` into FOLDER (or resumes them, or reuses complete ones), keeps
+their crosstables as CSV in this folder, and writes the tables of `research/tables/strength.md` and the figures in the
+docstrings of the bots. The tests compare all of these with the CSV files. Review the sentences around the figures when
+they have changed.
+
 """
 
 from __future__ import annotations
@@ -43,14 +44,14 @@ QUOTED: Mapping[str, list[tuple[str, list[tuple[str, str]]]]] = {
         ("class ConstantBot(", [("constant3", "limit"), ("constant3", "nolimit")]),
     ],
 }
-"""By file: a text, and the bots and games whose means are the next figures after it."""
+"""By file: a text, and the bots and games whose means follow it."""
 
 _FIGURE = re.compile(r"[+-]\d{1,3}(,\d{3})* ± \d{1,3}(,\d{3})*")
 
 
 def means() -> dict[tuple[str, str], Rate]:
-    """The winnings of every bot from the field in each game, from the CSV files."""
-    found = {}
+    """Winnings of every bot from the field in each game, from the CSV files."""
+    rates = {}
     for game in GAMES:
         with (HERE / f"{game}.csv").open(encoding="utf-8", newline="") as file:
             for row in csv.DictReader(file):
@@ -61,12 +62,12 @@ def means() -> dict[tuple[str, str], Rate]:
                         player=row["player"],
                         opponent="the field",
                     )
-                    found[row["player"], game] = rate
-    return found
+                    rates[row["player"], game] = rate
+    return rates
 
 
 def with_figures(path: str, text: str) -> str:
-    """The text of a file with the present means."""
+    """Return the text of a file with the present means."""
     rates = means()
     for anchor, quoted in QUOTED[path]:
         at = text.index(anchor)
@@ -81,13 +82,13 @@ def with_figures(path: str, text: str) -> str:
 
 
 def with_tables(text: str, game: str, standings: GameStandings) -> str:
-    """The text of `research/tables/strength.md` with the tables of a game."""
+    """Return the text of `research/tables/strength.md` with the tables of a game."""
     tables = "\n".join(map(markdown_table, (crosstable(standings), rankings(standings))))
     return with_blocks(text, {game: tables.replace("|  |", "| mbb/g of row |", 1)})
 
 
 def _played(folder: Path, game: str) -> GameStandings:
-    """The tournament of a game, played to its end."""
+    """Play the tournament of a game to its end."""
     run = folder / game
     is_new = not (run / "run.toml").exists()
     words = ["tournament", str(HERE / f"{game}.toml"), "--out", str(run)] if is_new else ["resume", str(run)]

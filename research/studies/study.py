@@ -2,13 +2,13 @@
 
     python research/studies/study.py NAME [FOLDER]
 
-NAME is `evolved`, `kuhn`, `learner`, `lp-mc` or `rembrant`. `bots/studies/NAME.toml` has the claims: what was printed,
-where and with which uncertainty, and how it is measured. With a folder, everything is measured that it does not hold
-yet; then NAME.csv beside the claims has the figures and FOLDER/NAME.html the report. Without one, the claims are judged
-by the measured figures of NAME.csv; only what follows from them is computed. Both write
-research/tables/NAME.md and research/tables/claims.md. Review the prose of these pages when figures
-have changed.
-`bots.studies.claims` has the rule of the verdicts.
+NAME is `evolved`, `kuhn`, `learner`, `lp-mc` or `rembrant`. `bots/studies/NAME.toml` has the claims: the printed value,
+its place and uncertainty, and its measurement. With a folder, every figure that it lacks is measured; then NAME.csv
+beside the claims has the figures and FOLDER/NAME.html the report. Without one, the claims are judged by the measured
+figures of NAME.csv; only figures derived from them are computed. Both write research/tables/NAME.md and
+research/tables/claims.md. Review the prose of these pages when figures have changed. `bots.studies.claims` has the rule
+of the verdicts.
+
 """
 
 from __future__ import annotations
@@ -104,7 +104,7 @@ def measure(study: Study, folder: Path) -> dict[str, Measured]:
 
 
 def with_expressions(name: str, figures: dict[str, Measured]) -> dict[str, Measured]:
-    """Measured figures of a study, and the values of its expressions."""
+    """Return measured figures of a study, and the values of its expressions."""
     study = Study(name, figures)
     measured = {figure: figures[figure] for figure in study.needed() if figure in figures}
     return measured | {text: study.evaluated(text) for text in study.expressions()}

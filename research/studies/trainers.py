@@ -2,15 +2,17 @@
 
     python research/studies/trainers.py FOLDER [SEED ...]
 
-For each seed, by default 1, FOLDER/seed-SEED gets nine trainers. Each is bred until 200 generations bring no better
-one, or 500 better ones are found, which takes hours; the same command resumes it. `trainers.csv` beside this script has
-the 18 tables of the thesis: the 20 best starting hands and the hands at the end of each trainer, over the 20,000 hands
-of the last generation. The script prints for each finished seed
+For each seed, by default 1, FOLDER/seed-SEED gets nine trainers. Each is bred until 200 generations yield no better
+one, or 500 better ones have been bred, which takes hours; the same command resumes it. `trainers.csv` beside this
+script has the 18 tables of the thesis: the 20 best starting hands and the hands at the end of each trainer, over the
+20,000 hands of the last generation. The script prints for each finished seed
 
-- what the mean of nine trainers has, wins and earns with a hand at the end, with the verdicts of `bots.studies.claims`,
+- the frequency, wins and earnings of each hand at the end, as means of nine trainers, with the verdicts of
+  `bots.studies.claims`,
 - how many of the 20 best starting hands two trainers share, both of the thesis, or one of the thesis and one of ours.
 
-FOLDER/seed-SEED with nine chromosomes and checkpoints that were bred otherwise is compared as it is.
+FOLDER/seed-SEED with nine chromosomes and checkpoints that were bred otherwise is compared unchanged.
+
 """
 
 from __future__ import annotations
@@ -106,7 +108,7 @@ def compared(ours: Sequence[Trainer]) -> Table:
         for trainers in (printed, ours):
             values = [getattr(trainer.final[hand], field) for trainer in trainers if hand in trainer.final]
             if field != "won_per_cent":
-                # A hand that a trainer never had is in none of its tables.
+                # A hand that a trainer never had is missing from its tables.
                 values += [0.0] * (len(trainers) - len(values))
             figures.append(Measured.over(values) if len(values) > 1 else None)
         print_, own = figures

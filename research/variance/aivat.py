@@ -58,7 +58,7 @@ COLUMNS: Final = (
 
 
 def measure(game_name: str, opponent: str) -> dict[str, object]:
-    """Play a match and estimate what cfr wins, in mbb/g with standard errors."""
+    """Play a match and estimate the winnings of cfr, in mbb/g with standard errors."""
     game = find_game(game_name)[1]
     cfr = make_bot("cfr?seed=1")
     other = make_bot(opponent)

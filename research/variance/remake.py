@@ -45,10 +45,9 @@ MATCHES: Final = (
 )
 """Hands, game and players."""
 OVER_RANGES: Final = (400, "limit", "lp", "random")
-"""The match of which AIVAT over ranges is measured, with the first player known."""
+"""Match for AIVAT over ranges, with the first player known."""
 COLUMNS: Final = ("all-in adjusted", "chance-corrected", "chance-corrected, fitted", "one", "all")
-"""Estimators of a match; the last two are AIVAT, fitted, with the first player known that draws, and with all of them.
-"""
+"""Estimators of a match; the last two are fitted AIVAT, with the first drawing player known, and with all of them."""
 DRAWING: Final = ("random", "rembrant?reading=probabilistic")
 """Players that draw, by the beginnings of their names: the others have no terms."""
 BOUNDS: Final = ("<!-- {} -->", "<!-- end of {} -->")
@@ -59,12 +58,12 @@ class Row(NamedTuple):
 
     Attributes:
         game: its name.
-        players: as they were asked for.
+        players: their specifications.
         hands: how many, each played once.
         estimator: one of `COLUMNS`, or ``raw``.
         mean: of the first player, in mbb per game.
         error: its standard error.
-        factor: how many times fewer hands than raw ones have this error; empty where nothing is left to luck.
+        factor: how many times fewer hands than raw ones have this error; empty if nothing depends on luck.
     """
 
     game: str
@@ -77,7 +76,7 @@ class Row(NamedTuple):
 
 
 def bots_of(players: Sequence[str]) -> list[str]:
-    """The players with seeds of their own."""
+    """Create the players with their own seeds."""
     seeded = {"random", "mfs", "rembrant", "lp"}
     return [
         f"{text}{',' if '?' in text else '?'}seed={at}" if text.partition("?")[0] in seeded else text
@@ -86,7 +85,7 @@ def bots_of(players: Sequence[str]) -> list[str]:
 
 
 def hands_of(game: str, players: Sequence[str], hands: int) -> Iterable[HandRecord]:
-    """The hands of a match; players are called by their number."""
+    """Hands of a match; players are named by number."""
     return self_play(
         game,
         [make_bot(text) for text in bots_of(players)],
@@ -98,7 +97,7 @@ def hands_of(game: str, players: Sequence[str], hands: int) -> Iterable[HandReco
 
 
 def estimated(records: Iterable[HandRecord], known: Mapping[str, str]) -> PlayerEstimates:
-    """The first player's win rate by all estimators."""
+    """First player's win rate by all estimators."""
     reduction = Reduction(lambda game: ActionTerms(game, {name: parse_policy(known[name], game) for name in known}))
     for record in records:
         reduction.add(record)
@@ -107,7 +106,7 @@ def estimated(records: Iterable[HandRecord], known: Mapping[str, str]) -> Player
 
 
 def measured(match: tuple[int, *tuple[str, ...]]) -> list[Row]:
-    """The rows of a match."""
+    """Rows of the match."""
     hands, game, *players = match
     known = {str(at): text for at, text in enumerate(bots_of(players), 1) if text.startswith(DRAWING)}
     alone = estimated(hands_of(game, players, hands), known)
@@ -116,12 +115,12 @@ def measured(match: tuple[int, *tuple[str, ...]]) -> list[Row]:
         f"AIVAT, {' and '.join(names)} known, fitted": column
         for column, names in (("one", list(known)[:1]), ("all", list(known)))
     }
-    found = [(kept[one.name], one) for one in alone.estimates if one.name in kept]
-    return [row_of(match, name, one) for name, one in found]
+    estimates = [(kept[one.name], one) for one in alone.estimates if one.name in kept]
+    return [row_of(match, name, one) for name, one in estimates]
 
 
 def row_of(match: tuple[int, *tuple[str, ...]], name: str, one: WinRateEstimate) -> Row:
-    """An estimate as it is stored."""
+    """Convert an estimate to its stored row."""
     hands, game, *players = match
     factor = "" if one.factor is None else f"{one.factor:.3g}"
     return Row(
@@ -130,7 +129,7 @@ def row_of(match: tuple[int, *tuple[str, ...]], name: str, one: WinRateEstimate)
 
 
 def over_ranges() -> list[Row]:
-    """The rows of the match of which AIVAT over ranges is measured; no weights are fitted."""
+    """Rows of AIVAT over ranges; no weights are fitted."""
     hands, game, *players = OVER_RANGES
     policy = bots_of(players)[0]
     reduction = Reduction(
@@ -164,7 +163,7 @@ def timed() -> list[tuple[str, str]]:
 
 
 class Stored(NamedTuple):
-    """The results in the files next to this script."""
+    """Results in the files next to this script."""
 
     factors: list[Row]
     ranges: list[Row]
@@ -187,7 +186,7 @@ def _write(path: Path, rows: Iterable[Sequence[str]]) -> None:
 
 
 def tables(found: Stored) -> dict[str, str]:
-    """The tables of the page, by name."""
+    """Tables of the page by name."""
     lines = [
         "| game | players | hands | raw, mbb/g | best, mbb/g | all-in | chance | fitted | one | all |",
         "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |",
@@ -211,12 +210,12 @@ def _mean(row: Row) -> str:
 
 
 def _plain(factor: str) -> str:
-    """A factor without a power of ten."""
+    """Format a factor without a power of ten."""
     return f"{float(factor):,.0f}" if "e" in factor else factor
 
 
 def with_tables(text: str, found: Stored) -> str:
-    """The page with these tables."""
+    """Return the page with these tables."""
     for name, table in tables(found).items():
         begin, end = (bound.format(name) for bound in BOUNDS)
         before, _, rest = text.partition(begin)
