@@ -191,7 +191,8 @@ def legal_actions(scene: Scene) -> list[LegalAction]:
         actions.append(LegalAction(action="check"))
     if view.can_raise:
         move: Move = "bet" if verb_of(scene) == "Bet" else "raise"
-        low, high = view.min_raise_street_total, view.max_raise_street_total
+        low = view.min_raise_street_total
+        high = view.max_raise_street_total
         actions.append(LegalAction(action=move, min_to=low, max_to=high))
     return actions
 
@@ -213,8 +214,10 @@ def entry_for(action: Move, to: int | None, scene: Scene) -> str:
     if action == "call" or (action == "check" and not view.to_call):
         return "c"
     if action in ("bet", "raise") and view.can_raise:
-        low, high = view.min_raise_street_total, view.max_raise_street_total
+        low = view.min_raise_street_total
+        high = view.max_raise_street_total
         if to is None and low == high:
+            # A limit game, or a stack that is worth no more than the minimum.
             to = low
         if to is not None and low <= to <= high:
             return f"r {to}"

@@ -436,7 +436,7 @@ class Contest:
     async def _play_all(self) -> Ending:
         for until in self._marks():
             await self._advance(until)
-            # Held after the current hands, which is an interruption.
+            # `hold` interrupts the contest after the current hands.
             if self._held is not None and not self._is_over:
                 raise asyncio.CancelledError
             if self.plan.looks and self._valuation is not None:

@@ -206,7 +206,7 @@ class _Collector(Watcher):
             self._newest.pop(type(event), None)
             self._newest[type(event)] = event
             return
-        # A rare event ends the row of frequent ones, so the newest of these are sent before it.
+        # The newest frequent events come first, so that events stay in order.
         self._events += [*self._newest.values(), event]
         self._newest.clear()
         if len(self._events) >= _MAX_UNSENT_EVENTS:

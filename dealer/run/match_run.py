@@ -624,7 +624,7 @@ class TcpRun(MatchRun):
         seat = loss.cause.seat
         # The tally has the finished hands, the loss the answers in the current one.
         answers = self.tally.times[seat].count + loss.answers
-        # An answer since the last failure ends the row.
+        # A player that has answered since its last failure starts a new count.
         if answers == self._answers_before[seat]:
             self._failures_in_a_row[seat] += 1
         else:

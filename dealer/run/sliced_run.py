@@ -2,7 +2,8 @@
 
 This process writes the files and counts the hands, from the events of the slices in order, so that logs, results and
 stops are those of `LocalRun`. With no more workers than matches, a match is a single slice. Otherwise it is cut into
-several, and each has new bots, like a match that is resumed.
+several, and each has new bots, like a match that is resumed. Slices that are played at the same time do not know the
+time that the others have used, so each is compared with the limit for the match by itself.
 """
 
 from __future__ import annotations

@@ -149,7 +149,7 @@ class Ladder:
         chosen = min(candidates, key=_priority)
         key = chosen.game, chosen.versions
         duplicates, tries = self._tries.get(key, (-1, 0))
-        # A run that was counted adds duplicates, and ends the row of tries without a result.
+        # A run that was counted adds duplicates. Then the tries without a result start again.
         if duplicates != chosen.duplicates:
             tries = 0
         self._tries[key] = chosen.duplicates, tries + 1
