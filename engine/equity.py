@@ -199,7 +199,8 @@ def _as_arrays(
     import numpy as np
 
     # Cards can be bytes, which numpy would read as a text.
-    return np.array(tuple(hole), np.uint8), np.array(tuple(board), np.uint8), np.array(unseen, np.uint8)
+    own = np.array(tuple(hole), np.uint8)
+    return own, np.array(tuple(board), np.uint8), np.array(unseen, np.uint8)
 
 
 def _unseen(holdings: Sequence[Sequence[int]], board: Sequence[int], dead: Sequence[int] = ()) -> list[int]:

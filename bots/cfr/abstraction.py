@@ -355,7 +355,9 @@ def _sample_features(boards: CanonicalBoards, features: Vectors, chance: np.rand
     holdings = chance.integers(HOLDING_COUNT, size=_SAMPLE_SIZE)
     cards = HOLDING_CARDS[holdings]
     # Drop the pairs of board and holding that share a card: what is left is distributed as dealt.
-    is_live = ~(cards[:, :, None] == boards.cards[rows][:, None, :]).any(axis=(1, 2))
+    # Shape (hands, cards of the holding, cards of the board).
+    is_same = cards[:, :, None] == boards.cards[rows][:, None, :]
+    is_live = ~is_same.any(axis=(1, 2))
     sample: Vectors = features[rows[is_live], holdings[is_live]]
     return sample
 

@@ -81,7 +81,8 @@ class Responses:
             parent = int(self.tree.parents[node])
             if self.tree.rounds[parent] == round_ or parent not in self.states:
                 continue
-            self.states[node] = self.states[parent].after(self.tree.actions[parent][self.tree.taken[node]])
+            action = self.tree.actions[parent][self.tree.taken[node]]
+            self.states[node] = self.states[parent].after(action)
             if self.tree.kinds[node] == DECISION and self.tree.rounds[node] == round_:
                 self.starts.append(node)
 
@@ -149,7 +150,9 @@ def same_nodes(tree: BettingTree, other: BettingTree, start: int) -> Iterator[tu
             yield node, other_node
             for index, action in enumerate(tree.actions[node]):
                 other_index = other.actions[other_node].index(action)
-                pairs.append((int(tree.children[node, index]), int(other.children[other_node, other_index])))
+                child = int(tree.children[node, index])
+                other_child = int(other.children[other_node, other_index])
+                pairs.append((child, other_child))
 
 
 class BoardResponses:
@@ -191,7 +194,8 @@ class BoardResponses:
             first, second = reach[parent]
             of_round = buckets[tree.rounds[parent]]
             width = self.responses.strategy.buckets[tree.rounds[parent]]
-            chances = played.chances[played.rows[parent] + width * int(tree.taken[node]) + of_round]
+            first_of_action = played.rows[parent] + width * int(tree.taken[node])
+            chances = played.chances[first_of_action + of_round]
             if tree.players[parent] == 0:
                 reach[node] = (first * chances, second)
             else:
@@ -206,7 +210,8 @@ class BoardResponses:
             first, second = self.reach[start]
             pot = self.responses.states[start].pot
             # The cards that both holdings share are ignored: the probability has only to be above 0.
-            shares.append(float(first.sum(dtype=np.float64) * second.sum(dtype=np.float64) * pot))
+            pairs = first.sum(dtype=np.float64) * second.sum(dtype=np.float64)
+            shares.append(float(pairs * pot))
         return np.array(shares) / sum(shares)
 
     def winnings(self, start: int, *, is_best: bool = True) -> tuple[float, float]:

@@ -129,8 +129,10 @@ def pair_weight(holdings: Holdings, weights: Vector) -> float:
     for cards in (holdings.first_cards[0], holdings.second_cards[0]):
         np.add.at(by_card[0], cards, first)
         np.add.at(by_card[1], cards, second)
+    all_pairs = first.sum() * second.sum()
+    sharing = (by_card[0] * by_card[1]).sum()
     # Pairs of equal holdings have both cards in common and have been subtracted twice.
-    return float(first.sum() * second.sum() - (by_card[0] * by_card[1]).sum() + (first * second).sum())
+    return float(all_pairs - sharing + (first * second).sum())
 
 
 class EndgameBetting(NamedTuple):

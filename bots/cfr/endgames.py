@@ -309,7 +309,10 @@ def answer_turn(
     arrays = _turn_arrays(betting, board, weights)._replace(fixed=1 - player)
     of_turn = arrays.turn.strategy[0]
     decisions = np.flatnonzero((betting.counts > 0) & (betting.rounds == betting.rounds[0]))
-    rows = {node: slice(betting.rows[node], betting.rows[node] + betting.counts[node]) for node in decisions.tolist()}
+    rows = {}
+    for node in decisions.tolist():
+        first = betting.rows[node]
+        rows[node] = slice(first, first + betting.counts[node])
     for node, actions in rows.items():
         if betting.players[node] != player:
             of_turn[actions] = strategy[actions]
@@ -330,7 +333,9 @@ def _turn_arrays(betting: EndgameBetting, board: tuple[Card, ...], weights: Vect
     # No showdown is on the turn itself, since an all-in call ends on the river. So ranks and ties are not needed.
     holdings = Holdings(first_cards, second_cards, np.zeros((1, size), np.uint16), places)
     classes = river_classes(board, weights.mean(axis=0))
-    lanes = np.ascontiguousarray((classes * np.uint16(RIVERS) + np.arange(RIVERS, dtype=np.uint16)[:, None]).T)
+    rivers = np.arange(RIVERS, dtype=np.uint16)[:, None]
+    # Transposed, because the kernel goes through the rivers of each holding.
+    lanes = np.ascontiguousarray((classes * np.uint16(RIVERS) + rivers).T)
     actions_of_turn = int(betting.counts[betting.rounds == betting.rounds[0]].sum())
     turn = learning_arrays(betting, holdings, weights, size, actions_of_turn)
     return TurnArrays(
@@ -442,10 +447,13 @@ class Endgame:
         is_in_round = betting.rounds == betting.rounds[0]
         chances = np.empty((int(betting.counts[is_in_round].sum()), HOLDING_COUNT), np.float32)
         for node in np.flatnonzero(is_in_round & (betting.counts > 0)).tolist():
-            rows = slice(int(betting.rows[node]), int(betting.rows[node] + betting.counts[node]))
+            first = int(betting.rows[node])
+            rows = slice(first, first + int(betting.counts[node]))
+            # Holdings with a card of the board keep these.
             chances[rows] = 1 / betting.counts[node]
             chances[rows, numbers] = arrays.strategy[0, rows]
-        return EndgameSolution(chances, (own[0], own[1]), (best[0] - own[0], best[1] - own[1]))
+        gains = (best[0] - own[0], best[1] - own[1])
+        return EndgameSolution(chances, (own[0], own[1]), gains)
 
 
 class Turn(Endgame):

@@ -205,7 +205,8 @@ class Answerer:
                 # Means over the range.
                 chances = []
                 for possible in (FOLD, CALL, RAISE):
-                    chances.append(float((weights * policy.of(possible)).sum() / weights.sum()))
+                    played = weights * policy.of(possible)
+                    chances.append(float(played.sum() / weights.sum()))
                 yield state, kind, chances
                 narrowed = weights * ranged.at(state, board).of((FOLD, CALL, RAISE)[kind])
                 # An action that is impossible with every holding says nothing about the range.

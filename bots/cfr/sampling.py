@@ -115,7 +115,8 @@ def sampled_tree(tree: BettingTree | MergedTree, buckets: tuple[int, ...]) -> Sa
     if merged is not None:
         roles = max(len(entry.positions) for entry in merged.entries)
     max_actions = max(part.children.shape[1] for part in tree.parts)
-    rows = np.zeros((sum(len(part.kinds) for part in tree.parts), COLUMNS + max(max_actions, players)), np.int64)
+    nodes = sum(len(part.kinds) for part in tree.parts)
+    rows = np.zeros((nodes, COLUMNS + max(max_actions, players)), np.int64)
     subtree_rows = first_rows(tree)[1:]
     main = tree.parts[0]
     main_rows = rows[: len(main.kinds)]
@@ -572,7 +573,8 @@ class Walks:
     def draw(self, first: int, draw: Draw, pool: Executor | None) -> Dealt:
         """Draw the deals of an iteration, the first of which has the number `first`."""
         shape = self._deals, self._game.num_players
-        dealt = Dealt(first, np.empty((*shape, self._game.num_rounds), np.uint16), np.empty(shape, np.uint16))
+        buckets = np.empty((*shape, self._game.num_rounds), np.uint16)
+        dealt = Dealt(first, buckets, np.empty(shape, np.uint16))
 
         def draw_part(part: slice) -> None:
             draw(np.uint64(self._seed), first + part.start, dealt.buckets[part], dealt.ranks[part])

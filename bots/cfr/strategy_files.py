@@ -181,9 +181,11 @@ class StrategyFile:
     def chances(self, node: int) -> NDArray[np.float64]:
         """Return the probabilities at a decision, shape (actions, buckets)."""
         buckets = self.buckets[self.rounds[node]]
-        known = self.probabilities[self.offsets[node] : self.offsets[node + 1]].reshape(-1, buckets).astype(np.float64)
+        stored = self.probabilities[self.offsets[node] : self.offsets[node + 1]]
+        known = stored.reshape(-1, buckets).astype(np.float64)
         # Stored as float32, the probabilities can sum to more than 1 by rounding.
-        chances: NDArray[np.float64] = np.vstack([known, np.maximum(self._whole - known.sum(axis=0), 0)])
+        last = np.maximum(self._whole - known.sum(axis=0), 0)
+        chances: NDArray[np.float64] = np.vstack([known, last])
         chances /= chances.sum(axis=0)
         return chances
 

@@ -126,7 +126,8 @@ class TrainingPlan(NamedTuple):
         if self.tree.game.is_limit:
             node_bytes = 2
         # A byte for each probability but the last one of an information set, which follows from the others.
-        size = self.numbers - self.information_sets + node_bytes * sum(len(part.kinds) for part in self.tree.parts)
+        size = self.numbers - self.information_sets
+        size += node_bytes * sum(len(part.kinds) for part in self.tree.parts)
         if self.is_drawn:
             # The buckets of the flops, two bytes for each of 1,286,792 hands, and the centres.
             size += 2_600_000

@@ -81,13 +81,15 @@ class BettingTree:
         wins this half besides.
         """
         is_out = (int(self.folded[0]) >> np.arange(self.spent.shape[1])) & 1 > 0
-        chips = self.spent[:, ~is_out].min(axis=1) + self.spent[:, is_out].sum(axis=1) / 2
-        return np.where(self.kinds == DECISION, 0.0, chips)
+        called = self.spent[:, ~is_out].min(axis=1)
+        dead = self.spent[:, is_out].sum(axis=1)
+        return np.where(self.kinds == DECISION, 0.0, called + dead / 2)
 
     @cached_property
     def ends(self) -> NDArray[np.int32]:
         """Number after the last descendant of each node."""
         ends = np.arange(1, len(self.kinds) + 1, dtype=np.int32)
+        # In reverse preorder, a node is complete before it is passed on to its parent.
         for node in range(len(ends) - 1, 0, -1):
             parent = self.parents[node]
             ends[parent] = max(ends[parent], ends[node])

@@ -109,7 +109,8 @@ class ValueSums:
             is_seen = records.weights > 0
             # A bucket that no board had gets its rank as its share of the pot, as outside the tree.
             ranks = np.arange(len(pots)) - records.places[self._owners]
-            sizes = np.array(self.settings.strategy.buckets)[self._tree.rounds[self._owners]]
+            rounds = self._tree.rounds[self._owners]
+            sizes = np.array(self.settings.strategy.buckets)[rounds]
             means = np.divide(records.values, records.weights, out=np.zeros(len(pots)), where=is_seen)
             # Values count from the beginning of the hand. With the chips put in so far, they are the part of the pot.
             returns[player] = np.where(

@@ -94,7 +94,8 @@ class HypotheticalHands:
         if not any(name in self._policies for name in record.names):
             return np.zeros((len(raw), 2))
         base, terms = _Walk(self._game, self._shares, self._policies, record, stream).result()
-        return np.column_stack([base + terms - raw - chance[:, : self._game.num_rounds].sum(axis=1), base - raw])
+        pot_terms = chance[:, : self._game.num_rounds].sum(axis=1)
+        return np.column_stack([base + terms - raw - pot_terms, base - raw])
 
 
 class _Walk:
@@ -145,9 +146,7 @@ class _Walk:
             return np.array(self._record.values)
         won = -np.array(betting.spent, np.float64)
         known = self._game.board_cards_by_round[-1]
-        won += sum(
-            [amount * self._mean(self._pot_shares(PotRow(members, known))) for members, amount in _pots(betting)]
-        )
+        won += self._expected_pots(_pots(betting), known)
         position, returned = uncalled(betting.spent)
         if not betting.folded >> position & 1:
             won[position] += returned
@@ -155,17 +154,22 @@ class _Walk:
 
     def _board(self, betting: BettingState, before: int, after: int) -> _Floats:
         pots = _pots(betting)
-        expected = sum([amount * self._mean(self._pot_shares(PotRow(members, before))) for members, amount in pots])
+        expected = self._expected_pots(pots, before)
         came = set(self._record.deal.board[before:after])
         # Holdings with one of the new cards are impossible from here on.
         for index, deal in enumerate(self._deals):
             if self._weights[index] and any(came & set(hole) for hole in deal.hole_cards):
                 self._weights[index] = 0.0
-        got = sum([amount * self._mean(self._pot_shares(PotRow(members, after))) for members, amount in pots])
         if before == after:
             return np.zeros(self._game.num_players)
-        term: _Floats = np.asarray(expected) - np.asarray(got)
-        return term
+        return expected - self._expected_pots(pots, after)
+
+    def _expected_pots(self, pots: Sequence[tuple[int, int]], known: int) -> _Floats:
+        """Return the chips of all pots that each position is expected to win, with `known` board cards."""
+        expected = np.zeros(self._game.num_players)
+        for members, amount in pots:
+            expected += amount * self._mean(self._pot_shares(PotRow(members, known)))
+        return expected
 
     def _decision(self, policy: Policy, betting: BettingState, action: Action) -> _Floats:
         """Return the term of a known player's action, and multiply the weights by its probability."""
@@ -190,7 +194,9 @@ class _Walk:
         own = np.zeros(self._game.num_players)
         own[position] = 1.0
         # The pot goes to those who are left, by their shares. What the player puts in is its own cost.
-        expected = self._mean(leaves * (pot * folds)[:, np.newaxis] + stays * pots[:, np.newaxis] - np.outer(puts, own))
+        after_fold = leaves * (pot * folds)[:, np.newaxis]
+        after_staying = stays * pots[:, np.newaxis]
+        expected = self._mean(after_fold + after_staying - np.outer(puts, own))
         self._weights = self._weights * plays
         if not self._weights.any():
             raise no_chance(self._record, position, action)

@@ -103,7 +103,9 @@ class _FewCards:
         live = np.flatnonzero(self.are_free((*hole, *board)))
         deals = [Deal((tuple(hole), self.cards[at]), tuple(board)) for at in live.tolist()]
         rows = [PotRow(_BOTH, len(board))] * len(deals)
-        shares[live] = self._shares.of(deals, np.arange(len(deals)), rows, [0] * len(deals))[:, 0]
+        # All boards are counted, so the stream of random numbers makes no difference.
+        streams = [0] * len(deals)
+        shares[live] = self._shares.of(deals, np.arange(len(deals)), rows, streams)[:, 0]
         self._known[key] = read_only(shares)
         return shares
 
@@ -169,7 +171,8 @@ class ActionSets:
         wanted = [min(max(sizes[letter], legal.raise_min), legal.raise_max) for letter in match[2]]
         if match[3]:
             # A geometric sequence from the smallest raise to all-in.
-            wanted += np.rint(np.geomspace(legal.raise_min, legal.raise_max, int(match[3]))).astype(int).tolist()
+            geometric = np.geomspace(legal.raise_min, legal.raise_max, int(match[3]))
+            wanted += np.rint(geometric).astype(int).tolist()
         return actions + [raise_to(size) for size in sorted({*wanted})]
 
 
@@ -336,4 +339,5 @@ class RangeOfPolicy:
         if staying <= 0:
             return float(pot)
         share = self.share(stays, hole, board)
-        return (1 - staying) * pot + staying * (share * (pot + more) - (1 - share) * (call + more))
+        called = share * (pot + more) - (1 - share) * (call + more)
+        return (1 - staying) * pot + staying * called

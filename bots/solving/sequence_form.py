@@ -218,7 +218,8 @@ class SequenceForm:
         """
         sequences, classes = self.plan_shape(player)
         numbers = np.zeros((sequences, classes), np.int64)
-        numbers[1:] = 1 + np.arange(classes) * (sequences - 1) + np.arange(sequences - 1)[:, None]
+        first_of_class = 1 + np.arange(classes) * (sequences - 1)
+        numbers[1:] = first_of_class + np.arange(sequences - 1)[:, None]
         return numbers
 
     def payoffs(self) -> SparseMatrix:

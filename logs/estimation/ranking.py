@@ -137,7 +137,8 @@ def mean_of_contests(
     shifts = np.zeros(max(map(len, columns)))
     for column, contest_mean in zip(columns, means, strict=True):
         units = len(column)
-        shifts[:units] += (column - contest_mean) / (units * len(columns)) * math.sqrt(units / (units - 1))
+        unbiased = math.sqrt(units / (units - 1))
+        shifts[:units] += (column - contest_mean) / (units * len(columns)) * unbiased
     error = math.sqrt(float(shifts @ shifts))
     if min_units < MIN_UNITS:
         return Estimate(mean, None, error)

@@ -441,7 +441,8 @@ class PlayerCount:
         rows = indices[np.array(self._rows, dtype=np.int64).reshape(-1, len(DIMENSIONS))]
         # A cell that occurs in a row more than once counts once.
         for column in range(1, len(DIMENSIONS)):
-            is_repeated = (rows[:, :column] == rows[:, column : column + 1]).any(axis=1)
+            is_same = rows[:, :column] == rows[:, column : column + 1]
+            is_repeated = is_same.any(axis=1)
             rows[is_repeated, column] = count
         _, half_widths, bound = simultaneous_intervals(
             np.array(self._values),

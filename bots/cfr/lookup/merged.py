@@ -303,7 +303,8 @@ def _flop_position(
     types = strategy.entries.types
     pots, stacks = strategy.entries.chips.T
     stack = betting.game.stacks[kept[0]] - start.max_spent
-    distances = np.abs(np.log(stacks / pots) - np.log(stack / start.pot))
+    depth = np.log(stack / start.pot)
+    distances = np.abs(np.log(stacks / pots) - depth)
     distances += _RAISE_DISTANCE * np.abs(types[:, 1] - flop_type.raises)
     distances += _BLIND_DISTANCE * np.abs(types[:, 2] - flop_type.blinds)
     distances += _RAISER_DISTANCE * (types[:, 3] != flop_type.raiser)

@@ -271,9 +271,8 @@ def decide_at(
     if _is_ranked(strategy, state) and _price(state) < place.price:
         # Bets beyond the tree have made the pot larger, so hands that the price allows call instead of folding.
         policy = _call_above_price(policy, strategy, state, buckets)
-    is_all_in = state.spent[state.acting_position] + state.to_call >= strategy.game.stacks[state.acting_position]
     # Readings distort the price of calling all-in, and of raises beyond a limit tree. Exact paths follow the strategy.
-    if not place.is_exact and (is_all_in or strategy.game.is_limit):
+    if not place.is_exact and (_calls_all_in(strategy, state) or strategy.game.is_limit):
         return _fold_below_price(policy, strategy, state, buckets)
     return policy
 
@@ -295,10 +294,15 @@ def _adapt_to_table(
     is_cheaper = not place.is_exact and _price(state) < _price(place.tree)
     if FOLD in policy and (is_fourth or is_cheaper):
         return _call_above_price(policy, strategy, state, buckets)
-    is_all_in = state.spent[state.acting_position] + state.to_call >= strategy.game.stacks[state.acting_position]
-    if not place.is_exact and (is_all_in or not place.tree.to_call):
+    if not place.is_exact and (_calls_all_in(strategy, state) or not place.tree.to_call):
         return _fold_below_price(policy, strategy, state, buckets)
     return policy
+
+
+def _calls_all_in(strategy: StrategyFile, state: BettingState) -> bool:
+    """Return whether a call puts in the last chips of the player."""
+    position = state.acting_position
+    return state.spent[position] + state.to_call >= strategy.game.stacks[position]
 
 
 def _price(state: BettingState) -> float:
