@@ -30,7 +30,7 @@ def written(path: Path) -> bytes:
     return path.read_bytes()
 
 
-def refused(path: Path, data: bytes, *, is_mapped: bool = False) -> str:
+def refusal(path: Path, data: bytes, *, is_mapped: bool = False) -> str:
     path.write_bytes(data)
     with pytest.raises(BotFileError) as caught:
         read_artifact(path, KIND, is_mapped=is_mapped)
@@ -60,7 +60,7 @@ def test_every_cut_is_refused(tmp_path: Path, is_mapped: bool) -> None:
     data = written(tmp_path / "x")
     line = data.index(b"\n")
     for size in range(len(data)):
-        sentence = refused(tmp_path / "y", data[:size], is_mapped=is_mapped)
+        sentence = refusal(tmp_path / "y", data[:size], is_mapped=is_mapped)
         assert (
             "does not begin with a line that identifies it as a file of this test" if size < line else "damaged"
         ) in sentence
@@ -70,14 +70,14 @@ def test_every_flipped_bit_is_refused(tmp_path: Path) -> None:
     data = bytearray(written(tmp_path / "x"))
     for at in range(len(data)):
         data[at] ^= 1
-        refused(tmp_path / "y", bytes(data))
+        refusal(tmp_path / "y", bytes(data))
         data[at] ^= 1
-    refused(tmp_path / "y", bytes(data) + b"\0")
+    refusal(tmp_path / "y", bytes(data) + b"\0")
 
 
 @pytest.mark.parametrize("data", [b"", b"[]\n", b"{}\n", b"PK\x03\x04" * 100, b"[" * 100_000])
 def test_foreign_files_are_refused(tmp_path: Path, data: bytes) -> None:
-    assert "does not begin with a line that identifies it as a file of this test" in refused(tmp_path / "x", data)
+    assert "does not begin with a line that identifies it as a file of this test" in refusal(tmp_path / "x", data)
 
 
 @pytest.mark.parametrize(
@@ -87,7 +87,7 @@ def test_foreign_files_are_refused(tmp_path: Path, data: bytes) -> None:
 def test_files_of_other_versions_are_refused(tmp_path: Path, version: Any, advice: str) -> None:
     data = artifact_bytes(KIND._replace(version=version), HEADER, b"")
     expected = f"it is of version {quoted(version)}; this program reads version 3: {advice}"
-    assert refused(tmp_path / "x", data).endswith(expected)
+    assert refusal(tmp_path / "x", data).endswith(expected)
 
 
 def test_missing_and_unwritable_files_are_refused(tmp_path: Path) -> None:

@@ -83,7 +83,7 @@ def folder(tmp_path: Path) -> Iterator[Path]:
             del sys.modules[name]
 
 
-def given(bot: object) -> tuple[object, ...]:
+def arguments_of(bot: object) -> tuple[object, ...]:
     return bot.given  # type: ignore[attr-defined, no-any-return]
 
 
@@ -167,8 +167,8 @@ def test_built_in_bots_of_another_checkout_are_refused_with_the_installation_tha
 
 def test_options_of_any_constructor(folder: Path) -> None:
     name = f"{folder}/shark.py:Shark"
-    assert given(make_bot(name, 7)) == (3, "calm", 7, False, 0.5)
-    assert given(make_bot(f"{name}?depth=1,mood=wild,fast=yes,odd=1,seed=4", 7)) == (1, "wild", 4, True, 1.0)
+    assert arguments_of(make_bot(name, 7)) == (3, "calm", 7, False, 0.5)
+    assert arguments_of(make_bot(f"{name}?depth=1,mood=wild,fast=yes,odd=1,seed=4", 7)) == (1, "wild", 4, True, 1.0)
     assert parse_spec(f"{name}?depth=1")[1] == {"depth": 1}
 
 
@@ -224,7 +224,7 @@ def test_names_of_bots_are_recognised(name: str, is_bot: bool) -> None:
 
 
 @pytest.fixture
-def installed(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def distribution(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Install a distribution that declares three bots, one of which cannot be imported."""
     info = folder / "shark_bots-1.2.dist-info"
     info.mkdir()
@@ -236,16 +236,16 @@ def installed(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
-@pytest.mark.usefixtures("installed")
+@pytest.mark.usefixtures("distribution")
 def test_declared_bot_has_a_name() -> None:
     assert is_bot_name("shark")
-    assert given(make_bot("shark?depth=2", 5)) == (2, "calm", 5, False, 0.5)
+    assert arguments_of(make_bot("shark?depth=2", 5)) == (2, "calm", 5, False, 0.5)
     assert type(make_bot("random")).__name__ == "RandomBot", "a built-in bot keeps its name"
     with pytest.raises(SpecError, match=r"^'whale': there is no bot 'whale'; there are: .*lame, .*, shark.*; a bot of"):
         make_bot("whale")
 
 
-@pytest.mark.usefixtures("installed")
+@pytest.mark.usefixtures("distribution")
 def test_declared_bots_are_listed_with_their_origin() -> None:
     described = {bot.name: bot for bot in describe_all()}
     assert described["random"].origin == ""
@@ -255,7 +255,7 @@ def test_declared_bots_are_listed_with_their_origin() -> None:
     assert described["lame"].summary == "'lame': there is no module 'lame'"
 
 
-@pytest.mark.usefixtures("installed")
+@pytest.mark.usefixtures("distribution")
 def test_declared_bots_are_imported_lazily() -> None:
     assert is_bot_name("shark")
     make_bot("calling")

@@ -29,12 +29,12 @@ from tests.engine.strategies import SEEDS, action_texts, games, random_play, toy
 ACTION_OF_LETTER = {"f": FOLD, "c": CALL, "r": RAISE}
 
 
-def make(stacks: tuple[int, ...], blinds: tuple[int, ...], *, rounds: int = 4, **rules: Any) -> Game:
+def make_game(stacks: tuple[int, ...], blinds: tuple[int, ...], *, rounds: int = 4, **rules: Any) -> Game:
     """Return a game with a full deck; limit if it has raise sizes."""
     return toy_game(stacks, blinds, rounds=rounds, hole_cards=2, board_cards=(0, 3, 1, 1)[:rounds], **rules)
 
 
-def play(game: Game, actions: str | list[Action]) -> BettingState:
+def state_after(game: Game, actions: str | list[Action]) -> BettingState:
     """Return the state after actions, given as a run of letters or as actions."""
     state = betting_start(game)
     for action in actions:
@@ -146,7 +146,7 @@ def test_cached_states_equal_recomputed_states(game: Game, seed: int) -> None:
             walks = [walk.after(action) for walk in walks]
 
 
-def remembered(root: BettingState) -> int:
+def count_cached(root: BettingState) -> int:
     """Count the states that the root's cache holds."""
     count, stack = 0, list((root._children or {}).values())
     while stack:
@@ -169,8 +169,8 @@ def test_the_memory_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
                 state = state.after(raise_to(chance.randint(legal.raise_min, legal.raise_max)))
             else:
                 state = state.after(CALL)
-        max_remembered = max(max_remembered, remembered(root))
-        assert remembered(root) <= 50
+        max_remembered = max(max_remembered, count_cached(root))
+        assert count_cached(root) <= 50
     assert max_remembered > 25
 
 
@@ -202,24 +202,24 @@ def bounds(state: BettingState) -> tuple[int, int]:
 def test_the_smallest_raise_starts_at_two_big_blinds_and_grows_with_every_raise() -> None:
     game = find_game("nolimit")[1]
     assert bounds(betting_start(game)) == (200, 20000)
-    assert bounds(play(game, "c")) == (200, 20000)
-    assert bounds(play(game, [raise_to(200)])) == (300, 20000)
-    assert bounds(play(game, [raise_to(300)])) == (500, 20000)
-    assert bounds(play(game, [raise_to(300), raise_to(1000)])) == (1700, 20000)
+    assert bounds(state_after(game, "c")) == (200, 20000)
+    assert bounds(state_after(game, [raise_to(200)])) == (300, 20000)
+    assert bounds(state_after(game, [raise_to(300)])) == (500, 20000)
+    assert bounds(state_after(game, [raise_to(300), raise_to(1000)])) == (1700, 20000)
     # After a large raise and a small one the larger step is still the minimum.
-    assert bounds(play(game, [raise_to(10050)])) == (20000, 20000)
+    assert bounds(state_after(game, [raise_to(10050)])) == (20000, 20000)
 
 
 def test_a_new_round_starts_at_one_big_blind_more() -> None:
     game = find_game("nolimit")[1]
-    assert bounds(play(game, "cc")) == (200, 20000)
-    assert bounds(play(game, [raise_to(1000), CALL])) == (1100, 20000)
-    assert bounds(play(game, [raise_to(1000), CALL, CALL, raise_to(1100)])) == (1200, 20000)
+    assert bounds(state_after(game, "cc")) == (200, 20000)
+    assert bounds(state_after(game, [raise_to(1000), CALL])) == (1100, 20000)
+    assert bounds(state_after(game, [raise_to(1000), CALL, CALL, raise_to(1100)])) == (1200, 20000)
 
 
 def test_a_short_all_in_does_not_lower_the_smallest_raise() -> None:
-    game = make((1000, 1000, 250), (0, 100, 0))
-    state = play(game, [raise_to(200)])
+    game = make_game((1000, 1000, 250), (0, 100, 0))
+    state = state_after(game, [raise_to(200)])
     assert bounds(state) == (300, 1000)
     state = state.after(CALL)
     assert state.acting_position == 2
@@ -233,8 +233,8 @@ def test_a_short_all_in_does_not_lower_the_smallest_raise() -> None:
 
 
 def test_a_stack_that_does_not_reach_beyond_the_bet_can_only_call() -> None:
-    game = make((1000, 200, 1000), (100, 0, 0), first_players=(2, 0, 0, 0))
-    state = play(game, [raise_to(200), CALL])
+    game = make_game((1000, 200, 1000), (100, 0, 0), first_players=(2, 0, 0, 0))
+    state = state_after(game, [raise_to(200), CALL])
     assert state.acting_position == 1
     assert refusal(state, raise_to(200)) is Rule.STACK_TOO_SMALL
     assert state.legal_actions() == (True, False, 0, 0)
@@ -247,26 +247,26 @@ def test_a_stack_that_does_not_reach_beyond_the_bet_can_only_call() -> None:
 
 def test_no_fold_where_checking_is_free() -> None:
     game = find_game("limit")[1]
-    assert refusal(play(game, "c"), FOLD) is Rule.NOTHING_TO_FOLD_TO
-    assert refusal(play(game, "cc"), FOLD) is Rule.NOTHING_TO_FOLD_TO
-    assert refusal(play(game, "ccr"), FOLD) is None
-    assert refusal(play(game, ""), FOLD) is None
+    assert refusal(state_after(game, "c"), FOLD) is Rule.NOTHING_TO_FOLD_TO
+    assert refusal(state_after(game, "cc"), FOLD) is Rule.NOTHING_TO_FOLD_TO
+    assert refusal(state_after(game, "ccr"), FOLD) is None
+    assert refusal(state_after(game, ""), FOLD) is None
     with pytest.raises(IllegalAction, match=r"^there is no bet to fold to; check instead$"):
-        play(game, "c").check(FOLD)
+        state_after(game, "c").check(FOLD)
 
 
 def test_raises_are_capped_round_by_round_and_blinds_are_no_raises() -> None:
     game = find_game("limit")[1]
-    assert refusal(play(game, "rr"), RAISE) is None
-    assert refusal(play(game, "rrr"), RAISE) is Rule.RAISE_CAP
-    assert refusal(play(game, "rrrcrrr"), RAISE) is None
-    assert refusal(play(game, "rrrcrrrr"), RAISE) is Rule.RAISE_CAP
-    assert play(game, "rrrcrrrr").max_spent == 80
+    assert refusal(state_after(game, "rr"), RAISE) is None
+    assert refusal(state_after(game, "rrr"), RAISE) is Rule.RAISE_CAP
+    assert refusal(state_after(game, "rrrcrrr"), RAISE) is None
+    assert refusal(state_after(game, "rrrcrrrr"), RAISE) is Rule.RAISE_CAP
+    assert state_after(game, "rrrcrrrr").max_spent == 80
 
 
 def test_64_actions_a_round_leave_two_players_63_raises() -> None:
-    game = make((10**6, 10**6), (2, 1), raise_sizes=(2,), rounds=1)
-    state = play(game, "r" * 62)
+    game = make_game((10**6, 10**6), (2, 1), raise_sizes=(2,), rounds=1)
+    state = state_after(game, "r" * 62)
     assert refusal(state, RAISE) is None
     state = state.after(RAISE)
     assert refusal(state, RAISE) is Rule.ACTION_LIMIT
@@ -279,8 +279,8 @@ def test_64_actions_a_round_leave_two_players_63_raises() -> None:
 
 
 def test_a_limit_raise_ends_at_the_raisers_stack_even_below_the_bet() -> None:
-    game = make((100, 100, 25), (10, 0, 0), raise_sizes=(10, 10), rounds=2, first_players=(0, 0))
-    state = play(game, "rr")
+    game = make_game((100, 100, 25), (10, 0, 0), raise_sizes=(10, 10), rounds=2, first_players=(0, 0))
+    state = state_after(game, "rr")
     assert (state.max_spent, state.acting_position) == (30, 2)
     assert bounds(state) == (25, 25)
     state = state.after(RAISE)
@@ -300,16 +300,16 @@ def test_a_limit_raise_ends_at_the_raisers_stack_even_below_the_bet() -> None:
 
 def test_after_an_all_in_every_skipped_round_has_its_slash() -> None:
     game = find_game("nolimit")[1]
-    assert action_texts(play(game, [raise_to(20000), CALL])) == "r20000c///"
-    assert action_texts(play(game, [CALL, CALL, raise_to(20000), CALL])) == "cc/r20000c//"
-    assert action_texts(play(game, [CALL] * 6 + [raise_to(20000), CALL])) == "cc/cc/cc/r20000c"
-    assert action_texts(play(game, [raise_to(20000), FOLD])) == "r20000f"
-    assert play(game, [raise_to(20000), CALL]).round == 3
-    assert play(game, [raise_to(20000), FOLD]).round == 0
+    assert action_texts(state_after(game, [raise_to(20000), CALL])) == "r20000c///"
+    assert action_texts(state_after(game, [CALL, CALL, raise_to(20000), CALL])) == "cc/r20000c//"
+    assert action_texts(state_after(game, [CALL] * 6 + [raise_to(20000), CALL])) == "cc/cc/cc/r20000c"
+    assert action_texts(state_after(game, [raise_to(20000), FOLD])) == "r20000f"
+    assert state_after(game, [raise_to(20000), CALL]).round == 3
+    assert state_after(game, [raise_to(20000), FOLD]).round == 0
 
 
 def test_hand_ends_at_once_if_the_blinds_put_all_players_all_in() -> None:
-    state = betting_start(make((10, 5), (10, 5)))
+    state = betting_start(make_game((10, 5), (10, 5)))
     assert state.finished
     assert state.acting_position == -1
     assert action_texts(state) == "///"

@@ -17,7 +17,7 @@ from engine.matchups import equities
 from tests.engine.test_equity import naive_words, unseen_of
 
 
-def one(text):
+def holding(text):
     return [parse_cards(text)]
 
 
@@ -46,11 +46,11 @@ def naive_chances(players, board, dead=()):
 
 
 FIELDS = [
-    ([one("AhKd"), one("QsQc")], "2h7dTc4s", ""),
-    ([one("AhKd"), one("QsQc"), one("2c2s")], "2h7dTc9c", "AsAd"),
+    ([holding("AhKd"), holding("QsQc")], "2h7dTc4s", ""),
+    ([holding("AhKd"), holding("QsQc"), holding("2c2s")], "2h7dTc9c", "AsAd"),
     ([any_of("AKs"), any_of("AKo")], "2h7dTcAs3s", ""),
-    ([one("AhKd"), ANY_HOLDING], "2h7dTcAs3s", ""),
-    ([ANY_HOLDING, one("AhKd"), one("9h9d")], "2h7dTcAs3s", ""),
+    ([holding("AhKd"), ANY_HOLDING], "2h7dTcAs3s", ""),
+    ([ANY_HOLDING, holding("AhKd"), holding("9h9d")], "2h7dTcAs3s", ""),
 ]
 
 
@@ -75,7 +75,7 @@ def test_two_players_before_the_flop_are_those_of_the_tables():
             result = chances(players)
             assert result.players[index].equity == pytest.approx(preflop_equity(hole).equity, abs=1e-12)
             assert result.showdowns == len(holdings) * 1225 * 1_712_304
-    assert chances([one("AhKh"), one("QsQc")]).showdowns == 1_712_304
+    assert chances([holding("AhKh"), holding("QsQc")]).showdowns == 1_712_304
 
 
 def naive_drawn(holes, board, unknown, trials, start):
@@ -118,10 +118,10 @@ def test_draws_are_those_documented(board, unknown):
 @pytest.mark.parametrize(
     ("players", "board"),
     [
-        ([one("AhKd"), ANY_HOLDING], "2h7dTc"),
-        ([one("AhKd"), one("QsQc")], ""),
-        ([any_of("AKs"), any_of("QQ"), one("2c2d")], "Ah7d2h"),
-        pytest.param([one("AhKd"), ANY_HOLDING, one("9h9d")], "2h7dTcAs", marks=pytest.mark.slow),
+        ([holding("AhKd"), ANY_HOLDING], "2h7dTc"),
+        ([holding("AhKd"), holding("QsQc")], ""),
+        ([any_of("AKs"), any_of("QQ"), holding("2c2d")], "Ah7d2h"),
+        pytest.param([holding("AhKd"), ANY_HOLDING, holding("9h9d")], "2h7dTcAs", marks=pytest.mark.slow),
     ],
 )
 def test_errors_of_sampled_chances_agree_with_their_standard_errors(players, board):
@@ -139,14 +139,19 @@ def test_errors_of_sampled_chances_agree_with_their_standard_errors(players, boa
 
 def test_long_enumerations_are_drawn(monkeypatch):
     monkeypatch.setattr(module, "DEFAULT_SHOWDOWNS", 2_000)
-    assert not chances([one("AhKd"), ANY_HOLDING, ANY_HOLDING], parse_cards("2h7dTcAs3s")).is_exact
+    assert not chances([holding("AhKd"), ANY_HOLDING, ANY_HOLDING], parse_cards("2h7dTcAs3s")).is_exact
     assert not chances([any_of("AKs"), any_of("QQ"), ANY_HOLDING]).is_exact
-    assert not chances([one("AhKd"), ANY_HOLDING], parse_cards("2h7dTc"), trials=10).is_exact
-    assert chances([one("AhKd"), one("2c2d")], parse_cards("2h7dTcAs3s"), trials=10).is_exact, "there is one showdown"
+    assert not chances([holding("AhKd"), ANY_HOLDING], parse_cards("2h7dTc"), trials=10).is_exact
+    assert chances([holding("AhKd"), holding("2c2d")], parse_cards("2h7dTcAs3s"), trials=10).is_exact, (
+        "there is one showdown"
+    )
 
 
 def test_progress_starts_at_0_and_ends_at_the_total():
-    for players, trials in (([one("AhKd"), ANY_HOLDING, one("9h9d")], None), ([one("AhKd"), ANY_HOLDING], 120_000)):
+    for players, trials in (
+        ([holding("AhKd"), ANY_HOLDING, holding("9h9d")], None),
+        ([holding("AhKd"), ANY_HOLDING], 120_000),
+    ):
         progress: list[float] = []
         chances(players, parse_cards("2h7dTcAs"), trials=trials, progress=progress.append)
         assert progress == sorted(progress)
@@ -155,11 +160,11 @@ def test_progress_starts_at_0_and_ends_at_the_total():
 
 
 IMPOSSIBLE = [
-    (([one("AhKd")], ""), "a showdown has 2 to 10 players, not 1"),
-    (([one("AhKd"), *[ANY_HOLDING] * 10], ""), "a showdown has 2 to 10 players, not 11"),
+    (([holding("AhKd")], ""), "a showdown has 2 to 10 players, not 1"),
+    (([holding("AhKd"), *[ANY_HOLDING] * 10], ""), "a showdown has 2 to 10 players, not 11"),
     (([ANY_HOLDING, ANY_HOLDING], ""), "the cards of at least one player must be given, at least in part"),
-    (([one("AhKd"), one("AhQd")], ""), "Ah is named twice"),
-    (([one("AhKd"), ANY_HOLDING], "2h7dTc3c4c5c"), "a board has at most 5 cards, not 6"),
+    (([holding("AhKd"), holding("AhQd")], ""), "Ah is named twice"),
+    (([holding("AhKd"), ANY_HOLDING], "2h7dTc3c4c5c"), "a board has at most 5 cards, not 6"),
     (([any_of("AA"), any_of("AA"), any_of("AKs")], ""), "the players cannot hold these cards together"),
     (([any_of("AKo")] * 5, ""), "the players' holdings can be chosen in 248,832 ways, and at most 20,000 are taken"),
 ]
@@ -174,11 +179,11 @@ def test_impossible_players_and_boards_are_refused(situation, problem):
 
 def test_impossible_dead_cards_and_trials_are_refused():
     with pytest.raises(CardError, match=r"^2c is named twice$"):
-        chances([one("AhKd"), ANY_HOLDING], dead=parse_cards("2c2c"))
+        chances([holding("AhKd"), ANY_HOLDING], dead=parse_cards("2c2c"))
     with pytest.raises(CardError, match=r"^44 dead cards leave too few for 2 players and a board$"):
-        chances([one("AhKd"), ANY_HOLDING], dead=unseen_of(*parse_cards("AhKd"))[:44])
+        chances([holding("AhKd"), ANY_HOLDING], dead=unseen_of(*parse_cards("AhKd"))[:44])
     with pytest.raises(CardError, match=r"^at least one showdown must be drawn, not 0$"):
-        chances([one("AhKd"), ANY_HOLDING], trials=0)
+        chances([holding("AhKd"), ANY_HOLDING], trials=0)
 
 
 def test_the_holdings_of_a_class():

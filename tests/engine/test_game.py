@@ -13,7 +13,7 @@ BETTING: Any = {"raise_sizes": (10, 20), "rounds": 2, "first_players": (2, 0), "
 LIMIT = toy_game((100, 100, 100), (5, 10, 0), **BETTING, hole_cards=2, board_cards=(0, 3))
 
 
-def changed(**fields: Any) -> Game:
+def changed_game(**fields: Any) -> Game:
     return LIMIT._replace(**fields)
 
 
@@ -44,31 +44,31 @@ def changed(**fields: Any) -> Game:
 )
 def test_impossible_games_are_refused(fields: dict[str, Any], sentence: str) -> None:
     with pytest.raises(GameError) as caught:
-        changed(**fields)
+        changed_game(**fields)
     assert str(caught.value) == sentence
 
 
 def test_a_game_is_frozen_and_compares_by_value() -> None:
     with pytest.raises(AttributeError):
         LIMIT.num_players = 2  # type: ignore[misc]
-    assert changed() == LIMIT
-    assert hash(changed()) == hash(LIMIT)
-    assert changed(max_raises=(3, 3)) != LIMIT
+    assert changed_game() == LIMIT
+    assert hash(changed_game()) == hash(LIMIT)
+    assert changed_game(max_raises=(3, 3)) != LIMIT
 
 
 def test_derived_numbers() -> None:
     assert LIMIT.is_limit
-    assert not changed(betting=BettingType.NO_LIMIT, raise_sizes=()).is_limit
+    assert not changed_game(betting=BettingType.NO_LIMIT, raise_sizes=()).is_limit
     assert LIMIT.cards_per_hand == 9
     assert LIMIT.board_cards_by_round == (0, 3)
     assert LIMIT.big_blind == 10
-    assert changed(blinds=(0, 0, 0)).big_blind == 1
+    assert changed_game(blinds=(0, 0, 0)).big_blind == 1
     assert DEFAULT_STACK == 2147483647
 
 
 def test_short_decks_keep_the_highest_suits_and_ranks_suit_by_suit() -> None:
     def deck(suits: int, ranks: int) -> str:
-        game = changed(num_players=2, stacks=(9, 9), blinds=(1, 1), first_players=(0, 0), num_hole_cards=1,
+        game = changed_game(num_players=2, stacks=(9, 9), blinds=(1, 1), first_players=(0, 0), num_hole_cards=1,
                        num_board_cards=(0, 0), num_suits=suits, num_ranks=ranks)  # fmt: skip
         return format_cards(game.deck)
 
@@ -82,14 +82,14 @@ def test_short_decks_keep_the_highest_suits_and_ranks_suit_by_suit() -> None:
 
 
 def test_people_read_the_cards_of_one_suit_without_it_and_three_of_them_as_kuhn_calls_them() -> None:
-    def shown(suits: int, ranks: int) -> str:
-        game = changed(num_players=2, stacks=(9, 9), blinds=(1, 1), first_players=(0, 0), num_hole_cards=1,
+    def show_deck(suits: int, ranks: int) -> str:
+        game = changed_game(num_players=2, stacks=(9, 9), blinds=(1, 1), first_players=(0, 0), num_hole_cards=1,
                        num_board_cards=(0, 0), num_suits=suits, num_ranks=ranks)  # fmt: skip
         return " ".join(game.shown_cards(game.deck))
 
-    assert shown(1, 3) == "J Q K"
-    assert shown(1, 4) == "J Q K A"
-    assert shown(2, 3) == "Qh Kh Ah Qs Ks As"
+    assert show_deck(1, 3) == "J Q K"
+    assert show_deck(1, 4) == "J Q K A"
+    assert show_deck(2, 3) == "Qh Kh Ah Qs Ks As"
 
 
 @given(games())

@@ -42,7 +42,7 @@ print(mixed(np.uint64(1)), kernels_read())
 MIXED_1 = 0x5692161D100B05E5
 
 
-def ran(code: str, folder: Path, *, errors: str = "", **env: str) -> list[str]:
+def run_code(code: str, folder: Path, *, errors: str = "", **env: str) -> list[str]:
     """Run code with its kernels in a folder; return the words that it prints."""
     done = subprocess.run(
         [sys.executable, "-P", "-c", code],
@@ -63,10 +63,10 @@ def ran(code: str, folder: Path, *, errors: str = "", **env: str) -> list[str]:
 
 
 @pytest.fixture(scope="module")
-def filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def filled_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Folder with one kernel of the package; kernels of other modules are not cached."""
     folder = tmp_path_factory.mktemp("house") / "cache"
-    assert ran(FILL, folder) == ["engine.kernels.draw.mixed"]
+    assert run_code(FILL, folder) == ["engine.kernels.draw.mixed"]
     return folder
 
 
@@ -81,10 +81,10 @@ def test_every_table_of_a_kernel_can_be_kept() -> None:
 
 
 @pytest.mark.slow
-def test_another_process_reads_compiled_kernels(filled: Path) -> None:
-    (cache,) = filled.iterdir()
+def test_another_process_reads_compiled_kernels(filled_folder: Path) -> None:
+    (cache,) = filled_folder.iterdir()
     before = {path: path.stat().st_mtime_ns for path in cache.iterdir()}
-    assert ran(READ, filled) == [str(MIXED_1), "1"]
+    assert run_code(READ, filled_folder) == [str(MIXED_1), "1"]
     assert {path: path.stat().st_mtime_ns for path in cache.iterdir()} == before
 
 
@@ -92,37 +92,37 @@ def test_another_process_reads_compiled_kernels(filled: Path) -> None:
 def test_a_bot_reports_once_that_it_compiles(tmp_path: Path) -> None:
     twice = f"{READ}mixed(np.uint8(1))\n"
     reported = f"bot: {disk.COMPILING}\n"
-    assert ran(twice, tmp_path / "nothing", errors=reported, ARENA_BOT="mark") == [str(MIXED_1), "0"]
+    assert run_code(twice, tmp_path / "nothing", errors=reported, ARENA_BOT="mark") == [str(MIXED_1), "0"]
 
 
 @pytest.mark.slow
-def test_a_damaged_kernel_is_compiled_anew(filled: Path, tmp_path: Path) -> None:
-    (cache,) = filled.iterdir()
+def test_a_damaged_kernel_is_compiled_anew(filled_folder: Path, tmp_path: Path) -> None:
+    (cache,) = filled_folder.iterdir()
     copy = tmp_path / "copy"
     (copy / cache.name).mkdir(parents=True)
     for path in cache.iterdir():
         (copy / cache.name / path.name).write_bytes(path.read_bytes()[:-1] + b"?")
-    assert ran(READ, copy) == [str(MIXED_1), "0"]
+    assert run_code(READ, copy) == [str(MIXED_1), "0"]
 
 
 @pytest.mark.slow
-def test_other_settings_have_another_cache(filled: Path) -> None:
-    assert ran(READ, filled, NUMBA_OPT="1") == [str(MIXED_1), "0"]
+def test_other_settings_have_another_cache(filled_folder: Path) -> None:
+    assert run_code(READ, filled_folder, NUMBA_OPT="1") == [str(MIXED_1), "0"]
 
 
 @pytest.mark.slow
 def test_processes_share_compiled_kernels(tmp_path: Path) -> None:
     shared = {disk.SHARED_VARIABLE: str(tmp_path / "shared")}
     nowhere = tmp_path / "nothing"
-    assert ran(READ, nowhere, **shared) == [str(MIXED_1), "0"]
-    assert ran(READ, nowhere, **shared) == [str(MIXED_1), "1"]
-    assert ran(READ, nowhere) == [str(MIXED_1), "0"]
+    assert run_code(READ, nowhere, **shared) == [str(MIXED_1), "0"]
+    assert run_code(READ, nowhere, **shared) == [str(MIXED_1), "1"]
+    assert run_code(READ, nowhere) == [str(MIXED_1), "0"]
     assert not nowhere.exists()
     (kernel,) = (tmp_path / "shared").rglob("*.kernel")
     kernel.write_bytes(b"damaged")
-    assert ran(READ, nowhere, **shared) == [str(MIXED_1), "0"]
-    assert ran(READ, nowhere, **shared) == [str(MIXED_1), "1"]
-    assert ran(READ, nowhere, **{disk.SHARED_VARIABLE: str(kernel)}) == [str(MIXED_1), "0"]
+    assert run_code(READ, nowhere, **shared) == [str(MIXED_1), "0"]
+    assert run_code(READ, nowhere, **shared) == [str(MIXED_1), "1"]
+    assert run_code(READ, nowhere, **{disk.SHARED_VARIABLE: str(kernel)}) == [str(MIXED_1), "0"]
 
 
 @pytest.fixture

@@ -25,7 +25,7 @@ def holes(text: str) -> list[tuple[Card, ...]]:
     return [parse_cards(cards) for cards in text.split()]
 
 
-def dealt(
+def deal_cards(
     chance: random.Random, players: int, board_cards: int, dead_cards: int = 0
 ) -> tuple[list[tuple[int, ...]], ...]:
     """Deal hole cards and, as lists of one, the board and dead cards."""
@@ -81,7 +81,7 @@ def test_known_hands_before_the_flop(hands: str, wins: int, ties: int) -> None:
 def test_turn_and_river_equal_the_slow_twin(seed: int) -> None:
     chance = random.Random(seed)
     players, board_cards = chance.choice([2, 2, 3, 4, 6]), chance.choice([3, 4])
-    cards, (board,), (dead,) = dealt(chance, players, board_cards, chance.choice([0, 0, 4]))
+    cards, (board,), (dead,) = deal_cards(chance, players, board_cards, chance.choice([0, 0, 4]))
     pots = [range(players), chance.sample(range(players), chance.randint(1, players))]
     odds_of_pots = odds_by_pot(cards, board, pots, dead=dead)
     for odds, pot in zip(odds_of_pots, pots, strict=True):
@@ -157,7 +157,7 @@ def test_patterns_of_ranks_count_every_board(hands: str) -> None:
 def test_patterns_of_ranks_count_every_board_of_random_hands(seed: int) -> None:
     chance = random.Random(seed)
     players = chance.randint(2, 6)
-    cards, _, (dead,) = dealt(chance, players, 0, chance.choice([0, 2, 10, 20]))
+    cards, _, (dead,) = deal_cards(chance, players, 0, chance.choice([0, 2, 10, 20]))
     check_all_boards(cards, dead, [list(range(players)), [0, *chance.sample(range(1, players), players // 2)]])
 
 
@@ -166,7 +166,7 @@ def test_patterns_of_ranks_count_every_board_of_many_hands() -> None:
     chance = random.Random(7)
     for _ in range(400):
         players = chance.randint(2, 10)
-        cards, _, (dead,) = dealt(chance, players, 0, chance.randrange(0, 20))
+        cards, _, (dead,) = deal_cards(chance, players, 0, chance.randrange(0, 20))
         check_all_boards(cards, dead, [list(range(players)), [0, *chance.sample(range(1, players), players // 2)]])
 
 
@@ -205,7 +205,7 @@ def exact_values(
 def test_expected_values_are_the_mean_of_all_showdowns(seed: int) -> None:
     chance = random.Random(seed)
     players = chance.randint(2, 6)
-    cards, (board,), _ = dealt(chance, players, chance.choice([3, 4, 4]))
+    cards, (board,), _ = deal_cards(chance, players, chance.choice([3, 4, 4]))
     folded = sum(1 << p for p in range(players - 2) if chance.random() < 0.4)
     spent = [chance.choice([0, 10, 20, 50, 100]) for _ in range(players - 2)] + [100, chance.choice([30, 100, 200])]
     pots = side_pots(spent, folded)

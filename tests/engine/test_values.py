@@ -29,7 +29,7 @@ sys.stdout.buffer.write(pickle.dumps((set(values), values)))
 """
 
 
-def anew(state: BettingState, game: Game | None = None) -> BettingState:
+def rebuild(state: BettingState, game: Game | None = None) -> BettingState:
     """Return the same betting in a separate tree, one state per round."""
     after: BettingState | None = betting_start.__wrapped__(game or state.game)
     for actions in state.rounds:
@@ -69,19 +69,19 @@ def test_values_are_equal_in_another_process() -> None:
 def test_bettings_are_equal_by_game_and_actions(game: Game, seed: int) -> None:
     played = [state for state, _ in random_play(game, seed)]
     for state in played:
-        other = anew(state)
+        other = rebuild(state)
         assert other == state
         assert hash(other) == hash(state)
         assert {state: 1}[other] == 1
     assert len(set(played)) == len(played)
-    assert len({*played, *map(anew, played)}) == len(played)
+    assert len({*played, *map(rebuild, played)}) == len(played)
 
 
 @given(games(), SEEDS)
 def test_bettings_of_other_games_are_other_bettings(game: Game, seed: int) -> None:
     other = game._replace(num_suits=4 if game.num_suits < 4 else 3, num_ranks=13)
     state = random_end(game, seed)
-    same_actions = anew(state, other)
+    same_actions = rebuild(state, other)
     assert same_actions.rounds == state.rounds
     assert same_actions != state
     assert state != state.rounds

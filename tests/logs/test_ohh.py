@@ -127,7 +127,7 @@ HAND = table(
 )
 
 
-def parsed(text: str) -> dict[str, Any]:
+def parse_hand(text: str) -> dict[str, Any]:
     """Parse a hand with exact numbers."""
     assert text.endswith("\n")
     assert text.count("\n") == 1
@@ -139,7 +139,7 @@ def parsed(text: str) -> dict[str, Any]:
 
 
 def hand_of(hand: HandRecord, **options: Any) -> dict[str, Any]:
-    return parsed(format_ohh(hand, ExportOptions(**options)))
+    return parse_hand(format_ohh(hand, ExportOptions(**options)))
 
 
 # ---- the money, recounted from the text

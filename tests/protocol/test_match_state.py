@@ -110,7 +110,7 @@ def damages(draw: st.DrawFn, text: str) -> str:
 
 
 @st.composite
-def damaged(draw: st.DrawFn) -> tuple[Game, str]:
+def damaged_states(draw: st.DrawFn) -> tuple[Game, str]:
     """Draw a damaged state."""
     game, state = draw(states())
     return game, draw(damages(state.format()))
@@ -139,7 +139,7 @@ def attempt(text: str, game: Game, reader: StateReader | None = None) -> MatchSt
         return error
 
 
-@given(damaged())
+@given(damaged_states())
 def test_a_damaged_state_is_refused_or_is_another_state(damage: tuple[Game, str]) -> None:
     game, text = damage
     result = attempt(text, game)
@@ -162,7 +162,7 @@ def test_readers_memory_changes_no_result(sent: tuple[Game, list[str]]) -> None:
             assert result == expected
 
 
-@given(damaged())
+@given(damaged_states())
 def test_lenient_reader_accepts_everything_the_strict_one_does(damage: tuple[Game, str]) -> None:
     game, text = damage
     scanned = scan_match_state(text, game)

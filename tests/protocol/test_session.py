@@ -43,7 +43,7 @@ STATE = b"MATCHSTATE:1:30::|9hQd\r\n"
 ECHO = STATE[:-2]
 
 
-def greeted(game: Game = NO_LIMIT, state: bytes | None = STATE) -> DealerSession:
+def dealer_after_handshake(game: Game = NO_LIMIT, state: bytes | None = STATE) -> DealerSession:
     """Return a dealer's session after the handshake, with a state sent."""
     session = DealerSession(game)
     session.receive_data(VERSION_LINE)
@@ -72,7 +72,7 @@ def dealer_events(session: DealerSession) -> list[DealerEvent]:
 
 def judge(line: bytes, game: Game = NO_LIMIT, state: bytes = STATE) -> DealerEvent:
     """Return the event of a dealer that receives one line."""
-    session = greeted(game, state)
+    session = dealer_after_handshake(game, state)
     session.receive_data(line)
     (event,) = dealer_events(session)
     assert getattr(event, "raw", None) == line
@@ -207,7 +207,7 @@ def test_cuts_of_the_stream_change_no_dealer_events(game: Game, seed: int, at: l
 def test_cuts_of_the_stream_change_no_player_events(game: Game, seed: int, at: list[int]) -> None:
     _, stream, _ = scripted_stream(game, seed)
 
-    def heard(pieces: list[bytes]) -> list[tuple[object, ...]]:
+    def player_events(pieces: list[bytes]) -> list[tuple[object, ...]]:
         session = player(game)
         events: list[tuple[object, ...]] = []
 
@@ -220,9 +220,9 @@ def test_cuts_of_the_stream_change_no_player_events(game: Game, seed: int, at: l
         feed(session, pieces, take)
         return events
 
-    whole = heard([stream])
-    assert heard([stream[i : i + 1] for i in range(len(stream))]) == whole
-    assert heard(cut(stream, at)) == whole
+    whole = player_events([stream])
+    assert player_events([stream[i : i + 1] for i in range(len(stream))]) == whole
+    assert player_events(cut(stream, at)) == whole
     assert whole[-1][0] is Closed
 
 
@@ -347,7 +347,7 @@ def test_replies_are_read_as_by_the_reference(tail: bytes, action: Action, end: 
     line = ECHO + tail + end
     assert answer(judge(line)) == (line, action)
     # An earlier reply must not change the result.
-    session = greeted()
+    session = dealer_after_handshake()
     for _ in range(3):
         session.receive_data(line)
         assert answer(session.next_event()) == (line, action)
@@ -374,7 +374,7 @@ def test_an_unknown_letter(tail: bytes) -> None:
 
 
 def test_a_last_reply_without_line_end_counts() -> None:
-    session = greeted()
+    session = dealer_after_handshake()
     session.receive_data(ECHO + b":r30")
     assert session.next_event() is NEED_DATA
     session.receive_data(b"0")
@@ -429,7 +429,7 @@ def test_lenient_echoes_of_the_present_state(line: bytes) -> None:
 
 
 def test_illegal_actions_are_replies() -> None:
-    session = greeted(LIMIT, b"MATCHSTATE:0:0:c:AhKs|\r\n")
+    session = dealer_after_handshake(LIMIT, b"MATCHSTATE:0:0:c:AhKs|\r\n")
     session.receive_data(b"MATCHSTATE:0:0:c:AhKs|:f\r\n")
     event = session.next_event()
     assert isinstance(event, Reply)
@@ -437,7 +437,7 @@ def test_illegal_actions_are_replies() -> None:
 
 
 def test_early_lines_are_judged_by_the_state_that_is_current_when_they_are_read() -> None:
-    session = greeted(state=None)
+    session = dealer_after_handshake(state=None)
     early = b"MATCHSTATE:1:30:cr300:|9hQd:c\r\n"
     session.receive_data(early + b"MATCHSTATE:1:30::|9hQd:c\r\n" + early)
     session.send(STATE, is_question=True)
@@ -450,7 +450,7 @@ def test_early_lines_are_judged_by_the_state_that_is_current_when_they_are_read(
 
 
 def test_lines_wait_while_no_reply_is_due() -> None:
-    session = greeted(state=None)
+    session = dealer_after_handshake(state=None)
     line = ECHO + b":c\r\n"
     session.receive_data(line)
     assert session.state is SessionState.IDLE
@@ -466,7 +466,7 @@ def test_lines_wait_while_no_reply_is_due() -> None:
 
 @pytest.mark.parametrize("tail", [b":c", b":r300", b":call", b":x", b"", b":r"])
 def test_an_answer_of_any_kind_settles_the_question(tail: bytes) -> None:
-    session = greeted()
+    session = dealer_after_handshake()
     session.receive_data(b"junk\r\n# a comment\r\n" + ECHO + tail + b"\r\n" + STATE)
     for expected in (BadState, Comment):
         assert isinstance(session.next_event(), expected)
@@ -477,7 +477,7 @@ def test_an_answer_of_any_kind_settles_the_question(tail: bytes) -> None:
 
 
 def test_a_player_who_closes_while_its_lines_wait() -> None:
-    session = greeted(state=None)
+    session = dealer_after_handshake(state=None)
     session.receive_data(ECHO + b":c\r\n")
     session.receive_eof()
     assert session.next_event() is NEED_DATA
@@ -521,7 +521,7 @@ def assert_over(session: DealerSession | PlayerSession, send: Callable[[], objec
 
 
 def test_a_line_too_long_is_cut_and_its_rest_is_judged_alone() -> None:
-    session = greeted()
+    session = dealer_after_handshake()
     comment = b"#" + b"x" * 5998 + b"\n"
     session.receive_data(comment)
     assert dealer_events(session) == [Comment(comment[:4095]), BadState(comment[4095:])]
@@ -529,7 +529,7 @@ def test_a_line_too_long_is_cut_and_its_rest_is_judged_alone() -> None:
 
 
 def test_lines_before_the_end_are_read_before_closed() -> None:
-    session = greeted()
+    session = dealer_after_handshake()
     session.receive_data(b"#one\n#two")
     session.receive_eof()
     assert dealer_events(session) == [Comment(b"#one\n"), Comment(b"#two"), Closed()]

@@ -40,7 +40,7 @@ def opponents(ranks: dict[int, int], holding: int) -> list[int]:
     return [other for other in ranks if not {*HOLDING_CARDS[holding]} & {*HOLDING_CARDS[other]}]
 
 
-def counted(ranks: dict[int, int], holding: int, others: list[int]) -> int:
+def count_twice(ranks: dict[int, int], holding: int, others: list[int]) -> int:
     """Count twice the wins plus the ties."""
     return sum(2 * (ranks[other] < ranks[holding]) + (ranks[other] == ranks[holding]) for other in others)
 
@@ -64,10 +64,10 @@ def test_features_on_a_river_are_counts_one_by_one() -> None:
             holding = int(order[at])
             others = opponents(ranks, holding)
             assert len(others) == 990
-            assert strengths[at] == counted(ranks, holding, others)
+            assert strengths[at] == count_twice(ranks, holding, others)
             for kind in range(CLASSES):
                 of_class = [other for other in others if CLASS_OF[other] == kind]
-                part = counted(ranks, holding, of_class) / (2 * len(of_class))
+                part = count_twice(ranks, holding, of_class) / (2 * len(of_class))
                 assert abs(classes[at, kind] - 255 * part) <= 0.5 + 1e-3
 
 
@@ -84,10 +84,10 @@ def test_features_on_a_turn_are_means_over_all_rivers() -> None:
         for card in {*range(52)} - {*board, *hole}:
             ranks = ranks_by_holding((*board, card))
             others = opponents(ranks, holding)
-            strength = counted(ranks, holding, others)
+            strength = count_twice(ranks, holding, others)
             for kind in range(CLASSES):
                 of_class = [other for other in others if CLASS_OF[other] == kind]
-                expected[kind] += 255 * counted(ranks, holding, of_class) / (2 * len(of_class))
+                expected[kind] += 255 * count_twice(ranks, holding, of_class) / (2 * len(of_class))
             expected[CLASSES:] += [255 * (9 * strength < 1980 * level) for level in range(1, LEVELS + 1)]
         assert np.abs(features[holding] - expected / 46).max() <= 1
 

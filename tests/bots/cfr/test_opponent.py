@@ -28,7 +28,7 @@ def bot(seed: int = 1, exploit: float = 0.5) -> CfrBot:
     return CfrBot(rivers=0, exploit=exploit, seed=seed)
 
 
-def played(ours: CfrBot, other: str, hands: int, first: int = 0) -> list[HandRecord]:
+def play(ours: CfrBot, other: str, hands: int, first: int = 0) -> list[HandRecord]:
     return list(
         self_play("limit", [ours, make_bot(other, seed=2)], deals=hands, first_hand=first, seed=3, seating="single")
     )
@@ -61,7 +61,7 @@ def test_actions_that_are_not_legal_have_no_chance() -> None:
 def test_a_caller_is_answered_without_bluffs() -> None:
     """The bot learns that the opponent never folds, and bets hands that win more often than not."""
     ours = bot(exploit=1)
-    played(ours, "calling", 60)
+    play(ours, "calling", 60)
     assert ours._answerer is not None
     rows = ours._answerer.model._counts.values()
     assert all(row[0] == row[2] == 0 < row[1] for row in rows)
@@ -72,16 +72,16 @@ def test_a_caller_is_answered_without_bluffs() -> None:
 def test_a_match_may_be_split_between_hands(tmp_path: Path) -> None:
     start, journal = tmp_path / "start", tmp_path / "journal"
     start.write_bytes(bot().start_memory(LIMIT))
-    whole = played(bot(), "raising", 60)
+    whole = play(bot(), "raising", 60)
     first = bot()
     first.train(str(start), str(journal))
-    records = played(first, "raising", 25)
+    records = play(first, "raising", 25)
     second = bot()
     second.train(str(start), str(journal))
-    records += played(second, "raising", 35, 25)
+    records += play(second, "raising", 35, 25)
     assert [record.values for record in records] == [record.values for record in whole]
     assert [record.betting.rounds for record in records] == [record.betting.rounds for record in whole]
-    alone = played(CfrBot(rivers=0, seed=1), "raising", 60)
+    alone = play(CfrBot(rivers=0, seed=1), "raising", 60)
     assert [record.betting.rounds for record in alone] != [record.betting.rounds for record in whole], (
         "it has answered in some hands"
     )

@@ -26,7 +26,7 @@ from engine.ranges import HOLDINGS, are_free
 from logs.estimation.mean import largest_loss
 from protocol import find_game
 from tests.bots.evaluation.known import Known
-from tests.logs.variance.small_games import Strategy, all_hands, drawn, small_game, uniform
+from tests.logs.variance.small_games import Strategy, all_hands, random_strategy, small_game, uniform
 
 Hole: TypeAlias = tuple[Card, ...]
 
@@ -80,7 +80,7 @@ def variance(chances: np.ndarray, values: np.ndarray) -> float:
 )
 def test_expectation_is_that_of_the_chips(name: str, known: str, kind: str) -> None:
     game = small_game(name)
-    strategies = (drawn(30), drawn(31))
+    strategies = (random_strategy(30), random_strategy(31))
     values = random_values(game, 7) if kind == "random" else ExactValues(game, Known(strategies[0]))
     chances, won, estimate, other_term = estimates(name, strategies, known, values).T
     assert chances @ estimate == pytest.approx(chances @ won, abs=1e-9 * game.big_blind)
@@ -95,7 +95,7 @@ def test_expectation_is_that_of_the_chips(name: str, known: str, kind: str) -> N
 )
 def test_bounded_estimate_keeps_its_expectation_and_its_bounds(name: str, known: str, kind: str) -> None:
     game = small_game(name)
-    strategies = (drawn(30), drawn(31))
+    strategies = (random_strategy(30), random_strategy(31))
     values = random_values(game, 7) if kind == "random" else ExactValues(game, Known(strategies[0]))
     free = estimates(name, strategies, known, values)
     for part in (0.1, 0.5):
@@ -111,7 +111,7 @@ def test_bounded_estimate_keeps_its_expectation_and_its_bounds(name: str, known:
 @pytest.mark.parametrize("name", ["kuhn", pytest.param("leduc", marks=pytest.mark.slow)])
 def test_no_luck_is_left_where_both_play_the_strategy_of_the_values(name: str) -> None:
     game = small_game(name)
-    strategy = drawn(32)
+    strategy = random_strategy(32)
     values = ExactValues(game, Known(strategy))
     chances, won, estimate, other_term = estimates(name, (strategy, strategy), "AB", values).T
     expectation = float(chances @ won)
@@ -122,10 +122,10 @@ def test_no_luck_is_left_where_both_play_the_strategy_of_the_values(name: str) -
 @pytest.mark.parametrize("name", ["kuhn", pytest.param("leduc", marks=pytest.mark.slow)])
 def test_gains_by_round_are_0_for_the_strategy_of_the_values_and_losses_for_others(name: str) -> None:
     game = small_game(name)
-    known = drawn(33)
+    known = random_strategy(33)
     values = ExactValues(game, Known(known))
     terms = ValueTerms(game, {"A": Known(known)}, values)
-    for holder, is_level in ((known, True), (drawn(34), False)):
+    for holder, is_level in ((known, True), (random_strategy(34), False)):
         mean_gains = np.zeros(game.num_rounds)
         for hand in all_hands(game, (known, holder)):
             estimate = terms.estimate(hand.record, Position(0))

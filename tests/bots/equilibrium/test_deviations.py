@@ -23,7 +23,7 @@ def game_named(name: str) -> Game:
     return find_game(name)[1]
 
 
-def lost(game: Game, position: int, bot: Bot) -> tuple[float, float]:
+def losses(game: Game, position: int, bot: Bot) -> tuple[float, float]:
     """Return the winnings in a position against an equilibrium and the cost of the decisions, over all deals."""
     equilibrium, costs = EquilibriumBot(seed=1), action_costs(game)
     deals = [
@@ -57,8 +57,8 @@ def lost(game: Game, position: int, bot: Bot) -> tuple[float, float]:
 def test_costs_are_the_loss_to_the_equilibrium(position: int, bot: str) -> None:
     for name in ("kuhn", "kuhn-depth"):
         game = game_named(name)
-        value, nothing = lost(game, position, EquilibriumBot(seed=1))
-        won, cost = lost(game, position, make_bot(bot))
+        value, nothing = losses(game, position, EquilibriumBot(seed=1))
+        won, cost = losses(game, position, make_bot(bot))
         assert nothing == pytest.approx(0, abs=1e-9)
         assert value - won == pytest.approx(cost, abs=1e-9)
 
@@ -67,8 +67,8 @@ def test_costs_are_the_loss_to_the_equilibrium(position: int, bot: str) -> None:
 @pytest.mark.parametrize("position", [0, 1])
 def test_costs_are_the_loss_to_the_equilibrium_in_leduc(position: int) -> None:
     game = game_named("leduc")
-    value, _ = lost(game, position, EquilibriumBot(seed=1))
-    won, cost = lost(game, position, make_bot("calling"))
+    value, _ = losses(game, position, EquilibriumBot(seed=1))
+    won, cost = losses(game, position, make_bot("calling"))
     assert value - won == pytest.approx(cost, abs=1e-7)
 
 
@@ -80,7 +80,7 @@ def test_known_costs() -> None:
     assert not any(costs[1, ("r", "Q")].values())
 
 
-def played(*bots: str, game: str = "kuhn", hands: int = 300) -> Iterator[list[tuple[str, HandRecord]]]:
+def play_deals(*bots: str, game: str = "kuhn", hands: int = 300) -> Iterator[list[tuple[str, HandRecord]]]:
     records = self_play(game, [make_bot(bot) for bot in bots], deals=hands, seed=1, names=("A", "B"))
     return by_deal(records)
 
@@ -91,7 +91,7 @@ def by_deal(records: Iterable[HandRecord]) -> Iterator[list[tuple[str, HandRecor
 
 
 def test_deviations_in_hands_are_counted() -> None:
-    deals = list(played("calling", "random?seed=9"))
+    deals = list(play_deals("calling", "random?seed=9"))
     report = deviations_of(deals, "A")
     assert report == pickle.loads(pickle.dumps(report)) == deviations_of(deals)
     assert (report.hands, report.deals) == (600, 300)
@@ -107,14 +107,14 @@ def test_deviations_in_hands_are_counted() -> None:
 
 
 def test_equilibrium_has_no_cost() -> None:
-    report = deviations_of(played("equilibrium?seed=4", "random?seed=9"), "A")
+    report = deviations_of(play_deals("equilibrium?seed=4", "random?seed=9"), "A")
     assert (report.cost.mean, report.cost.half_width) == (0, 0)
 
 
 def test_intervals_contain_the_expected_cost() -> None:
     """The expected cost is that of the policy against the same opponent."""
     outside = 0
-    expected = sum(lost(game_named("kuhn"), position, make_bot("calling"))[1] for position in range(2)) / 2
+    expected = sum(losses(game_named("kuhn"), position, make_bot("calling"))[1] for position in range(2)) / 2
     for seed in range(20):
         bots = [make_bot("calling"), EquilibriumBot(seed=seed)]
         records = self_play("kuhn", bots, deals=60, seed=seed, names=("A", "B"))
@@ -127,10 +127,10 @@ def test_intervals_contain_the_expected_cost() -> None:
 def test_unsolved_games_and_few_deals_are_refused() -> None:
     assert not is_solved(game_named("limit"))
     with pytest.raises(LeaksRefused, match="in games with an equilibrium, kuhn, kuhn-depth, leduc"):
-        deviations_of(played("calling", "random", game="limit", hands=2))
+        deviations_of(play_deals("calling", "random", game="limit", hands=2))
     with pytest.raises(LeaksRefused, match="no player is called 'Zoe'; there are A, B"):
-        deviations_of(played("calling", "random", hands=40), "Zoe")
+        deviations_of(play_deals("calling", "random", hands=40), "Zoe")
     with pytest.raises(LeaksRefused, match="A played 10 deals; leaks need at least 30"):
-        deviations_of(played("calling", "random", hands=10), "A")
+        deviations_of(play_deals("calling", "random", hands=10), "A")
     with pytest.raises(LeaksRefused, match="there is no finished hand"):
         deviations_of([])

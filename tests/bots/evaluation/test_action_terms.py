@@ -14,7 +14,7 @@ from bots.sdk.view import View
 from engine import CALL, FOLD, RAISE, Action, betting_start
 from logs.variance.terms import Shares, term_values
 from tests.bots.evaluation.known import Known
-from tests.logs.variance.small_games import all_hands, drawn, small_game, uniform
+from tests.logs.variance.small_games import all_hands, random_strategy, small_game, uniform
 
 
 @pytest.mark.parametrize(
@@ -30,7 +30,7 @@ from tests.logs.variance.small_games import all_hands, drawn, small_game, unifor
 def test_terms_are_0_on_average(name: str, known: str) -> None:
     # The short game has one raise per round.
     game = small_game("leduc")._replace(max_raises=(1, 1)) if "short" in name else small_game(name)
-    strategies = tuple([drawn(10 + at) for at in range(game.num_players)])
+    strategies = tuple([random_strategy(10 + at) for at in range(game.num_players)])
     hands = all_hands(game, strategies)
     terms = ActionTerms(game, {player: Known(strategies["ABC".index(player)]) for player in known})
     records = [hand.record for hand in hands]

@@ -15,10 +15,10 @@ from engine import Action
 from logs.variance.terms import Shares, chance_terms, term_values
 from protocol import find_game
 from tests.bots.evaluation.known import Known
-from tests.logs.variance.small_games import Strategy, all_hands, drawn, small_game, uniform
+from tests.logs.variance.small_games import Strategy, all_hands, random_strategy, small_game, uniform
 
 
-def estimated(
+def estimate_all(
     name: str, strategies: tuple[Strategy, ...], known: str
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Return for every hand its probability and, by position, chips won, their mean over all holdings, and AIVAT."""
@@ -51,8 +51,8 @@ def variance(chances: np.ndarray, values: np.ndarray) -> float:
 )
 def test_expectation_is_exact(name: str, known: str) -> None:
     game = small_game(name)
-    strategies = tuple([drawn(20 + at) for at in range(game.num_players)])
-    chances, raw, imagined, aivat = estimated(name, strategies, known)
+    strategies = tuple([random_strategy(20 + at) for at in range(game.num_players)])
+    chances, raw, imagined, aivat = estimate_all(name, strategies, known)
     tolerance = 1e-12 * game.big_blind
     assert chances @ imagined == pytest.approx(chances @ raw, abs=tolerance)
     assert chances @ aivat == pytest.approx(chances @ raw, abs=tolerance)
@@ -70,7 +70,7 @@ def test_expectation_is_exact(name: str, known: str) -> None:
 def test_variance_of_the_mean_over_all_holdings_is_known(name: str, one: float, both: float) -> None:
     """Known for uniform play: the ratio of the spreads of the chips won and of their mean over all holdings."""
     for known, ratio in (("A", one), ("AB", both)):
-        chances, raw, imagined, _ = estimated(name, (uniform, uniform), known)
+        chances, raw, imagined, _ = estimate_all(name, (uniform, uniform), known)
         assert variance(chances, raw[:, 0]) / variance(chances, imagined[:, 0]) == pytest.approx(ratio, rel=1e-9)
 
 

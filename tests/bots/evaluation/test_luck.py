@@ -28,7 +28,7 @@ from engine import (
 )
 from protocol import find_game
 from tests.bots.evaluation.known import Known
-from tests.logs.variance.small_games import Strategy, all_deals, drawn, small_game, uniform
+from tests.logs.variance.small_games import Strategy, all_deals, random_strategy, small_game, uniform
 
 
 class _Branch(Exception):
@@ -99,11 +99,11 @@ def over_the_tree(game: Game, strategy: Strategy, actions: str) -> tuple[np.ndar
 @pytest.mark.parametrize(
     ("name", "strategy", "actions"),
     [
-        ("kuhn", drawn(3), "fcr"),
-        ("leduc short no-limit", drawn(6), "fca"),
-        pytest.param("leduc", drawn(4), "fcr", marks=pytest.mark.slow),
+        ("kuhn", random_strategy(3), "fcr"),
+        ("leduc short no-limit", random_strategy(6), "fca"),
+        pytest.param("leduc", random_strategy(4), "fcr", marks=pytest.mark.slow),
         pytest.param("leduc", uniform, "fcr", marks=pytest.mark.slow),
-        pytest.param("leduc", drawn(5), "cr", marks=pytest.mark.slow),
+        pytest.param("leduc", random_strategy(5), "cr", marks=pytest.mark.slow),
     ],
 )
 def test_mean_is_exact(name: str, strategy: Strategy, actions: str) -> None:

@@ -29,7 +29,7 @@ for line in sys.stdin:
 """
 
 
-def asked(folder: Path, broken: str = "", **options: float) -> AskedPolicy:
+def ask_program(folder: Path, broken: str = "", **options: float) -> AskedPolicy:
     program = folder / "policy.py"
     program.write_text(ANSWERING.format(broken=broken))
     return AskedPolicy(f'"{sys.executable}" "{program}"', KUHN, **options)
@@ -102,7 +102,7 @@ def test_files_that_are_none(tmp_path: Path) -> None:
 
 
 def test_of_a_program(tmp_path: Path, view_of: ViewOf) -> None:
-    with closing(asked(tmp_path)) as policy:
+    with closing(ask_program(tmp_path)) as policy:
         for _ in range(3):
             assert policy.policy(view_of("kuhn", "MATCHSTATE:1:3:r:|Ks")) == {FOLD: 0.25, CALL: 0.5, RAISE: 0.25}
             assert policy.policy(view_of("kuhn", "MATCHSTATE:0:3::Ks|")) is None
@@ -111,7 +111,7 @@ def test_of_a_program(tmp_path: Path, view_of: ViewOf) -> None:
 
 
 def test_a_program_ends_with_the_block(tmp_path: Path, view_of: ViewOf) -> None:
-    asked(tmp_path).close()
+    ask_program(tmp_path).close()
     with open_policy(f'ask:"{sys.executable}" "{tmp_path / "policy.py"}"', KUHN) as policy:
         assert policy.policy(view_of("kuhn", "MATCHSTATE:1:3:r:|Ks")) is not None
     with pytest.raises(ValueError, match="closed file"):
@@ -123,7 +123,7 @@ def test_a_program_ends_with_the_block(tmp_path: Path, view_of: ViewOf) -> None:
 def test_programs_that_do_not_answer(tmp_path: Path, view_of: ViewOf) -> None:
     view = view_of("kuhn", "MATCHSTATE:1:3:r:|Ks")
     with (
-        closing(asked(tmp_path, broken="f 1 c 1")) as policy,
+        closing(ask_program(tmp_path, broken="f 1 c 1")) as policy,
         pytest.raises(PolicyError, match=r"answered .* with 'f 1 c 1': the probabilities sum to 2, not to 1"),
     ):
         policy.policy(view)

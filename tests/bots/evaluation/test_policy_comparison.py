@@ -23,7 +23,7 @@ class Folding(Bot):
         return view.fold() if view.round == 3 and view.to_call else CALL
 
 
-def played(*bots: Bot, hands: int, game: str = "limit") -> Iterator[list[tuple[str, HandRecord]]]:
+def duplicates(*bots: Bot, hands: int, game: str = "limit") -> Iterator[list[tuple[str, HandRecord]]]:
     records = self_play(game, bots, deals=hands, seed=3, names="ABC"[: len(bots)])
     for _, of_deal in groupby(records, key=lambda record: record.hand_number):
         yield [(record.match_name, record) for record in of_deal]
@@ -31,7 +31,7 @@ def played(*bots: Bot, hands: int, game: str = "limit") -> Iterator[list[tuple[s
 
 def test_deviations_are_played_out() -> None:
     """Slow twin: against a caller, folding costs the result of the showdown."""
-    deals = list(played(Folding(), make_bot("raising"), hands=30))
+    deals = list(duplicates(Folding(), make_bot("raising"), hands=30))
     report = leaks_against_policy(deals, "A", make_bot("calling"), "calling")
     lost, folds = 0.0, 0
     for deal in deals:
@@ -60,7 +60,9 @@ def _states(record: HandRecord) -> Iterator[BettingState]:
 
 
 def test_largest_leak_is_first() -> None:
-    report = leaks_against_policy(played(Folding(), make_bot("raising"), hands=60), "A", make_bot("calling"), "calling")
+    report = leaks_against_policy(
+        duplicates(Folding(), make_bot("raising"), hands=60), "A", make_bot("calling"), "calling"
+    )
     assert report.leaks[0].name.startswith("river, facing a ")
     assert report.leaks[0].choices[0][:2] == ("fold", "call")
 
@@ -68,7 +70,7 @@ def test_largest_leak_is_first() -> None:
 @pytest.mark.parametrize("game", ["limit", pytest.param("nolimit", marks=pytest.mark.slow), "limit3"])
 def test_player_of_the_policy_has_no_leaks(game: str) -> None:
     bots = [make_bot(f"random?seed={seed}") for seed in range(3 if game == "limit3" else 2)]
-    report = leaks_against_policy(played(*bots, hands=12, game=game), "A", make_bot("random?seed=99"), "random")
+    report = leaks_against_policy(duplicates(*bots, hands=12, game=game), "A", make_bot("random?seed=99"), "random")
     assert report.diverged > 10
     assert not any(cell.is_leak for cell in report.cells)
 
@@ -86,7 +88,7 @@ def test_player_of_the_policy_rarely_has_a_leak() -> None:
 
 
 def test_few_hands_and_other_games_are_refused() -> None:
-    few = list(played(make_bot("calling"), make_bot("raising"), hands=2))
+    few = list(duplicates(make_bot("calling"), make_bot("raising"), hands=2))
     with pytest.raises(LeaksRefused, match=r"A made \d+ decisions; leaks need at least 30"):
         leaks_against_policy(few, "A", make_bot("calling"), "calling")
     with pytest.raises(LeaksRefused, match="no player is called 'Zoe'"):
@@ -95,7 +97,7 @@ def test_few_hands_and_other_games_are_refused() -> None:
         leaks_against_policy([], None, make_bot("calling"), "calling")
     with pytest.raises(LeaksRefused, match="hold'em only"):
         leaks_against_policy(
-            played(make_bot("calling"), make_bot("raising"), hands=2, game="leduc"), "A", make_bot("calling"), "x"
+            duplicates(make_bot("calling"), make_bot("raising"), hands=2, game="leduc"), "A", make_bot("calling"), "x"
         )
     with pytest.raises(LeaksRefused, match="mc has no policy in MATCHSTATE"):
         leaks_against_policy(few, "A", make_bot("mc"), "mc")

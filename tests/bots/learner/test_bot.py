@@ -46,14 +46,14 @@ def winnings(game: str, bots: Sequence[Bot], hands: int, seed: int) -> float:
     return 1000 * sum(won) / len(won)
 
 
-def trained(game: str, opponent: Bot, hands: int, seed: int = 1) -> LearnerBot:
+def train_learner(game: str, opponent: Bot, hands: int, seed: int = 1) -> LearnerBot:
     """Return a learner after hands against one opponent."""
     bot = LearnerBot(empty=True, seed=seed)
     winnings(game, [bot, opponent], hands, seed=seed)
     return bot
 
 
-def knowing(view: View, **rewards: int) -> Memory:
+def memory_with(view: View, **rewards: int) -> Memory:
     """Return a memory with one hand for each named decision in the cell of a state."""
     bot = LearnerBot(empty=True, seed=1)
     memory = Memory(CONSTANTS)
@@ -63,7 +63,7 @@ def knowing(view: View, **rewards: int) -> Memory:
     return memory
 
 
-def frozen(tmp_path: Path, memory: Memory, **options: bool) -> LearnerBot:
+def frozen_learner(tmp_path: Path, memory: Memory, **options: bool) -> LearnerBot:
     """Return a learner with this memory that does not learn."""
     path = tmp_path / "frozen.memory"
     write_memory(path, memory)
@@ -76,20 +76,20 @@ def frozen(tmp_path: Path, memory: Memory, **options: bool) -> LearnerBot:
 @pytest.mark.parametrize("game", ["nolimit", pytest.param("limit", marks=pytest.mark.slow)])
 def test_blinds_are_won_from_a_folding_bot(game: str, tmp_path: Path) -> None:
     """The blinds are the maximum: (1 + 0.5) / 2 big blinds."""
-    bot = frozen(tmp_path, trained(game, FoldingBot(), 150).memory)
+    bot = frozen_learner(tmp_path, train_learner(game, FoldingBot(), 150).memory)
     assert winnings(game, [bot, FoldingBot()], 50, seed=2) == pytest.approx(750, abs=10)
 
 
 def test_only_met_cells_are_kept() -> None:
     """Few of all cells are kept, and more after more hands."""
-    few = trained("limit", FoldingBot(), 15).memory
-    many = trained("limit", RandomBot(seed=3), 15).memory
+    few = train_learner("limit", FoldingBot(), 15).memory
+    many = train_learner("limit", RandomBot(seed=3), 15).memory
     assert 2 <= len(few.cells) < len(many.cells) < 200
     assert few.hands == many.hands == 30
 
 
 def test_memory_follows_from_the_seed() -> None:
-    first, second, other = (trained("nolimit", CallingBot(), 6, seed).memory for seed in (1, 1, 2))
+    first, second, other = (train_learner("nolimit", CallingBot(), 6, seed).memory for seed in (1, 1, 2))
     assert memory_bytes(first) == memory_bytes(second)
     assert first != other
 
@@ -133,7 +133,7 @@ def test_hand_without_an_end_teaches_nothing(view_of: ViewOf) -> None:
 
 def test_frozen_learner_plays_the_best_decision(tmp_path: Path, view_of: ViewOf) -> None:
     view = view_of("nolimit", "MATCHSTATE:1:0::|JhTh")
-    bot = frozen(tmp_path, knowing(view, fold=-500, call=300, medium_raise=700, large_raise=-10_000))
+    bot = frozen_learner(tmp_path, memory_with(view, fold=-500, call=300, medium_raise=700, large_raise=-10_000))
     action = action_of(Decision.MEDIUM_RAISE, view)
     assert bot.policy(view) == {action: 1.0}
     assert {bot.act(view) for _ in range(20)} == {action}
@@ -182,7 +182,7 @@ def test_answers_of_two_to_ten_players_are_legal(game: str) -> None:
 
 def test_comments_name_cell_and_results(tmp_path: Path, view_of: ViewOf) -> None:
     view = view_of("nolimit", "MATCHSTATE:1:0::|JhTh")
-    bot = frozen(tmp_path, knowing(view, fold=-500, medium_raise=700), explain=True)
+    bot = frozen_learner(tmp_path, memory_with(view, fold=-500, medium_raise=700), explain=True)
     seen = "preflop JhTh: CHANCE 57.5, POT 1.5, ODDS 3, RAISE 0.5, QTYRAISE 0, NPLAYERS 2, FOLLOWERS 1, INGAME 2"
     assert comment_of(bot, view) == (
         f"# {seen}; cell 400200101 earned 1 -500 (1), 4 +700 (1) mbb (times) -> 4 medium raise, r200\r\n"
@@ -246,8 +246,8 @@ def test_memory_file_is_continued(tmp_path: Path) -> None:
 
 
 def test_frozen_learner_writes_nothing(tmp_path: Path) -> None:
-    memory = trained("limit", CallingBot(), 4).memory
-    bot = frozen(tmp_path, memory)
+    memory = train_learner("limit", CallingBot(), 4).memory
+    bot = frozen_learner(tmp_path, memory)
     winnings("limit", [bot, CallingBot()], 4, seed=2)
     assert bot.memory == memory
     assert bot.memory_path is None
@@ -280,7 +280,7 @@ def test_two_learners_do_not_write_one_file(tmp_path: Path) -> None:
 
 def test_journal_holds_the_learnt_hands(tmp_path: Path) -> None:
     start, journal = str(tmp_path / "start"), str(tmp_path / "journal")
-    write_memory(start, trained("limit", ConstantBot(decision=3), 10).memory)
+    write_memory(start, train_learner("limit", ConstantBot(decision=3), 10).memory)
     bot = LearnerBot(memory="/nowhere/x.memory", seed=1)
     bot.train(start, journal)
     list(self_play("limit", [bot, CallingBot()], deals=15, seating="single"))
@@ -302,7 +302,7 @@ def test_split_match_learns_the_same(tmp_path: Path) -> None:
 
 def test_journals_are_merged_in_any_order(tmp_path: Path) -> None:
     start = str(tmp_path / "start")
-    write_memory(start, trained("limit", CallingBot(), 3).memory)
+    write_memory(start, train_learner("limit", CallingBot(), 3).memory)
     journals = []
     for seed in range(3):
         bot = LearnerBot(empty=True, seed=seed)

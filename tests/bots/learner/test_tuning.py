@@ -93,11 +93,11 @@ def test_repeated_measurements_are_kept(tmp_path: Path, monkeypatch: pytest.Monk
     first = check(_SETTINGS, {"default": Constants()}, (2, 3), tmp_path)["default"].tolist()
     calls = []
 
-    def counted(settings: TuningSettings, constants: Constants, seed: int) -> float:
+    def record_measurement(settings: TuningSettings, constants: Constants, seed: int) -> float:
         calls.append((constants, seed))
         return 7.0
 
-    monkeypatch.setattr(tuning, "measured_mbb", counted)
+    monkeypatch.setattr(tuning, "measured_mbb", record_measurement)
     other = Constants(big_qty=2)
     report = check(_SETTINGS, {"default": Constants(), "other": other}, (2, 3, 4), tmp_path)
     assert calls == [(other, 2), (other, 3), (Constants(), 4), (other, 4)]

@@ -40,7 +40,7 @@ def holdings(view: View, left_out: float) -> tuple[list[Card], list[tuple[Card, 
     return unseen, hands[min(int(left_out * len(hands)), len(hands) - 1) :]
 
 
-def dealt(view: View, unseen: list[Card], hand: tuple[Card, Card], words: Words) -> Deal:
+def deal_trial(view: View, unseen: list[Card], hand: tuple[Card, Card], words: Words) -> Deal:
     """Deal a trial's cards: the opponent's hand moves to the end, the board comes from the rest."""
     deck = list(unseen)
     for card, end in ((hand[1], len(deck) - 1), (hand[0], len(deck) - 2)):
@@ -80,7 +80,7 @@ def simulate_slowly(
         for _ in range(size):
             words.begin_trial()
             hand = hands[words.below(len(hands))]
-            deal = dealt(view, unseen, hand, words)
+            deal = deal_trial(view, unseen, hand, words)
             for action in totals:
                 state = view.betting.after(action)
                 while not state.finished:

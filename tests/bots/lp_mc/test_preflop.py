@@ -52,7 +52,7 @@ def solved(rules: PreflopRules = WORK) -> Equilibrium:
 
 
 @cache
-def published() -> Equilibrium:
+def published_equilibrium() -> Equilibrium:
     return solve_as_published(form_of())
 
 
@@ -174,7 +174,7 @@ def test_value_of_a_higher_cap_is_that_of_selby() -> None:
 
 @pytest.mark.slow
 def test_a_check_in_place_of_a_free_fold_is_never_worse() -> None:
-    form, plans = form_of(), published().plans
+    form, plans = form_of(), published_equilibrium().plans
     better = without_free_folds(form, plans[1])
     before, after = (best_response(form, 0, plan).value for plan in (plans[1], better))
     assert after <= before
@@ -189,7 +189,7 @@ def test_a_check_in_place_of_a_free_fold_is_never_worse() -> None:
 SOLVED_BALANCES = {"raising": 0.0403, "random": 0.1290, "calling": -0.0505}
 
 
-def counted(chances: np.ndarray) -> list[int]:
+def count_certain(chances: np.ndarray) -> list[int]:
     """Count the hands that take each action with certainty."""
     return [int((row > 1 - 1e-9).sum()) for row in chances]
 
@@ -197,32 +197,32 @@ def counted(chances: np.ndarray) -> list[int]:
 @pytest.mark.slow
 def test_mistake_reproduces_the_printed_strategy() -> None:
     """13 raise-raise, 66 raise-call, 89 fold, K3o mixed; after a raise 139 call, 29 reraise, KJo mixed."""
-    form, (small_blind, big_blind) = form_of(), published().plans
+    form, (small_blind, big_blind) = form_of(), published_equilibrium().plans
     first, again = (strategy_of(form, 0, small_blind)[betting] for betting in ("", "rr"))
     raised = first[2] > 1 - 1e-9
-    assert counted(first) == [89, 0, 79]
-    assert counted(again[:, raised]) == [0, 66, 13]
+    assert count_certain(first) == [89, 0, 79]
+    assert count_certain(again[:, raised]) == [0, 66, 13]
     assert first[:, hand("K3o")] == pytest.approx([0.6411, 0, 0.3589], abs=5e-5)
     after_raise = strategy_of(form, 1, big_blind)["r"]
-    assert counted(after_raise) == [0, 139, 29]
+    assert count_certain(after_raise) == [0, 139, 29]
     assert after_raise[:, hand("KJo")] == pytest.approx([0, 0.74262, 0.25738], abs=5e-5)
 
 
 @pytest.mark.slow
 def test_mistake_wins_the_printed_amounts_from_the_simple_players() -> None:
     """Printed after 5,000,000 hands each, so accurate to 0.0035 small bets."""
-    won = {opponent: balance(form_of(), published().plans, opponent) / 2 for opponent in OPPONENTS}
+    won = {opponent: balance(form_of(), published_equilibrium().plans, opponent) / 2 for opponent in OPPONENTS}
     assert won == pytest.approx(SOLVED_BALANCES, abs=5e-4)
     assert won == pytest.approx(BALANCES, abs=3.5e-3)
-    assert published().value == pytest.approx(0.2924, abs=5e-5)
-    assert expected_value(form_of(), published().plans) == pytest.approx(-0.2642, abs=5e-5)
-    assert exploitability(form_of(), published().plans) == pytest.approx(0.1786, abs=5e-4)
+    assert published_equilibrium().value == pytest.approx(0.2924, abs=5e-5)
+    assert expected_value(form_of(), published_equilibrium().plans) == pytest.approx(-0.2642, abs=5e-5)
+    assert exploitability(form_of(), published_equilibrium().plans) == pytest.approx(0.1786, abs=5e-4)
 
 
 @pytest.mark.slow
 def test_play_of_the_big_blind_after_a_limp_is_not_determined() -> None:
     """Among all solutions with the mistake, some win more against the simple players than printed, some less."""
-    form, small_blind = form_of(), published().plans[0]
+    form, small_blind = form_of(), published_equilibrium().plans[0]
     ends: dict[str, list[float]] = {"calling": [], "random": []}
     for opponent, balances in ends.items():
         weights = sequence_values(form, 1, simple_plan(form, 0, opponent))

@@ -19,7 +19,7 @@ from tests.bots.lp_mc.naive import simulate_slowly
 LIMIT = find_game("limit")[1]
 
 
-def played(rng: random.Random, actions: Sequence[Action], round_: int) -> Hand:
+def play_hand(rng: random.Random, actions: Sequence[Action], round_: int) -> Hand:
     """Play a random hand up to a state of a round, or to its end."""
     hand = Hand(LIMIT, deal_hand(LIMIT, rng.randrange(1000), rng.randrange(1000)))
     while not hand.finished and (hand.betting.round < round_ or rng.random() < 0.6):
@@ -29,11 +29,11 @@ def played(rng: random.Random, actions: Sequence[Action], round_: int) -> Hand:
 
 def situation(rng: random.Random, round_: int, prior: float) -> tuple[View, OpponentModel]:
     """Return a state of a round with a player to act, and a model with some experience."""
-    while (hand := played(rng, (CALL, RAISE), round_)).finished or hand.betting.round != round_:
+    while (hand := play_hand(rng, (CALL, RAISE), round_)).finished or hand.betting.round != round_:
         pass
     model = OpponentModel(4, first_round=0, prior=prior)
     for number in range(rng.randrange(10)):
-        model.observe(played(rng, (FOLD, CALL, CALL, RAISE, RAISE), 4).betting, rng.randrange(2), number)
+        model.observe(play_hand(rng, (FOLD, CALL, CALL, RAISE, RAISE), 4).betting, rng.randrange(2), number)
     return View.from_hand(hand, hand.acting_position, 3), model
 
 

@@ -49,7 +49,7 @@ class Caller(Bot):
         return CALL
 
 
-def opened(bot: Bot, game: Game, *, game_name: str = "") -> Conversation:
+def open_conversation(bot: Bot, game: Game, *, game_name: str = "") -> Conversation:
     """Return a conversation whose version line has been sent."""
     talk = Conversation(bot, game, game_name=game_name)
     talk.open()
@@ -73,7 +73,7 @@ def test_two_hands() -> None:
 
 @pytest.mark.parametrize("size", [1, 2, 7, 64])
 def test_bytes_in_pieces(size: int) -> None:
-    whole, pieces = opened(Caller(), KUHN), opened(Caller(), KUHN)
+    whole, pieces = open_conversation(Caller(), KUHN), open_conversation(Caller(), KUHN)
     stream = b"".join(HAND)
     wanted = whole.receive_data(stream)
     assert wanted.count(b"\n") == 3
@@ -81,13 +81,13 @@ def test_bytes_in_pieces(size: int) -> None:
 
 
 def test_lines_of_the_dealer_for_people_are_passed_over() -> None:
-    talk = opened(Caller(), KUHN)
+    talk = open_conversation(Caller(), KUHN)
     assert talk.receive_data(b"# hello\r\n;x\r\nMATCHSTATE:0:0::As|\r\n") == b"MATCHSTATE:0:0::As|:c\r\n"
 
 
 def test_repeated_number_after_the_end_is_a_new_hand() -> None:
     bot = Diary()
-    talk = opened(bot, KUHN)
+    talk = open_conversation(bot, KUHN)
     for _ in range(2):
         talk.receive_data(b"MATCHSTATE:0:0::As|\r\nMATCHSTATE:0:0:rf:As|\r\n")
     assert bot.events == ["start 0", "act 0", "end 0 +1"] * 2
@@ -102,7 +102,7 @@ def test_comments_go_before_the_reply_in_one_piece() -> None:
         def hand_finished(self, view: View) -> None:
             view.comment(f"won {view.value:g}")
 
-    talk = opened(Talker(), KUHN)
+    talk = open_conversation(Talker(), KUHN)
     assert talk.receive_data(HAND[0]) == b"# thinking\r\nMATCHSTATE:1:0:r:|Ks:c\r\n"
     assert talk.receive_data(HAND[1]) == b"# won 2\r\n# thinking\r\nMATCHSTATE:0:1::As|:c\r\n"
 
@@ -113,7 +113,7 @@ def test_waiting_comments_are_bounded() -> None:
             for _ in range(10):
                 view.comment("hello")
 
-    talk = opened(Talker(), KUHN)
+    talk = open_conversation(Talker(), KUHN)
     for hand in range(10):
         assert talk.receive_data(b"MATCHSTATE:1:%d::|Ks\r\n" % hand) == b""
     assert talk.receive_data(b"MATCHSTATE:1:9:r:|Ks\r\n").count(b"#") == MAX_WAITING_COMMENTS
@@ -123,20 +123,20 @@ def test_hooks_put_on_an_object_count() -> None:
     bot: Any = Caller()
     seen = []
     bot.hand_finished = lambda view: seen.append(view.value)
-    opened(bot, KUHN).receive_data(b"".join(HAND))
+    open_conversation(bot, KUHN).receive_data(b"".join(HAND))
     assert seen == [2.0, 2.0]
 
 
 def test_illegal_answer() -> None:
-    talk = opened(Diary(RAISE), KUHN)
+    talk = open_conversation(Diary(RAISE), KUHN)
     with pytest.raises(IllegalReply, match=r"raise in hand 0: .* \(rule RAISE_CAP\); the state was MATCHSTATE:1:0:r:"):
         talk.receive_data(HAND[0])
     with pytest.raises(IllegalReply, match="check instead"):
-        opened(Diary(FOLD), KUHN).receive_data(b"MATCHSTATE:0:0::As|\r\n")
+        open_conversation(Diary(FOLD), KUHN).receive_data(b"MATCHSTATE:0:0::As|\r\n")
 
 
 def test_another_game() -> None:
-    talk = opened(Caller(), find_game("limit")[1], game_name="limit (holdem)")
+    talk = open_conversation(Caller(), find_game("limit")[1], game_name="limit (holdem)")
     with pytest.raises(DealerFailure) as caught:
         talk.receive_data(b"MATCHSTATE:0:0::As|\r\n")
     sentence = str(caught.value)
@@ -149,7 +149,7 @@ def test_other_protocols_are_refused() -> None:
     with pytest.raises(
         DealerFailure, match=r"the dealer sent a line that is not a match state: 'HTTP/1.1 400 Bad Request'"
     ):
-        opened(Caller(), KUHN).receive_data(b"HTTP/1.1 400 Bad Request\r\n\r\n")
+        open_conversation(Caller(), KUHN).receive_data(b"HTTP/1.1 400 Bad Request\r\n\r\n")
 
 
 def test_errors_of_the_bot_are_raised_with_a_note() -> None:
@@ -158,13 +158,13 @@ def test_errors_of_the_bot_are_raised_with_a_note() -> None:
             raise ZeroDivisionError("oops")
 
     with pytest.raises(ZeroDivisionError) as caught:
-        opened(Broken(), KUHN).receive_data(HAND[0])
+        open_conversation(Broken(), KUHN).receive_data(HAND[0])
     assert caught.value.__notes__ == ["The bot was looking at the state MATCHSTATE:1:0:r:|Ks"]
 
 
 def test_truncated_last_line_is_ignored() -> None:
     bot = Diary()
-    talk = opened(bot, KUHN)
+    talk = open_conversation(bot, KUHN)
     assert talk.receive_data(b"MATCHSTATE:0:0:") == b""
     talk.receive_eof()
     assert bot.events == ["over"]

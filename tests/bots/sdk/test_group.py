@@ -272,7 +272,7 @@ def test_illegal_answers(game: Game, answer: Any, words: str) -> None:
 # ---- failures of bots
 
 
-def broken(where: str, error: BaseException) -> Bot:
+def broken_bot(where: str, error: BaseException) -> Bot:
     """Return a bot that raises in one of its calls."""
 
     def fail(*_: object) -> None:
@@ -307,7 +307,7 @@ class Unspeakable(Exception):
     ],
 )
 def test_failure_names_error_state_and_line(error: BaseException, words: str) -> None:
-    group = BotGroup([broken("act", error), Caller()], KUHN)
+    group = BotGroup([broken_bot("act", error), Caller()], KUHN)
     root = betting_start(KUHN)
     group.begin_hand(4, deal_of(KUHN), seats_of(KUHN), root)
     with pytest.raises(BotFailure) as caught:
@@ -323,7 +323,7 @@ def test_failure_names_error_state_and_line(error: BaseException, words: str) ->
 
 @pytest.mark.parametrize("where", ["hand_started", "hand_finished"])
 def test_failure_in_a_hook_stops_the_bot(where: str) -> None:
-    bots = [broken(where, ValueError("no")), Diary(), Diary()]
+    bots = [broken_bot(where, ValueError("no")), Diary(), Diary()]
     group = BotGroup(bots, KUHN_3P)
     root = betting_start(KUHN_3P)
     failures = list(group.begin_hand(0, deal_of(KUHN_3P), seats_of(KUHN_3P), root))
@@ -346,7 +346,7 @@ def test_failure_in_a_hook_stops_the_bot(where: str) -> None:
 
 
 def test_failure_is_reported_in_a_hand_without_decisions() -> None:
-    group = BotGroup([Diary(), broken("hand_started", ValueError("no"))], ALL_IN_BLINDS)
+    group = BotGroup([Diary(), broken_bot("hand_started", ValueError("no"))], ALL_IN_BLINDS)
     root = betting_start(ALL_IN_BLINDS)
     assert not group.begin_hand(0, deal_of(ALL_IN_BLINDS), seats_of(ALL_IN_BLINDS), root)
     (failure,) = group.end_hand(root)
@@ -355,7 +355,7 @@ def test_failure_is_reported_in_a_hand_without_decisions() -> None:
 
 def test_failure_after_the_match() -> None:
     last = Diary()
-    (failure,) = BotGroup([broken("match_finished", OSError("full")), last], KUHN).end_match()
+    (failure,) = BotGroup([broken_bot("match_finished", OSError("full")), last], KUHN).end_match()
     assert without_line(failure) == "the bot's own code failed when the match was over: OSError: full"
     assert (failure.seat, failure.state) == (0, "")
     assert last.events == ["over"]

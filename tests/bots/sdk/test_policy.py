@@ -144,7 +144,7 @@ CASES = rows("""
 """)
 
 
-def watched(game: Game, bot: Bot, hands: int) -> Watched:
+def watch(game: Game, bot: Bot, hands: int) -> Watched:
     """Return the bot after hands against random ones."""
     player = Watched(bot)
     others = [make_bot(f"random?seed={number}") for number in range(100, 99 + game.num_players)]
@@ -162,7 +162,7 @@ def assert_plays_its_policy(player: Watched, told: str) -> None:
 @pytest.mark.sampled
 @pytest.mark.parametrize(("game", "player", "told"), [case for case in CASES if "lp-mc" not in case[1]])
 def test_bots_play_their_policies(game: str, player: str, told: str) -> None:
-    outcome = watched(game_of(game), make_bot(player), hands=20)
+    outcome = watch(game_of(game), make_bot(player), hands=20)
     assert_plays_its_policy(outcome, told)
 
 
@@ -175,14 +175,14 @@ def test_bots_play_their_policies_in_thousands_of_hands(game: str, player: str, 
         hands = 500
     elif player.startswith("cfr"):
         hands = 2_000
-    assert_plays_its_policy(watched(rules, make_bot(player), hands), told)
+    assert_plays_its_policy(watch(rules, make_bot(player), hands), told)
 
 
 @pytest.mark.slow
 def test_an_evolved_bot_plays_its_policy(tmp_path_factory: pytest.TempPathFactory) -> None:
     path = tmp_path_factory.mktemp("evolved") / "x.chromosome"
     write_chromosome(str(path), GENOME.random(1, np.random.default_rng(4))[0].astype(np.int8).tobytes(), {"seed": 4})
-    assert_plays_its_policy(watched(game_of("limit"), EvolvedBot(chromosome=str(path)), 3_000), "1")
+    assert_plays_its_policy(watch(game_of("limit"), EvolvedBot(chromosome=str(path)), 3_000), "1")
 
 
 def test_other_policy_is_detected() -> None:
@@ -198,7 +198,7 @@ def test_other_policy_is_detected() -> None:
 
         policy = property(lambda self: self.tells.policy)
 
-    outcome = watched(game_of("kuhn"), Liar(), hands=1_500)
+    outcome = watch(game_of("kuhn"), Liar(), hands=1_500)
     assert outcome.worst() > outcome.allowed()
 
 

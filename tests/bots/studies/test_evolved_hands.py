@@ -27,7 +27,7 @@ def deals() -> DealSet:
 
 
 @pytest.fixture(scope="module")
-def watched(deals: DealSet) -> Any:
+def watched_hands(deals: DealSet) -> Any:
     return play_hands(deals, CHROMOSOMES[0], CHROMOSOMES[1:], ODDS, True)
 
 
@@ -41,29 +41,29 @@ def _statistics(slow: SlowPlay) -> BotStatistics:
     return next(bot for bot in statistics.bots if bot.name == "0")
 
 
-def test_each_hand_as_by_the_rule_book(watched: Any, slow: SlowPlay) -> None:
+def test_each_hand_as_by_the_rule_book(watched_hands: Any, slow: SlowPlay) -> None:
     flops = slow.flops
-    assert len(watched.dollars) == len(flops)
+    assert len(watched_hands.dollars) == len(flops)
     for number, record in enumerate(flops):
         position = record.seats.index(0)
         hole = record.deal.hole_cards[position]
         folded = [round_ for round_, actions in enumerate(record.betting.rounds) if (position, "f") in _texts(actions)]
         last = folded[0] if folded else record.betting.round
-        assert watched.position[number] == position
-        assert watched.last[number] == last
-        assert watched.hand[number] == starting_hand(hole)
-        assert watched.dollars[number] == pytest.approx(record.values[position] / CHIPS_PER_DOLLAR)
-        assert watched.showdown[number] == (position in record.betting.in_pot and len(record.betting.in_pot) > 1)
+        assert watched_hands.position[number] == position
+        assert watched_hands.last[number] == last
+        assert watched_hands.hand[number] == starting_hand(hole)
+        assert watched_hands.dollars[number] == pytest.approx(record.values[position] / CHIPS_PER_DOLLAR)
+        assert watched_hands.showdown[number] == (position in record.betting.in_pot and len(record.betting.in_pot) > 1)
         if last:
-            assert watched.category[number] == rank_hand([*hole, *record.deal.board[: last + 2]]) >> 12
-    assert set(np.flatnonzero(watched.used).tolist()) == slow.used
+            assert watched_hands.category[number] == rank_hand([*hole, *record.deal.board[: last + 2]]) >> 12
+    assert set(np.flatnonzero(watched_hands.used).tolist()) == slow.used
 
 
 def _texts(actions: tuple[tuple[int, object], ...]) -> list[tuple[int, str]]:
     return [(position, "f" if action.kind.name == "FOLD" else "") for position, action in actions]  # type: ignore[attr-defined]
 
 
-def test_figures_as_the_tracker_counts_them(deals: DealSet, watched: Any, slow: SlowPlay) -> None:
+def test_figures_as_the_tracker_counts_them(deals: DealSet, watched_hands: Any, slow: SlowPlay) -> None:
     bot = _statistics(slow)
     preflop = preflop_play(deals)
     assert bot.vpip is not None
@@ -73,24 +73,24 @@ def test_figures_as_the_tracker_counts_them(deals: DealSet, watched: Any, slow: 
     small_blind = bot.vpip_small_blind
     assert preflop["VPIP small blind"].mean == pytest.approx(small_blind.times / small_blind.chances)
     assert preflop["PFR"].mean == pytest.approx(bot.pfr.times / bot.vpip.chances)
-    assert watched.raises.sum() == bot.aggression_factor.raises
-    assert watched.calls.sum() == bot.aggression_factor.calls
+    assert watched_hands.raises.sum() == bot.aggression_factor.raises
+    assert watched_hands.calls.sum() == bot.aggression_factor.calls
     assert bot.won_when_saw_flop is not None
     assert bot.went_to_showdown is not None
-    assert bot.won_when_saw_flop.chances == watched.saw_flop.sum()
-    assert bot.won_when_saw_flop.times == watched.won[watched.saw_flop].sum()
-    assert bot.went_to_showdown.times == watched.showdown.sum()
-    assert bot.won_at_showdown.times == watched.won[watched.showdown].sum()
+    assert bot.won_when_saw_flop.chances == watched_hands.saw_flop.sum()
+    assert bot.won_when_saw_flop.times == watched_hands.won[watched_hands.saw_flop].sum()
+    assert bot.went_to_showdown.times == watched_hands.showdown.sum()
+    assert bot.won_at_showdown.times == watched_hands.won[watched_hands.showdown].sum()
     final = {category.name.replace("_", " ").lower(): int(category) for category in Category}
     for hand in bot.final_hands:
-        assert (watched.category[watched.showdown] == final[hand.category]).sum() == hand.showdowns
+        assert (watched_hands.category[watched_hands.showdown] == final[hand.category]).sum() == hand.showdowns
 
 
-def test_winnings_without_a_log_are_the_same(deals: DealSet, watched: Any, slow: SlowPlay) -> None:
+def test_winnings_without_a_log_are_the_same(deals: DealSet, watched_hands: Any, slow: SlowPlay) -> None:
     won, used = winnings_of(deals, CHROMOSOMES[0], CHROMOSOMES[1:], ODDS, True)
     assert won.tolist() == pytest.approx(slow.won, abs=1e-6)
-    assert won[0] == pytest.approx(watched.dollars.sum(), abs=1e-6)
-    assert (used == watched.used).all()
+    assert won[0] == pytest.approx(watched_hands.dollars.sum(), abs=1e-6)
+    assert (used == watched_hands.used).all()
 
 
 def test_intervals_use_deals_as_units() -> None:

@@ -193,7 +193,7 @@ def test_a_log_to_which_the_same_match_was_appended_from_the_start() -> None:
 # ---- missing hands, and the score
 
 
-def damaged(change: Callable[[list[str]], None], hands: int = 12) -> tuple[list[HandRecord], list[str]]:
+def read_damaged(change: Callable[[list[str]], None], hands: int = 12) -> tuple[list[HandRecord], list[str]]:
     """Read a log of Kuhn poker after a change."""
     lines = log_lines(random_hands("kuhn", hands), "kuhn.limit.2p")
     change(lines)
@@ -201,13 +201,13 @@ def damaged(change: Callable[[list[str]], None], hands: int = 12) -> tuple[list[
 
 
 def test_missing_hands_are_noticed() -> None:
-    hands, problems = damaged(lambda lines: lines.__delitem__(slice(7, 9)))
+    hands, problems = read_damaged(lambda lines: lines.__delitem__(slice(7, 9)))
     assert len(hands) == 10
     assert problems == ["<lines>, line 8: hands 3 to 4 are missing before this one (read all the same)"]
 
 
 def test_a_hand_that_comes_again_is_noticed() -> None:
-    hands, problems = damaged(lambda lines: lines.insert(8, lines[5]))
+    hands, problems = read_damaged(lambda lines: lines.insert(8, lines[5]))
     assert len(hands) == 13
     assert problems == [
         "<lines>, line 9: hand 1 comes after hand 3 (read all the same)",
@@ -216,7 +216,7 @@ def test_a_hand_that_comes_again_is_noticed() -> None:
 
 
 def test_a_damaged_line_does_not_make_its_hand_missing_too() -> None:
-    hands, problems = damaged(lambda lines: lines.__setitem__(8, "STATE:" + "x" * 40 + "\n"))
+    hands, problems = read_damaged(lambda lines: lines.__setitem__(8, "STATE:" + "x" * 40 + "\n"))
     assert len(hands) == 11
     assert problems == ["<lines>, line 9, byte 47: the line ends after 2 of its 6 fields (skipped)"]
 
@@ -226,7 +226,7 @@ def test_a_score_that_is_not_the_sum_is_noticed() -> None:
         lines[-1] = "SCORE:77|-77:Ann|Bob\n"
 
     shown = "|".join(f"{total:g}" for total in totals_of(random_hands("kuhn", 12)))
-    assert damaged(change)[1] == [
+    assert read_damaged(change)[1] == [
         f"<lines>, line 17: the score is not the sum of the hands, {shown}: hands are missing, or some were added "
         "(read all the same)"
     ]
@@ -236,14 +236,14 @@ def test_a_score_that_seats_the_players_otherwise_is_noticed() -> None:
     def change(lines: list[str]) -> None:
         lines[-1] = "SCORE:0|0:Bob|Ann\n"
 
-    assert damaged(change)[1] == [
+    assert read_damaged(change)[1] == [
         "<lines>, line 17: the score names Bob and Ann, by the hands it is Ann and Bob (read all the same)"
     ]
 
 
 @pytest.mark.parametrize("score", ["SCORE:1:Ann|Bob", "SCORE:a|b:Ann|Bob", "SCORE:", "SCORE:1|2|3:a|b|c", "SCORE:1|-1"])
 def test_a_score_that_cannot_be_read(score: str) -> None:
-    assert damaged(lambda lines: lines.__setitem__(-1, score + "\n"))[1] == [
+    assert read_damaged(lambda lines: lines.__setitem__(-1, score + "\n"))[1] == [
         "<lines>, line 17: the score cannot be read (skipped)"
     ]
 

@@ -18,33 +18,33 @@ _INDENT = 13
 """Width of the column of names in particulars."""
 
 
-def marked(text: str, at: int, width: int = 73, before: str = "") -> list[str]:
+def marked_lines(text: str, at: int, width: int = 73, before: str = "") -> list[str]:
     """Return the lines of a conversation of two without their names, and the mark."""
     facts = (Fact("sent", before, CODE), Fact("answer", Marked(text, at, f"byte {at + 1}"), CODE))
     return [line.plain[_INDENT:] for line in particulars_lines(Particulars("", facts), width)]
 
 
 def test_mark_is_below_its_character() -> None:
-    assert marked(r"0:AhKs|:x\r\n", 8, before="0:AhKs|") == ["0:AhKs|", r"0:AhKs|:x\r\n", "        ^ byte 9"]
+    assert marked_lines(r"0:AhKs|:x\r\n", 8, before="0:AhKs|") == ["0:AhKs|", r"0:AhKs|:x\r\n", "        ^ byte 9"]
 
 
 def test_missing_character_is_marked_behind_the_line() -> None:
-    assert marked("abc", 3)[1:] == ["abc", "   ^ byte 4"]
-    assert marked("", 0)[1:] == ["", "^ byte 1"]
+    assert marked_lines("abc", 3)[1:] == ["abc", "   ^ byte 4"]
+    assert marked_lines("", 0)[1:] == ["", "^ byte 1"]
 
 
 def test_long_lines_are_cut_around_the_mark() -> None:
     line = "".join(f"{number:04} " for number in range(800))
-    state, answer, mark = marked(line, 3000, before=line)
+    state, answer, mark = marked_lines(line, 3000, before=line)
     assert state == answer
     assert len(answer) <= 60
     assert (answer[:3], answer[-3:]) == ("...", "...")
     assert answer[mark.index("^") :].startswith("0600")
-    assert marked(line, 3000, before="short")[0] == "short"
+    assert marked_lines(line, 3000, before="short")[0] == "short"
 
 
 def test_label_precedes_a_mark_near_the_right_edge() -> None:
-    _, line, mark = marked("x" * 59 + "y", 59)
+    _, line, mark = marked_lines("x" * 59 + "y", 59)
     assert mark.endswith("byte 60 ^")
     assert line[mark.index("^")] == "y"
 
@@ -54,7 +54,7 @@ def test_label_precedes_a_mark_near_the_right_edge() -> None:
 def test_the_marked_character_is_always_shown(text: str, at: int, width: int) -> None:
     at = min(at, len(text))
     text = f"{text[:at]}X{text[at + 1 :]}" if at < len(text) else text
-    _, line, mark = marked(text, at, width)
+    _, line, mark = marked_lines(text, at, width)
     assert max(len(line), len(mark)) <= min(width, 100) - _INDENT
     if at < len(text):
         assert line[mark.index("^")] == "X"
@@ -76,7 +76,7 @@ def shown_hands() -> HandGrid:
     return HandGrid("small blind", tuple(hands), ("f", "k", "crc", "rc", "rr"))
 
 
-def drawn(width: int, colours: str | None = None) -> list[str]:
+def draw_grid(width: int, colours: str | None = None) -> list[str]:
     console = Console(file=StringIO(), width=width, color_system=colours, force_terminal=True, legacy_windows=False)  # type: ignore[arg-type]
     for line in grid_lines(shown_hands(), width, colours):
         console.print(line, soft_wrap=True)
@@ -85,7 +85,7 @@ def drawn(width: int, colours: str | None = None) -> list[str]:
 
 
 def test_a_grid_is_a_square_of_words() -> None:
-    ranks, *rows = drawn(80)
+    ranks, *rows = draw_grid(80)
     assert ranks.split() == list("AKQJT98765432")
     assert rows[0].split() == ["A", "crc*", *["rc"] * 12]
     assert rows[7].split() == ["7", *["rc"] * 12, "k"]
@@ -95,7 +95,7 @@ def test_a_grid_is_a_square_of_words() -> None:
 
 @pytest.mark.parametrize("colours", ["truecolor", "256", "standard"])
 def test_actions_differ_in_colour(colours: str) -> None:
-    rows = drawn(80, colours)
+    rows = draw_grid(80, colours)
     grounds = {word: code for code, word in re.findall(r"\x1b\[([\d;]+)m(rc|f|k) *", rows[8] + rows[-1])}
     assert len(set(grounds.values())) == 3
 

@@ -142,7 +142,7 @@ def play(game: Game, players: Sequence[Player], deal: Deal, chance: random.Rando
     return hand.values()
 
 
-def played(name: str, first: Player, second: Player, hands: int, *, duplicates: bool = False) -> Population:
+def simulate(name: str, first: Player, second: Player, hands: int, *, duplicates: bool = False) -> Population:
     """Return the first player's scores, of hands with a moving button or of whole duplicates."""
     game = find_game(name)[1]
     to_mbb = 1000 / game.big_blind
@@ -165,10 +165,10 @@ MAKERS: dict[str, Callable[[], Population]] = {
     "rare loss": rare_loss,
     "rare win": rare_win,
     "rarer loss": rarer_loss,
-    "no-limit, shoving against tight": lambda: played("nolimit", shoving, tight, 20_000),
-    "no-limit duplicates, tight against calling": lambda: played("nolimit", tight, calling, 10_000, duplicates=True),
-    "limit, raising against tight": lambda: played("limit", raising, tight, 10_000),
-    "leduc no-limit, careless against calling": lambda: played("leduc-nolimit", careless, calling, 10_000),
+    "no-limit, shoving against tight": lambda: simulate("nolimit", shoving, tight, 20_000),
+    "no-limit duplicates, tight against calling": lambda: simulate("nolimit", tight, calling, 10_000, duplicates=True),
+    "limit, raising against tight": lambda: simulate("limit", raising, tight, 10_000),
+    "leduc no-limit, careless against calling": lambda: simulate("leduc-nolimit", careless, calling, 10_000),
 }
 
 

@@ -16,7 +16,7 @@ from tests.programs import ROOT
 UNITS = (100, 1000, 3000)
 
 
-def drawn(name: str, runs: int, units: int, seed: int = 1) -> NDArray[np.float64]:
+def draw_scores(name: str, runs: int, units: int, seed: int = 1) -> NDArray[np.float64]:
     """Draw the scores of many matches, of shape (runs, units), with a true mean of 0."""
     return np.random.default_rng(seed).choice(np.array(population(name).scores), (runs, units))
 
@@ -26,7 +26,7 @@ def coverage(name: str, runs: int, units: int, seed: int = 1) -> tuple[float, fl
     source = population(name)
     ours, normal, wider = [], [], []
     for start in range(0, runs, 500):
-        for scores in drawn(name, min(500, runs - start), units, seed + start):
+        for scores in draw_scores(name, min(500, runs - start), units, seed + start):
             running = RunningMean(bounds=(source.lowest, source.highest))
             # Running means as a match has them, computed for all runs together.
             running.count, running.mean = units, float(scores.mean())
@@ -91,7 +91,7 @@ def share_missed(name: str, runs: int, units: int, *, seed: int = 1) -> float:
     # The interval excludes the true mean once the wealth of a gambler who bets against it reaches 40.
     missed = np.zeros(runs, dtype=bool)
     for start in range(0, runs, 100):
-        scores = drawn(name, min(100, runs - start), units, seed + start)
+        scores = draw_scores(name, min(100, runs - start), units, seed + start)
         richest = 0.0
         for distance, mean_distance in (
             (scores - source.lowest, -source.lowest),

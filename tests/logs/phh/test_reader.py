@@ -35,14 +35,14 @@ def read(text: str, **options: Any) -> tuple[list[HandRecord], list[str]]:
     return hands, [str(problem) for problem in problems]
 
 
-def only(text: str, **options: Any) -> HandRecord:
+def read_single(text: str, **options: Any) -> HandRecord:
     """Return the single hand of a text without problems."""
     (hand,), problems = read(text, **options)
     assert problems == []
     return hand
 
 
-def kept(record: HandRecord) -> HandRecord:
+def as_kept(record: HandRecord) -> HandRecord:
     """Return the part of a hand that PHH keeps: all but unseen cards."""
     return dataclasses.replace(as_seen(record), times=record.times, comments=record.comments)
 
@@ -60,7 +60,7 @@ def test_every_shipped_game_comes_back(name: str, fixed_seats: bool, tmp_path: P
     hands = list(read_phh(path, strict=True))
     assert len(hands) == len(written)
     for hand, record in zip(hands, written, strict=True):
-        assert hand == kept(record)
+        assert hand == as_kept(record)
 
 
 @pytest.mark.sampled
@@ -77,13 +77,13 @@ def test_the_recorded_matches_come_back(name: str) -> None:
 def test_chips_as_money_come_back() -> None:
     for record in random_hands("nolimit3", 30):
         text = format_phh(record, ExportOptions(chip_value=0.01, currency="EUR"))
-        assert only(text, chip_value=0.01) == kept(record)
-        assert only(text, chip_value=Decimal("0.01")) == kept(record)
+        assert read_single(text, chip_value=0.01) == as_kept(record)
+        assert read_single(text, chip_value=Decimal("0.01")) == as_kept(record)
 
 
 def test_a_heros_view_lacks_the_cards_that_were_not_shown() -> None:
     for record in random_hands("nolimit3", 60, fold=0.3):
-        hand = only(format_phh(record, ExportOptions(hero="Bob")))
+        hand = read_single(format_phh(record, ExportOptions(hero="Bob")))
         folded, position = record.betting.folded, record.seats.index(record.names_by_seat.index("Bob"))  # type: ignore[arg-type]
         is_showdown = folded.bit_count() < 2
         for p, (seen, dealt) in enumerate(zip(hand.deal.hole_cards, record.deal.hole_cards, strict=True)):
@@ -107,7 +107,7 @@ SHOWDOWN = SIX.replace("'X'", "'p3 cc', 'd db 2c', 'p1 cc', 'p3 cc', 'd db 3c', 
 
 
 def test_required_fields_are_enough() -> None:
-    hand = only(FOLD)
+    hand = read_single(FOLD)
     assert (hand.match_name, hand.hand_number) == ("<lines>", 0)
     assert hand.names_by_seat == ("p1", "p2", "p3")
     assert hand.seats == (0, 1, 2)
@@ -129,11 +129,11 @@ def test_a_number_is_the_place_in_the_file_where_there_is_none(tmp_path: Path) -
 
 @pytest.mark.parametrize("number", ["'final'", "-1", "true", "1.5"])
 def test_a_hand_may_have_a_name_for_a_number(number: str) -> None:
-    assert only(f"{FOLD}hand = {number}\n").hand_number == 0
+    assert read_single(f"{FOLD}hand = {number}\n").hand_number == 0
 
 
 def test_seats_are_counted_from_the_first_that_is_taken() -> None:
-    hand = only(FOLD + "seats = [6, 2, 3]\nseat_count = 9\nplayers = ['Ann', '', 'Cat']\n")
+    hand = read_single(FOLD + "seats = [6, 2, 3]\nseat_count = 9\nplayers = ['Ann', '', 'Cat']\n")
     assert hand.seats == (2, 0, 1)
     assert hand.names_by_seat == ("p2", "Cat", "Ann")
 
@@ -142,16 +142,18 @@ def test_commentaries_and_empty_actions_are_passed_over() -> None:
     text = FOLD.replace("'p3 cbr 250'", "'', ' # a word', 'p3  cbr 250 # big', '#x'").replace(
         "'p1 cc', 'p2 f'", "\"p1 cc\",\n'p2 f'"
     )
-    assert only(text).values == (-250.0, -100.0, 350.0)
+    assert read_single(text).values == (-250.0, -100.0, 350.0)
 
 
 def test_amounts_may_be_floats_that_are_whole() -> None:
-    hand = only(FOLD.replace("100, 0]", "100.0, 0.00]").replace("cbr 250", "cbr 250.00").replace("= 100\n", "= 1e2\n"))
+    hand = read_single(
+        FOLD.replace("100, 0]", "100.0, 0.00]").replace("cbr 250", "cbr 250.00").replace("= 100\n", "= 1e2\n")
+    )
     assert hand.values == (-250.0, -100.0, 350.0)
 
 
 def test_unknown_stacks_are_as_deep_as_can_be() -> None:
-    hand = only(FOLD.replace("[20000, 20000, 20000]", "[inf, 20000, inf]"))
+    hand = read_single(FOLD.replace("[20000, 20000, 20000]", "[inf, 20000, inf]"))
     assert hand.game.stacks == (DEFAULT_STACK, 20000, DEFAULT_STACK)
 
 
@@ -159,31 +161,33 @@ def test_a_straddle_is_a_third_blind() -> None:
     text = FOLD.replace("[0, 0, 0]", "[0, 0, 0, 0]").replace("[50, 100, 0]", "[50, 100, 200, 0]")
     text = text.replace("[20000, 20000, 20000]", "[20000, 20000, 20000, 20000]")
     text = text[: text.index("actions")] + "actions = ['p4 cbr 600', 'p1 f', 'p2 f', 'p3 f']\n"
-    hand = only(text)
+    hand = read_single(text)
     assert hand.game.first_players == (3, 0, 0, 0)
     assert hand.values == (-50.0, -100.0, -200.0, 350.0)
     assert hand.deal.hole_cards == ((), (), (), ())
 
 
 def test_unknown_cards_stay_unknown() -> None:
-    hand = only(FOLD.replace("6s6h", "????").replace("KdAs", "Kd??"))
+    hand = read_single(FOLD.replace("6s6h", "????").replace("KdAs", "Kd??"))
     assert [format_cards(hole) for hole in hand.deal.hole_cards] == ["", "", "8h5h"]
 
 
 def test_cards_shown_become_known() -> None:
-    hand = only(SHOWDOWN.replace("6s6h", "????").replace("'p1 sm'", "'p1 sm 6s6h'").replace("'p3 sm'", "'p3 sm -'"))
+    hand = read_single(
+        SHOWDOWN.replace("6s6h", "????").replace("'p1 sm'", "'p1 sm 6s6h'").replace("'p3 sm'", "'p3 sm -'")
+    )
     assert format_cards(hand.deal.hole_cards[0]) == "6s6h"
     assert hand.values == (350.0, -100.0, -250.0)
 
 
 def test_player_who_mucks_unseen_has_lost() -> None:
-    hand = only(SHOWDOWN.replace("8h5h", "????").replace("'p1 sm'", "'p1 sm 6s6h'"))
+    hand = read_single(SHOWDOWN.replace("8h5h", "????").replace("'p1 sm'", "'p1 sm 6s6h'"))
     assert hand.values == (350.0, -100.0, -250.0)
 
 
 def test_the_finishing_stacks_judge_a_showdown_nobody_saw() -> None:
     text = SHOWDOWN.replace("8h5h", "????").replace("6s6h", "????").replace(", 'p1 sm', 'p3 sm'", "")
-    assert only(text + "finishing_stacks = [19750, 19900, 20350]\n").values == (-250.0, -100.0, 350.0)
+    assert read_single(text + "finishing_stacks = [19750, 19900, 20350]\n").values == (-250.0, -100.0, 350.0)
     for more in ("", "finishing_stacks = [inf, 19900, 20350]\n"):
         assert read(text + more) == ([], [
             "<lines>, line 1: the showdown cannot be judged: hole cards are missing, and so are the finishing stacks "
@@ -210,8 +214,8 @@ def test_odd_chip_may_go_to_any_winner() -> None:
     )
     text = text.replace("KdAs", "Kd4s").replace("d db 3c", "d db Kh").replace("[50, 100, 0]", "[50, 101, 0]")
     text = text.replace("min_bet = 100", "min_bet = 101")
-    assert only(text).values == (50.5, -101.0, 50.5)
-    assert only(text + "finishing_stacks = [20051, 19899, 20050]\n").values == (50.5, -101.0, 50.5)
+    assert read_single(text).values == (50.5, -101.0, 50.5)
+    assert read_single(text + "finishing_stacks = [20051, 19899, 20050]\n").values == (50.5, -101.0, 50.5)
 
 
 def test_rake_is_noted() -> None:
@@ -254,7 +258,7 @@ def test_a_showdown_nobody_saw_pays_the_pot_to_its_players(stacks: str, problem:
 def test_winnings_are_those_of_the_winners() -> None:
     """Winnings are collected after rake, and include all of an uncalled bet or nothing of it."""
     for winnings in ("[0, 0, 600]", "[0, 0, 580.5]", "[0, 0, 1080]"):
-        assert only(f"{FOLD}winnings = {winnings}\n").values == (-250.0, -100.0, 350.0)
+        assert read_single(f"{FOLD}winnings = {winnings}\n").values == (-250.0, -100.0, 350.0)
     for winnings, problem in [
         ("[0, 0, 1081]", "the winnings of p3 are 1081, but should be 600 before rake"),
         ("[600, 0, 0]", "the winnings of p1 are 600, but should be 0 before rake"),
@@ -290,7 +294,7 @@ def test_fields_that_must_agree(old: str, new: str, problem: str) -> None:
     ],
 )
 def test_the_currency_of_a_hand(fields: str, currency: str | None) -> None:
-    assert only(FOLD + fields).currency == currency
+    assert read_single(FOLD + fields).currency == currency
 
 
 def test_only_the_end_of_a_file_is_unfinished() -> None:
@@ -308,7 +312,7 @@ def test_the_rules_of_the_reader_are_those_of_the_file() -> None:
         FOLD
         + "_times = [[1, 2]]\n_comments = [[0, 1, 'a'], [9, 1, 'b'], 'c', [0, 1], [true, 1, 'd']]\n_max_raises = 'x'\n"
     )
-    hand = only(text)
+    hand = read_single(text)
     assert hand.times == ()
     assert [comment.text for comment in hand.comments] == ["a"]
 
@@ -464,7 +468,7 @@ def test_a_file_cut_off_anywhere(tmp_path: Path, every: int) -> None:
         begun = sum(start + 4 < size for start in starts)
         # The last hand may lack the fields we add; it is still a hand.
         assert max(0, begun - 1) <= len(hands) <= begun
-        assert all(hand == kept(record) for hand, record in zip(hands[: begun - 1], written, strict=False))
+        assert all(hand == as_kept(record) for hand, record in zip(hands[: begun - 1], written, strict=False))
         is_within_header = any(start < size <= start + 4 for start in starts)
         assert len(problems) == max(1, begun) - len(hands) or is_within_header
         kinds.update(problem.kind for problem in problems)

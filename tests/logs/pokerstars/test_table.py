@@ -14,7 +14,7 @@ from protocol import find_game
 from tests.logs.hands import NAMES
 
 
-def seated(game: Game, seats: tuple[int, ...], **options: str | None) -> TableText:
+def table_with_seats(game: Game, seats: tuple[int, ...], **options: str | None) -> TableText:
     return TableText(
         game,
         usual_blinds(game, FORMAT_NAME),
@@ -28,7 +28,7 @@ def seated(game: Game, seats: tuple[int, ...], **options: str | None) -> TableTe
 
 
 def test_seats_need_not_be_in_the_order_of_positions() -> None:
-    table = seated(find_game("nolimit3")[1], (1, 2, 0), chip_value="0.01", currency=None)
+    table = table_with_seats(find_game("nolimit3")[1], (1, 2, 0), chip_value="0.01", currency=None)
     assert table.seat_texts == ("Seat 2: Bob (small blind) ", "Seat 3: Cat (big blind) ", "Seat 1: Ann (button) ")
     assert table.head.splitlines()[1:] == [
         "Table 'T' 3-max (Play Money) Seat #1 is the button",
@@ -52,17 +52,17 @@ def test_tables_are_of_genuine_sizes(players: int, size: int) -> None:
         blinds=(100, 50) if two else (50, 100) + (0,) * (players - 2),
         first_players=(1 if two else 2 % players, 0, 0, 0),
     )
-    assert f"Table 'T' {size}-max Seat #" in seated(game, tuple(range(players))).head
+    assert f"Table 'T' {size}-max Seat #" in table_with_seats(game, tuple(range(players))).head
 
 
 def test_stacks_that_nobody_gave_are_deep_enough() -> None:
     limit, no_limit = find_game("limit")[1], find_game("nolimit")[1]
     assert limit.stacks == (DEFAULT_STACK,) * 2
-    assert "Ann ($100000 in chips)" in seated(limit, (0, 1)).head
+    assert "Ann ($100000 in chips)" in table_with_seats(limit, (0, 1)).head
     mixed = limit._replace(stacks=(1000, DEFAULT_STACK))
-    assert "Ann ($1000 in chips)" in seated(mixed, (0, 1)).head
-    assert "Bob ($100000 in chips)" in seated(mixed, (0, 1)).head
+    assert "Ann ($1000 in chips)" in table_with_seats(mixed, (0, 1)).head
+    assert "Bob ($100000 in chips)" in table_with_seats(mixed, (0, 1)).head
     endless = limit._replace(max_raises=(255,) * 4, raise_sizes=(10, 10, 1000, 1000))
-    assert "Ann ($515120 in chips)" in seated(endless, (0, 1)).head
+    assert "Ann ($515120 in chips)" in table_with_seats(endless, (0, 1)).head
     deep = no_limit._replace(stacks=(DEFAULT_STACK,) * 2)
-    assert "Ann ($2147483647 in chips)" in seated(deep, (0, 1)).head
+    assert "Ann ($2147483647 in chips)" in table_with_seats(deep, (0, 1)).head

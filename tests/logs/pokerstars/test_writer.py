@@ -29,7 +29,7 @@ from tests.logs.pokerstars.hand_cases import make_record
 LF = ExportOptions(crlf=False)
 
 
-def checked(hands: Iterable[HandRecord], options: ExportOptions = LF, **wanted: Any) -> list[CheckedHand]:
+def round_trip(hands: Iterable[HandRecord], options: ExportOptions = LF, **wanted: Any) -> list[CheckedHand]:
     """Write and check hands: all are present, with the record's results to the cent."""
     hands = list(hands)
     checked_hands = check_file("".join(format_pokerstars_file(hands, options)), **wanted)
@@ -58,7 +58,7 @@ def assert_same_results(hand: HandRecord, text: CheckedHand, chip_value: Decimal
 @pytest.mark.parametrize("name", sample.HOLDEM)
 def test_random_hands_of_every_shipped_game(name: str, fold: float) -> None:
     hands = sample.random_hands(name, 40, seed=2, fold=fold)
-    checked(hands, dataclasses.replace(LF, hero="Bob"))
+    round_trip(hands, dataclasses.replace(LF, hero="Bob"))
 
 
 def odd_game(seed: int) -> Game:
@@ -88,7 +88,7 @@ def odd_game(seed: int) -> Game:
     )
 
 
-def tellable(hands: Iterable[HandRecord]) -> list[HandRecord]:
+def expressible(hands: Iterable[HandRecord]) -> list[HandRecord]:
     """Leave out hands of limit games in which a short stack's raise lowers the bet."""
     writable = []
     for hand in hands:
@@ -110,9 +110,9 @@ def test_short_stacks_and_side_pots(seeds: Iterable[int], pots: int) -> None:
     most_pots = 0
     for seed in seeds:
         options = dataclasses.replace(LF, chip_value=("1", "0.01", "0.05", "7")[seed % 4])
-        hands = tellable(sample.random_hands(odd_game(seed), 8, seed=seed, fold=(0.0, 0.1, 0.3)[seed % 3]))
+        hands = expressible(sample.random_hands(odd_game(seed), 8, seed=seed, fold=(0.0, 0.1, 0.3)[seed % 3]))
         if hands:
-            most_pots = max(most_pots, *(len(hand.pots) for hand in checked(hands, options)))
+            most_pots = max(most_pots, *(len(hand.pots) for hand in round_trip(hands, options)))
     assert most_pots >= pots
 
 
@@ -120,7 +120,7 @@ def test_short_stacks_and_side_pots(seeds: Iterable[int], pots: int) -> None:
 @pytest.mark.parametrize("name", sample.recorded_cases("holdem", "sidepots"))
 def test_recorded_matches(name: str) -> None:
     lines = sample.recorded_file(name, "log").splitlines(keepends=True)
-    checked(list(read_log(lines, game=sample.recorded_game(name), strict=True))[:30])
+    round_trip(list(read_log(lines, game=sample.recorded_game(name), strict=True))[:30])
 
 
 @pytest.mark.sampled
@@ -128,7 +128,7 @@ def test_recorded_matches(name: str) -> None:
 def test_matches_of_2012(name: str) -> None:
     game = find_game(("limit" if ".limit." in name else "nolimit") + ("3" if name.startswith("3p") else ""))[1]
     hands = list(read_log(sample.log_of_2012(name).splitlines(keepends=True), game=game, strict=True))
-    checked(hands[:30])
+    round_trip(hands[:30])
 
 
 # ---- a match
@@ -145,14 +145,16 @@ def test_a_log_gives_the_same_file_as_the_match_did() -> None:
 
 def test_numbers_are_the_match_s_and_the_hand_s() -> None:
     hands = sample.random_hands("nolimit3", 30)
-    numbers = [hand.number for hand in checked(hands)]
+    numbers = [hand.number for hand in round_trip(hands)]
     assert numbers == list(range(numbers[0], numbers[0] + 30))
     assert 400_000_000_000 <= numbers[0] < 10**12
     assert numbers[0] % 1000 == 0
-    later = [hand.number for hand in checked(hands[10:])]
+    later = [hand.number for hand in round_trip(hands[10:])]
     assert later[0] not in numbers
     named = dataclasses.replace(LF, match_id="seed 1")
-    assert [hand.number for hand in checked(hands[10:], named)] == [hand.number for hand in checked(hands, named)][10:]
+    assert [hand.number for hand in round_trip(hands[10:], named)] == [
+        hand.number for hand in round_trip(hands, named)
+    ][10:]
     assert (
         format_pokerstars(hands[7], named)
         == "".join(format_pokerstars_file(hands, named)).split("\n\n\n")[7] + "\n\n\n"
@@ -219,15 +221,15 @@ def test_lines_end_as_asked() -> None:
 def test_hands_are_written_at_the_time_they_were_played() -> None:
     hands = sample.random_hands("nolimit", 3, with_notes=True)
     assert sample.T0 // 10**6 == 1795227485
-    assert [str(hand.at) for hand in checked(hands)] == [
+    assert [str(hand.at) for hand in round_trip(hands)] == [
         "2026-11-20 21:18:05", "2026-11-20 21:18:06", "2026-11-20 21:18:07",
     ]  # fmt: skip
-    assert [str(hand.at) for hand in checked(sample.random_hands("nolimit", 2))] == [
+    assert [str(hand.at) for hand in round_trip(sample.random_hands("nolimit", 2))] == [
         "1999-12-31 19:00:00",
         "1999-12-31 19:00:01",
     ]
     begun = dataclasses.replace(LF, begin_us=sample.T0)
-    assert [str(hand.at) for hand in checked(sample.random_hands("nolimit", 4)[2:], begun)] == [
+    assert [str(hand.at) for hand in round_trip(sample.random_hands("nolimit", 4)[2:], begun)] == [
         "2026-11-20 21:18:07", "2026-11-20 21:18:08",
     ]  # fmt: skip
 
@@ -257,8 +259,8 @@ def test_a_file_is_named_by_day_table_and_stakes() -> None:
 def test_only_the_hero_is_dealt_face_up() -> None:
     hands = sample.random_hands("nolimit6", 20, fold=0.5)
     for name in ("Ann", "Eve"):
-        assert [list(hand.dealt) for hand in checked(hands, dataclasses.replace(LF, hero=name))] == [[name]] * 20
-    assert not any(hand.dealt for hand in checked(hands))
+        assert [list(hand.dealt) for hand in round_trip(hands, dataclasses.replace(LF, hero=name))] == [[name]] * 20
+    assert not any(hand.dealt for hand in round_trip(hands))
     with pytest.raises(LogsError, match="no player of the match is called 'Zoe'"):
         format_pokerstars(hands[0], ExportOptions(hero="Zoe"))
 
@@ -279,7 +281,7 @@ def test_cards_that_are_not_known() -> None:
         for known in range(4):
             holes = tuple(hole if position < known else () for position, hole in enumerate(hand.deal.hole_cards))
             bare = dataclasses.replace(hand, deal=hand.deal._replace(hole_cards=holes))
-            (text,) = checked([bare], dataclasses.replace(LF, hero="Ann"), all_show=False)
+            (text,) = round_trip([bare], dataclasses.replace(LF, hero="Ann"), all_show=False)
             in_pot = {position for position in range(3) if not hand.betting.folded >> position & 1}
             assert len(text.shown) == len({position for position in in_pot if position < known})
             assert bool(text.dealt) == (hand.seats.index(0) < known)
@@ -304,33 +306,33 @@ def test_a_board_that_is_not_known_is_refused() -> None:
 
 @pytest.mark.parametrize(("chip_value", "currency"), [(1, "USD"), (0.01, "EUR"), ("2.25", None)])
 def test_chips_as_money(chip_value: Any, currency: str | None) -> None:
-    checked(sample.random_hands("nolimit3", 15), dataclasses.replace(LF, chip_value=chip_value, currency=currency))
-    checked(sample.random_hands("limit", 15), dataclasses.replace(LF, chip_value=chip_value, currency=currency))
+    round_trip(sample.random_hands("nolimit3", 15), dataclasses.replace(LF, chip_value=chip_value, currency=currency))
+    round_trip(sample.random_hands("limit", 15), dataclasses.replace(LF, chip_value=chip_value, currency=currency))
 
 
 def test_a_limit_game_without_stacks_is_written_with_deep_ones() -> None:
     for name, stack in (("limit", 100_000), ("limit3", 100_000)):
-        (hand,) = checked(sample.random_hands(name, 1))
+        (hand,) = round_trip(sample.random_hands(name, 1))
         assert set(hand.stacks.values()) == {100 * stack}
     game = find_game("limit")[1]._replace(max_raises=(255,) * 4, raise_sizes=(1000, 1000, 2000, 2000))
     hands = sample.random_hands(game, 5, fold=0.0)
-    assert min(checked(hands, most_bets=256)[0].stacks.values()) > 100 * 255 * 6000
+    assert min(round_trip(hands, most_bets=256)[0].stacks.values()) > 100 * 255 * 6000
 
 
 def test_rake_is_taken_before_the_pots_are_split() -> None:
     rake = Rake(per_cent=5, step="0.25", cap=7)
 
-    def agreed(pot_cents: int, saw_flop: bool) -> int:
+    def agreed_rake(pot_cents: int, saw_flop: bool) -> int:
         return min(pot_cents // 500 * 25, 700) if saw_flop else 0
 
     for name in ("limit", "limit3"):
-        checked_hands = checked(
-            sample.random_hands(name, 100, fold=0.4), dataclasses.replace(LF, rake=rake), rake=agreed
+        checked_hands = round_trip(
+            sample.random_hands(name, 100, fold=0.4), dataclasses.replace(LF, rake=rake), rake=agreed_rake
         )
         assert len({hand.rake for hand in checked_hands}) > 5
     game = find_game("nolimit3")[1]._replace(stacks=(500, 1000, 2000))
     hands = sample.random_hands(game, 100, fold=0.02)
-    checked_hands = checked(hands, dataclasses.replace(LF, rake=rake), rake=agreed)
+    checked_hands = round_trip(hands, dataclasses.replace(LF, rake=rake), rake=agreed_rake)
     assert max(len(hand.pots) for hand in checked_hands) == 2
 
 
@@ -338,7 +340,9 @@ def test_a_rake_may_take_everything_but_no_more() -> None:
     game = find_game("nolimit6")[1]._replace(stacks=(100, 101, 103, 107, 111, 150))
     for per_cent in (100, "99.999", "33.3"):
         everything = Rake(per_cent=per_cent, no_flop_no_drop=False)
-        checked(sample.random_hands(game, 40, fold=0.02), dataclasses.replace(LF, rake=everything, chip_value="0.01"))
+        round_trip(
+            sample.random_hands(game, 40, fold=0.02), dataclasses.replace(LF, rake=everything, chip_value="0.01")
+        )
     for rake in (-1, 1_000_000):
         with pytest.raises(LogsError, match=f"hand 0: a rake of {rake} from a pot of"):
             format_pokerstars(sample.random_hands("nolimit", 1)[0], ExportOptions(rake=lambda *_, taken=rake: taken))
@@ -371,7 +375,7 @@ def test_a_button_that_is_not_the_small_blind_is_refused_heads_up() -> None:
 
 def test_equal_blinds_at_a_bigger_table() -> None:
     game = find_game("nolimit3")[1]._replace(blinds=(100, 100, 0), first_players=(2, 0, 0, 0))
-    checked(sample.random_hands(game, 60))
+    round_trip(sample.random_hands(game, 60))
 
 
 @pytest.mark.parametrize(
@@ -392,4 +396,4 @@ def test_last_player_with_chips_is_not_asked(betting: str, stacks: tuple[int, ..
     holes = " ".join(("9s9d", "AdKc", "QsQd")[: len(stacks)])
     hand = make_record("nolimit3" if len(stacks) == 3 else "nolimit", betting, holes, "2h7d3s 4s Qc", stacks=stacks)
     assert text in format_pokerstars(hand, LF)
-    checked([hand])
+    round_trip([hand])

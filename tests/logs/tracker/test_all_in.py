@@ -25,12 +25,12 @@ ROOT = Path(__file__).resolve().parents[3]
 def test_the_names_of_the_suits_and_the_order_of_the_players_do_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
     calls = []
 
-    def counted(*args: object, **options: object) -> object:
+    def record_count(*args: object, **options: object) -> object:
         calls.append(args)
         return all_in_odds(*args, **options)  # type: ignore[arg-type]
 
     all_in_odds = all_in.odds_by_pot
-    monkeypatch.setattr(all_in, "odds_by_pot", counted)
+    monkeypatch.setattr(all_in, "odds_by_pot", record_count)
     expectations = AllInExpectations(find_game("nolimit")[1])
     chance = random.Random(1)
     record = hand("nolimit", "cc/r20000c//", "AcQd|KcKh/2c3dKd/9s/Ks")

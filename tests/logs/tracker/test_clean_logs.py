@@ -50,7 +50,7 @@ def close(first: Any, second: Any) -> bool:
     return math.isclose(first, second, abs_tol=1e-4) if isinstance(first, float) else bool(first == second)
 
 
-def counted(paths: list[Path], at_once: bool, monkeypatch: pytest.MonkeyPatch) -> tuple[Any, Any, list[LogProblem]]:
+def count_files(paths: list[Path], at_once: bool, monkeypatch: pytest.MonkeyPatch) -> tuple[Any, Any, list[LogProblem]]:
     """Return the statistics, with curves, the biggest pots, and the problems."""
     problems: list[LogProblem] = []
     with monkeypatch.context() as patch:
@@ -68,8 +68,8 @@ def test_the_counts_are_those_of_single_hands(
 ) -> None:
     monkeypatch.setattr("logs.tracker.clean_logs._BATCH_HANDS", hands_at_a_time)
     paths = write(tmp_path / "run", rotations(game, MATCHES[game]), game)
-    statistics, pots, problems = counted(paths, True, monkeypatch)
-    expected, expected_pots, _ = counted(paths, False, monkeypatch)
+    statistics, pots, problems = count_files(paths, True, monkeypatch)
+    expected, expected_pots, _ = count_files(paths, False, monkeypatch)
     assert close(statistics, expected)
     assert pots == expected_pots
     assert problems == []
@@ -83,7 +83,7 @@ def test_bound_of_remembered_bettings_changes_no_count(tmp_path: Path, monkeypat
     monkeypatch.setattr("logs.tracker.clean_logs._BATCH_HANDS", 50)
     monkeypatch.setattr("logs.tracker.clean_logs._MAX_WAYS", 20)
     paths = write(tmp_path / "run", rotations("limit", 60), "limit")
-    assert close(counted(paths, True, monkeypatch)[0], counted(paths, False, monkeypatch)[0])
+    assert close(count_files(paths, True, monkeypatch)[0], count_files(paths, False, monkeypatch)[0])
 
 
 @pytest.mark.slow
@@ -114,8 +114,8 @@ def test_damage_is_counted_and_reported_as_hand_by_hand(
                 changed = chance.choice("0159|:/cfrAKhs\t\u00e9 -.")
                 lines[at] = lines[at][:column] + changed + lines[at][column + 1 :]
         path.write_text("".join(lines), newline="")
-        statistics, pots, problems = counted(paths, True, monkeypatch)
-        expected, expected_pots, expected_problems = counted(paths, False, monkeypatch)
+        statistics, pots, problems = count_files(paths, True, monkeypatch)
+        expected, expected_pots, expected_problems = count_files(paths, False, monkeypatch)
         assert close(statistics, expected)
         assert (pots, problems) == (expected_pots, expected_problems)
         path.write_text(whole, newline="")
@@ -165,8 +165,8 @@ def test_faults_are_counted_and_reported_as_hand_by_hand(
     for path in dict.fromkeys((paths[0], paths[-1])):
         paths[0].write_text(whole, newline="")
         path.write_text("".join(FAULTS[fault](path.read_text().splitlines(keepends=True))), newline="")
-        statistics, pots, problems = counted(paths, True, monkeypatch)
-        expected, expected_pots, expected_problems = counted(paths, False, monkeypatch)
+        statistics, pots, problems = count_files(paths, True, monkeypatch)
+        expected, expected_pots, expected_problems = count_files(paths, False, monkeypatch)
         assert close(statistics, expected)
         assert (pots, problems) == (expected_pots, expected_problems)
 
@@ -211,8 +211,8 @@ def test_hand_numbers_that_are_too_high(tmp_path: Path, monkeypatch: pytest.Monk
     paths = write(tmp_path / "run", [records], "limit")
     with pytest.raises(UncleanLogError):
         list(clean_columns([str(path) for path in paths], (), None))
-    statistics, _, problems = counted(paths, True, monkeypatch)
-    assert close(statistics, counted(paths, False, monkeypatch)[0])
+    statistics, _, problems = count_files(paths, True, monkeypatch)
+    assert close(statistics, count_files(paths, False, monkeypatch)[0])
     assert len(problems) >= 30
 
 
@@ -237,7 +237,7 @@ def test_other_games_are_read_hand_by_hand(game: str, tmp_path: Path) -> None:
 
 def test_parts_of_big_logs_in_other_processes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     paths = write(tmp_path / "run", rotations("limit", 200), "limit")
-    expected, expected_pots, _ = counted(paths, False, monkeypatch)
+    expected, expected_pots, _ = count_files(paths, False, monkeypatch)
     monkeypatch.setattr(many_files, "_MIN_BYTES", 0)
     monkeypatch.setattr(many_files, "_MIN_PART_BYTES", 10_000)
     problems: list[LogProblem] = []

@@ -449,7 +449,7 @@ def test_unknown_hole_cards_are_left_out() -> None:
 # ---- curves, and deals in several seatings
 
 
-def drawn(hands: int, each: float = 1.0) -> PlayerTotals:
+def equal_player(hands: int, each: float = 1.0) -> PlayerTotals:
     """Return a player that wins the same with every hand."""
     player = PlayerTotals()
     for start in range(0, hands, 3000):
@@ -460,7 +460,7 @@ def drawn(hands: int, each: float = 1.0) -> PlayerTotals:
 
 @pytest.mark.parametrize("hands", [0, 1, 999, 1000, 1001, 5000, 100_000])
 def test_number_of_points_is_bounded(hands: int) -> None:
-    player = drawn(hands)
+    player = equal_player(hands)
     assert len(player.points) <= MAX_POINTS
     assert len(player.points) >= min(hands, MAX_POINTS // 2)
     assert (player.points[:, Sum.NET] == player.points[:, Sum.HANDS]).all()
@@ -469,8 +469,8 @@ def test_number_of_points_is_bounded(hands: int) -> None:
 
 @pytest.mark.parametrize(("first", "second"), [(0, 10), (10, 0), (700, 700), (5000, 30), (30, 5000), (4097, 4097)])
 def test_merged_curve_continues_the_first(first: int, second: int) -> None:
-    player, step = drawn(first), max(drawn(first).step, drawn(second).step)
-    player.merge(drawn(second, -2.0))
+    player, step = equal_player(first), max(equal_player(first).step, equal_player(second).step)
+    player.merge(equal_player(second, -2.0))
     assert player.step >= step
     assert len(player.points) <= MAX_POINTS
     hands = player.curve[:, Sum.HANDS].tolist()

@@ -49,7 +49,7 @@ def uniform(betting: BettingState, own: Card, board: tuple[Card, ...]) -> Mappin
     return dict.fromkeys(actions, 1 / len(actions))
 
 
-def drawn(seed: int) -> Strategy:
+def random_strategy(seed: int) -> Strategy:
     """Return a random strategy that depends on the ranks of its cards."""
 
     @cache

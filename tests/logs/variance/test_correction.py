@@ -15,14 +15,14 @@ from logs.variance.correction import (
 )
 from logs.variance.reduction import Reduction
 from protocol import find_game
-from tests.logs.variance.small_games import all_hands, drawn, small_game
+from tests.logs.variance.small_games import all_hands, random_strategy, small_game
 
 
 @pytest.mark.parametrize(("name", "players"), [("kuhn", 2), ("leduc", 2), ("kuhn.limit.3p", 3)])
 def test_corrected_values_of_all_hands(name: str, players: int) -> None:
     """Corrected values keep the expectation, vary less, sum to 0 and stay within the bounds."""
     game = small_game(name)
-    hands = all_hands(game, tuple(drawn(seed) for seed in range(players)))
+    hands = all_hands(game, tuple(random_strategy(seed) for seed in range(players)))
     chances = np.array([hand.probability for hand in hands])
     raw = np.array([hand.record.values for hand in hands])
     corrected = np.array(ChanceCorrection(game).values([hand.record for hand in hands]))

@@ -11,7 +11,7 @@ from engine import Game
 from logs.estimation import RunningMean, score_bounds
 from logs.variance.cross_fitting import CrossSums
 from logs.variance.terms import Shares, chance_columns, chance_terms, term_values
-from tests.logs.variance.small_games import all_hands, drawn, small_game
+from tests.logs.variance.small_games import all_hands, random_strategy, small_game
 
 
 def sums_of(rows: np.ndarray) -> CrossSums:
@@ -123,7 +123,7 @@ def test_fitted_means_of_few_deals_are_unbiased(deals: int) -> None:
 
 def intervals_hold(game: Game, deals: int, runs: int) -> list[float]:
     """Return coverage of the intervals of three estimators: plain, corrected, fitted."""
-    hands = all_hands(game, tuple([drawn(40 + at) for at in range(game.num_players)]))
+    hands = all_hands(game, tuple([random_strategy(40 + at) for at in range(game.num_players)]))
     records = [hand.record for hand in hands]
     terms = term_values(
         Shares(game), [r.deal for r in records], [chance_terms(r.betting) for r in records], [0] * len(hands)

@@ -10,12 +10,12 @@ from logs.tracker.all_in import AllInExpectations, board_before_showdown
 from logs.variance.cross_fitting import CrossSums
 from logs.variance.terms import Shares, chance_columns, chance_terms, term_values
 from protocol import find_game
-from tests.logs.variance.small_games import Strategy, Weighed, all_hands, drawn, small_game, uniform
+from tests.logs.variance.small_games import Strategy, Weighed, all_hands, random_strategy, small_game, uniform
 
 CASES = [
     (name, strategies)
     for name, players in (("kuhn", 2), ("leduc", 2), ("kuhn.limit.3p", 3), ("leduc no-limit", 2))
-    for strategies in ([uniform] * players, [drawn(seed) for seed in range(players)])
+    for strategies in ([uniform] * players, [random_strategy(seed) for seed in range(players)])
 ]
 
 
