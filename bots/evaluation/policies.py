@@ -420,6 +420,7 @@ def _whole(record: HandRecord) -> Deal:
     seen = {*deal.board, *(card for hole in deal.hole_cards for card in hole)}
     rest = [card for card in game.deck if card not in seen]
     missing = game.board_cards_by_round[-1] - len(deal.board)
+    # The missing cards follow from the hand alone, so a comparison can be repeated.
     chance = random.Random(f"{_BOARDS} {record.hand_number} {sorted(seen)}")
     return Deal(deal.hole_cards, (*deal.board, *chance.sample(rest, missing)))
 

@@ -19,6 +19,7 @@ from logs.pokerstars.stakes import CURRENCY_SYMBOLS
 from logs.pokerstars.writer import eastern_us
 from logs.record import PLAY_MONEY
 
+# In hands of home games, the name of the club follows the number in braces.
 HEADER: Final = re.compile(
     r"\ufeff?(?:PokerStars (?:Zoom |Home Game )?(?:Hand|Game) #|Poker Hand #([A-Z]{0,4}))([0-9]{1,19}): +"
     r"(?:\{[^}]*\} +)?(.*)"
@@ -69,6 +70,7 @@ _HOUSE_MONEY: Final = ("Cash Drop to Pot", "STP added")
 # Lines of the summary.
 _TOTAL: Final = re.compile(rf"Total pot {AMOUNT}")
 _POT_PART: Final = re.compile(rf"(Main pot|Side pot(?:-([0-9]+))?) {AMOUNT}\.?")
+# GGPoker states further fees after the rake, such as Jackpot and Tax.
 _FEE: Final = re.compile(rf"[A-Za-z][A-Za-z ]* {AMOUNT}$")
 _RESULT: Final = re.compile(r"((?: \((?:button|small blind|big blind)\))*) (.*)")
 _RESULT_TAG: Final = re.compile(r"\(([a-z ]+)\)")

@@ -354,6 +354,7 @@ class PokerStarsWriter:
         return ending
 
 
+# All pairs of cards, in either order.
 @lru_cache(maxsize=52 * 51)
 def _hole_text(hole: tuple[Card, ...]) -> str:
     return f"{CARD_TEXTS[hole[0]]} {CARD_TEXTS[hole[1]]}"
