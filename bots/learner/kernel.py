@@ -273,6 +273,7 @@ def play_deals(
                 position = point[POSITION]
                 max_spent = point[MAX_SPENT]
                 may_raise = point[MAY_RAISE] == 1
+                # The button moves by a seat with each hand number, and the players by a seat in each rotation.
                 player = (number - turn + position) % count
                 kind = kinds[player]
                 own = spent[position]
@@ -388,6 +389,7 @@ def play_deals(
                             if decision > 3:
                                 fraction = 0.5 if decision == 4 else 1.0
                             size = max(low, min(high, max_spent + np.int64(fraction * (pot + to_call))))
+                    # Illegal folds and raises become calls, as by `engine.betting.nearest_legal`.
                     if (action == _FOLD and not can_fold) or (action == _RAISE and not may_raise):
                         action = _CALL
                 raises += action == _RAISE
