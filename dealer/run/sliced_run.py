@@ -3,7 +3,7 @@
 This process writes the files and counts the hands, from the events of the slices in order, so that logs, results and
 stops are those of `LocalRun`. With no more workers than matches, a match is a single slice. Otherwise it is cut into
 several, and each has new bots, like a match that is resumed. Slices that are played at the same time do not know the
-time that the others have used, so each is compared with the limit for the match by itself.
+time that the others have used, so a match whose limit on average time is below the default is not cut.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from bots.workers import Workers, local_workers
 from dealer.errors import Cause
 from dealer.match.causes import Failure, NotWritten, WorkerLost
 from dealer.match.events import Audience, BotWrote, Event, FaultSeen, HandClosed, MatchEnded, MatchStarted, Watcher
-from dealer.match.setup import EarlierHands
+from dealer.match.setup import DEFAULT_LIMITS, EarlierHands, MatchSetup
 from dealer.run.choices import Command
 from dealer.run.contest_plan import ContestPlan, MatchPlan
 from dealer.run.match_run import MatchRun
@@ -116,6 +116,12 @@ class _Slice:
         self.progress = replace(self.progress, hands=report.hands, used_us=used_us, forfeited=forfeited)
 
 
+def _has_short_clock(setup: MatchSetup) -> bool:
+    """Return whether a player's average time per hand has a limit below the default."""
+    limits = [setup.limits, *(own for own in setup.own_limits if own is not None)]
+    return any(player_limits.per_hand_us < DEFAULT_LIMITS.per_hand_us for player_limits in limits)
+
+
 class SlicedRun(MatchRun):
     """Match in worker processes."""
 
@@ -138,7 +144,11 @@ class SlicedRun(MatchRun):
         self._slices: deque[_Slice] = deque()
         seatings = self.plan.seatings
         # A tournament has enough matches to keep its workers busy.
-        is_cut = self.plan.run.command is not Command.TOURNAMENT and processes.count > seatings
+        is_cut = (
+            self.plan.run.command is not Command.TOURNAMENT
+            and processes.count > seatings
+            and not _has_short_clock(self.setup)
+        )
         # Rounded up: as many slices of each match as keep all processes busy.
         self._ahead = math.ceil(processes.count / seatings) if is_cut else 1
         share = math.ceil((self.setup.hands - self._progress.hands) / self._ahead)

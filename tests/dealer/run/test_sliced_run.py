@@ -21,6 +21,9 @@ from bots.errors import WorkersError
 from bots.sdk.bot import Bot
 from bots.sdk.view import View
 from bots.workers import local_workers
+from dealer.match.setup import EarlierHands
+from dealer.run import sliced_run
+from dealer.run.sliced_run import SliceProcesses
 from engine import Action
 from tests.dealer.helpers import PATIENCE_S, program_env
 from tests.programs import forked_workers
@@ -149,6 +152,24 @@ def test_number_of_workers_changes_nothing(bots: Any, workers: int, settings: di
     assert result == expected_result
     assert files == expected_files
     assert events == expected_events
+
+
+@pytest.mark.parametrize(("limits", "slices"), [({}, 4), ({"t_per_hand_s": 1.0}, 1)])
+def test_match_with_a_short_clock_is_not_cut(
+    monkeypatch: pytest.MonkeyPatch, limits: dict[str, float], slices: int
+) -> None:
+    # A slice knows nothing of the time that the others have used.
+    ends: list[int] = []
+
+    class CountedSlice(sliced_run._Slice):
+        def __init__(self, processes: SliceProcesses, progress: EarlierHands, end: int, max_steps: int) -> None:
+            ends.append(end)
+            super().__init__(processes, progress, end, max_steps)
+
+    monkeypatch.setattr(sliced_run, "_Slice", CountedSlice)
+    settings: dict[str, Any] = {"deals": 40, "seating": "single", **limits}
+    dealer.play("kuhn", ["calling", "random"], seed=1, in_process=True, workers=4, out="run", **settings)
+    assert len(ends) == slices
 
 
 @pytest.mark.slow
