@@ -8,7 +8,7 @@ from hypothesis import given
 from engine import CALL, FOLD, RAISE, Action, Game, IllegalAction, Rule, betting_start, nearest_legal, raise_to
 from protocol import find_game
 from tests.engine.strategies import SEEDS, games, random_play
-from tests.engine.test_betting import play
+from tests.engine.test_betting import state_after
 
 
 @pytest.mark.parametrize(
@@ -27,15 +27,15 @@ def test_sizes_are_moved_into_the_bounds(action: Action, nearest: Action) -> Non
 
 def test_calls_and_all_ins_replace_illegal_raises() -> None:
     limit, nolimit = find_game("limit")[1], find_game("nolimit")[1]
-    assert nearest_legal(RAISE, play(limit, "crrr")) == CALL
-    assert nearest_legal(FOLD, play(limit, "c")) == CALL
-    assert nearest_legal(raise_to(12345), play(limit, "c")) == RAISE
-    assert nearest_legal(raise_to(20000), play(nolimit, [raise_to(20000)])) == CALL
+    assert nearest_legal(RAISE, state_after(limit, "crrr")) == CALL
+    assert nearest_legal(FOLD, state_after(limit, "c")) == CALL
+    assert nearest_legal(raise_to(12345), state_after(limit, "c")) == RAISE
+    assert nearest_legal(raise_to(20000), state_after(nolimit, [raise_to(20000)])) == CALL
 
 
 def test_after_the_hand() -> None:
     with pytest.raises(IllegalAction) as caught:
-        nearest_legal(CALL, play(find_game("kuhn")[1], "crc"))
+        nearest_legal(CALL, state_after(find_game("kuhn")[1], "crc"))
     assert caught.value.rule is Rule.HAND_OVER
 
 
