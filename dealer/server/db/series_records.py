@@ -114,9 +114,14 @@ def find_series(store: Store, name: str) -> Series | None:
     return next((_series(store, row) for row in store.read("SELECT * FROM series WHERE name = ?", name)), None)
 
 
-def all_series(store: Store) -> tuple[Series, ...]:
-    """All series, the latest first."""
-    return tuple(_series(store, row) for row in store.read("SELECT * FROM series ORDER BY id DESC"))
+def all_series(store: Store, *, skip: int = 0, limit: int = 50) -> tuple[Series, ...]:
+    """A page of series, the latest first.
+
+    Args:
+        skip: number of series left out at the beginning.
+    """
+    rows = store.read("SELECT * FROM series ORDER BY id DESC LIMIT ? OFFSET ?", limit, skip)
+    return tuple(_series(store, row) for row in rows)
 
 
 def series_names(store: Store) -> tuple[str, ...]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from urllib.parse import quote
 
@@ -49,17 +49,37 @@ def event_path(event: ScheduledEvent) -> str:
     return f"/events/{quote(event.name, safe='')}"
 
 
+def series_path(name: str) -> str:
+    return f"/series/{quote(name, safe='')}"
+
+
 def routes(site: Site, parts: ServerParts) -> list[BaseRoute]:
     """Return the routes of these pages."""
+    pages = _Pages(site, parts)
+    event = "/events/{name}"
+    return [
+        Route("/events", pages.show_events, methods=["GET"]),
+        Route("/events", pages.announce, methods=["POST"]),
+        Route(event, pages.show_event),
+        Route(f"{event}/edit", pages.edit, methods=["POST"]),
+        Route(f"{event}/disqualify", pages.exclude, methods=["POST"]),
+        Route(f"{event}/withdraw", pages.withdraw, methods=["POST"]),
+    ]
 
-    async def show_events(request: Request, form: Mapping[str, str] | None = None, problem: str = "") -> Response:
-        page, last = read_page(request, event_records.count_events(parts.store))
-        events = event_records.events_by_time(parts.store, skip=(page - 1) * ROWS_ON_PAGE, limit=ROWS_ON_PAGE)
+
+@dataclass(frozen=True)
+class _Pages:
+    site: Site
+    parts: ServerParts
+
+    async def show_events(self, request: Request, form: Mapping[str, str] | None = None, problem: str = "") -> Response:
+        page, last = read_page(request, event_records.count_events(self.parts.store))
+        events = event_records.events_by_time(self.parts.store, skip=(page - 1) * ROWS_ON_PAGE, limit=ROWS_ON_PAGE)
         document = Document("Events", ("No event is announced.",))
         if events:
             table = events_table("All events", events, event_path)
             document = Document("Events", sections=(Section(table.title, (table,)),))
-        return site.document(
+        return self.site.document(
             request,
             document,
             "events.html.jinja",
@@ -67,35 +87,35 @@ def routes(site: Site, parts: ServerParts) -> list[BaseRoute]:
             problems=[problem] if problem else [],
             status=422 if problem else 200,
             form_values=defaultdict(str, form or {}),
-            has_rules=bool(read_text(parts.store, TextName.RULES)),
-            has_series=bool(series_names(parts.store)),
+            has_rules=bool(read_text(self.parts.store, TextName.RULES)),
+            has_series=bool(series_names(self.parts.store)),
         )
 
-    async def announce(request: Request) -> Response:
+    async def announce(self, request: Request) -> Response:
         who = organiser_name(request)
         form = await read_form(request)
         try:
-            game = find_server_game(parts, form.get("game", ""))
+            game = find_server_game(self.parts, form.get("game", ""))
             settings = read_event_form(form)
-            await parts.store.write(partial(add_event, who=who, settings=settings, game=game.name))
+            await self.parts.store.write(partial(add_event, who=who, settings=settings, game=game.name))
         except (RefusedError, WebError) as error:
-            return await show_events(request, form, as_web_error(error).sentence)
+            return await self.show_events(request, form, as_web_error(error).sentence)
         return RedirectResponse(f"/events/{quote(form['name'].strip(), safe='')}", SEE_OTHER)
 
-    def find_event(request: Request) -> ScheduledEvent:
+    def _find_event(self, request: Request) -> ScheduledEvent:
         name = request.path_params["name"]
-        event = event_records.event(parts.store, name)
+        event = event_records.event(self.parts.store, name)
         if event is None:
             raise WebError(404, f"There is no event {shown(name)}.")
         return event
 
-    async def show_event(request: Request, form: Mapping[str, str] | None = None, problem: str = "") -> Response:
-        event = find_event(request)
-        document, pages = page_of(request, await run_in_threadpool(_document, parts, event))
+    async def show_event(self, request: Request, form: Mapping[str, str] | None = None, problem: str = "") -> Response:
+        event = self._find_event(request)
+        document, pages = page_of(request, await run_in_threadpool(_document, self.parts, event))
         user = get_visitor(request).account
         until_s, until_what = _next_time(event)
         is_open = event.state is EventState.OPEN
-        return site.document(
+        return self.site.document(
             request,
             document,
             "event.html.jinja",
@@ -108,7 +128,7 @@ def routes(site: Site, parts: ServerParts) -> list[BaseRoute]:
             path=event_path(event),
             until_s=until_s,
             until_what=until_what,
-            entry="" if user is None else _describe_entry(parts, event, user),
+            entry="" if user is None else _describe_entry(self.parts, event, user),
             is_entry_possible=is_open and user is not None,
             can_be_edited=event.state in (EventState.ANNOUNCED, EventState.OPEN),
             can_be_withdrawn=event.state is not EventState.FINISHED,
@@ -116,53 +136,44 @@ def routes(site: Site, parts: ServerParts) -> list[BaseRoute]:
             form_values=defaultdict(str, form or event_form_values(event)),
         )
 
-    async def edit(request: Request) -> Response:
+    async def edit(self, request: Request) -> Response:
         who = organiser_name(request)
-        event = find_event(request)
+        event = self._find_event(request)
         form = await read_form(request)
         try:
-            game = find_server_game(parts, form.get("game", ""))
+            game = find_server_game(self.parts, form.get("game", ""))
             settings = read_event_form(form)
             change = partial(edit_event, who=who, event=event, settings=settings, game=game.name)
-            await parts.store.write(change)
+            await self.parts.store.write(change)
         except (RefusedError, WebError) as error:
-            return await show_event(request, form, as_web_error(error).sentence)
+            return await self.show_event(request, form, as_web_error(error).sentence)
         return RedirectResponse(f"/events/{quote(settings.name, safe='')}", SEE_OTHER)
 
-    async def exclude(request: Request) -> Response:
+    async def exclude(self, request: Request) -> Response:
         who = organiser_name(request)
-        event = find_event(request)
+        event = self._find_event(request)
         form = await read_form(request)
         bot, reason = form.get("bot", "").strip(), form.get("reason", "").strip()
         try:
             if not reason:
                 raise WebError(422, "A reason is needed; it is shown on this page.")
-            await parts.store.write(partial(disqualify, who=who, event=event, bot=bot, reason=reason))
+            await self.parts.store.write(partial(disqualify, who=who, event=event, bot=bot, reason=reason))
         except (RefusedError, WebError) as error:
-            return await show_event(request, None, as_web_error(error).sentence)
+            return await self.show_event(request, None, as_web_error(error).sentence)
         return RedirectResponse(event_path(event), SEE_OTHER)
 
-    async def withdraw(request: Request) -> Response:
+    async def withdraw(self, request: Request) -> Response:
         who = organiser_name(request)
-        event = find_event(request)
+        event = self._find_event(request)
         form = await read_form(request)
         try:
             if form.get("again", "").strip() != event.name:
                 raise WebError(422, f"Type {event.name} to withdraw the event.")
-            await parts.store.write(partial(withdraw_event, who=who, event=event))
+            await self.parts.store.write(partial(withdraw_event, who=who, event=event))
         except (RefusedError, WebError) as error:
-            return await show_event(request, None, as_web_error(error).sentence)
-        is_kept = event_records.event(parts.store, event.name) is not None
+            return await self.show_event(request, None, as_web_error(error).sentence)
+        is_kept = event_records.event(self.parts.store, event.name) is not None
         return RedirectResponse(event_path(event) if is_kept else "/events", SEE_OTHER)
-
-    return [
-        Route("/events", show_events, methods=["GET"]),
-        Route("/events", announce, methods=["POST"]),
-        Route("/events/{name}", show_event),
-        Route("/events/{name}/edit", edit, methods=["POST"]),
-        Route("/events/{name}/disqualify", exclude, methods=["POST"]),
-        Route("/events/{name}/withdraw", withdraw, methods=["POST"]),
-    ]
 
 
 def _next_time(event: ScheduledEvent) -> tuple[float | None, str]:
@@ -193,6 +204,6 @@ def _document(parts: ServerParts, event: ScheduledEvent) -> Document:
     facts = list(document.facts)
     series = series_of(parts.store, event)
     if series is not None:
-        facts.append(Fact("series", Link(series.name, f"/series/{quote(series.name, safe='')}")))
+        facts.append(Fact("series", Link(series.name, series_path(series.name))))
     facts.append(Fact("as JSON", Link("event", f"/api/v1/scheduled-events/{quote(event.name, safe='')}")))
     return replace(document, facts=tuple(facts))

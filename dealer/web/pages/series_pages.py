@@ -11,7 +11,6 @@ from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
-from urllib.parse import quote
 
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
@@ -19,41 +18,46 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from dealer.errors import RefusedError, WebError
-from dealer.server.db.series_records import Series, add_series, all_series, find_series, withdraw_series
+from dealer.server.db.series_records import (
+    Series,
+    add_series,
+    all_series,
+    find_series,
+    series_names,
+    withdraw_series,
+)
 from dealer.server.series_results import series_document, series_table
 from dealer.server.server import ServerParts
 from dealer.web.pages.event_forms import organiser_name, read_series_form
-from dealer.web.pages.event_pages import event_path
+from dealer.web.pages.event_pages import event_path, series_path
 from dealer.web.security import as_web_error, read_form
-from dealer.web.site import Site, find_server_game, page_of
+from dealer.web.site import Site, find_server_game, page_links, page_of, read_page
 from dealer.web.visitor import SEE_OTHER
 from engine.text import shown
 from logs.document import Document, Fact, Link, Section
+from logs.document.paging import ROWS_ON_PAGE
 
 _EVENTS = Link("Events", "/events")
 _SERIES = Link("Series", "/series")
-
-
-def series_path(name: str) -> str:
-    return f"/series/{quote(name, safe='')}"
 
 
 def routes(site: Site, parts: ServerParts) -> list[BaseRoute]:
     """Return the routes of these pages."""
 
     async def show_all(request: Request, form: Mapping[str, str] | None = None, problem: str = "") -> Response:
-        rows = await run_in_threadpool(all_series, parts.store)
+        page, last = read_page(request, len(series_names(parts.store)))
+        skip = (page - 1) * ROWS_ON_PAGE
+        rows = await run_in_threadpool(partial(all_series, parts.store, skip=skip, limit=ROWS_ON_PAGE))
         document = Document("Series", ("No series is announced.",))
         if rows:
             table = series_table(rows, lambda series: series_path(series.name))
             document = Document("Series", sections=(Section(table.title, (table,)),))
-        document, pages = page_of(request, document)
         return site.document(
             request,
             document,
             "all_series.html.jinja",
             crumbs=(_EVENTS,),
-            pages=pages,
+            pages=page_links(page, last),
             problems=[problem] if problem else [],
             status=422 if problem else 200,
             form_values=defaultdict(str, form or {}),
