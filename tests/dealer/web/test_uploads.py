@@ -29,6 +29,7 @@ from dealer.table.players import Player, PlayerKind
 from dealer.uploads.archive import unpack
 from protocol import find_game
 from tests.browsers import SIZES, launch_browser, needs_browser, open_page, page_problems
+from tests.dealer.server.servers import shared_workers
 from tests.dealer.web.archives import CALLING, archive, do_without_box
 from tests.dealer.web.pages.test_play_pages import enter, page_words, start_table
 from tests.dealer.web.served import ServerThread
@@ -147,7 +148,8 @@ async def test_examinations_wait_until_processes_of_an_earlier_start_are_ended(
 ) -> None:
     is_uploaded = threading.Event()
     started: list[set[psutil.Process]] = []
-    # Other tests keep programs running for later ones.
+    # Tests share processes, which run already when they are counted.
+    shared_workers().submit(os.getpid).result()
     others = set(psutil.Process().children(recursive=True))
 
     def end_server_programs(mark: str) -> int:
