@@ -14,7 +14,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import psutil
 import pytest
 
 from bots.sdk.program import split_command
@@ -27,9 +26,10 @@ from dealer.table.bubblewrap import readable_paths
 from dealer.table.loop import new_event_loop
 from dealer.table.players import Player, PlayerKind
 from dealer.uploads.archive import unpack
+from dealer.uploads.intake import Intake
+from dealer.uploads.upload_records import Upload
 from protocol import find_game
 from tests.browsers import SIZES, launch_browser, needs_browser, open_page, page_problems
-from tests.dealer.server.servers import shared_workers
 from tests.dealer.web.archives import CALLING, archive, do_without_box
 from tests.dealer.web.pages.test_play_pages import enter, page_words, start_table
 from tests.dealer.web.served import ServerThread
@@ -147,25 +147,29 @@ async def test_examinations_wait_until_processes_of_an_earlier_start_are_ended(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     is_uploaded = threading.Event()
-    started: list[set[psutil.Process]] = []
-    # Tests share processes, which run already when they are counted.
-    shared_workers().submit(os.getpid).result()
-    others = set(psutil.Process().children(recursive=True))
+    steps: list[str] = []
+    examine_upload = Intake._examine_in_thread
 
     def end_server_programs(mark: str) -> int:
         is_uploaded.wait(PATIENCE_S)
-        started.append(set(psutil.Process().children(recursive=True)) - others)
+        steps.append("end processes")
         return 0
 
+    def start_examination(intake: Intake, record: Upload) -> Any:
+        steps.append("examine")
+        return examine_upload(intake, record)
+
     monkeypatch.setattr("dealer.server.service.end_server_programs", end_server_programs)
+    monkeypatch.setattr(Intake, "_examine_in_thread", start_examination)
 
     async with visiting(house(), tmp_path) as visit:
         program = Program(visit)
         sent = await upload(program, archive())
+        # An examination that did not wait would begin meanwhile.
         await asyncio.sleep(0.5)
         is_uploaded.set()
         assert (await wait_for_examination(program, sent["id"]))["upload"]["state"] == "accepted"
-    assert started == [set()]
+    assert steps == ["end processes", "examine"]
 
 
 @unix_only
